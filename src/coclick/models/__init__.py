@@ -1,0 +1,1 @@
+"""One system a file; the registry finds it by its file name."""
