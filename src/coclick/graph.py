@@ -1,0 +1,293 @@
+"""`ClickGraph`: which documents were clicked for which queries, with all that later models need.
+
+Rows are queries and columns are documents, always. A graph is immutable. On disk it is a directory that
+opens by memory map; in memory it is the same class over plain arrays.
+
+    clicks        weighted clicks (CSR), and the same by document
+    pairs         every pair that was shown or clicked: impressions, users, sessions, navigational clicks
+    daily         for each day of each pair the same counts, with a histogram of positions
+    skips         for each query: (clicked document, document shown above it and passed over, how often)
+    variants      raw spellings that normalisation merged into a query
+
+A log of aggregated clicks has `clicks` and perhaps `pairs`; the rest needs events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError, UserError
+from coclick.sparse import Csr
+from coclick.store import Artefact, ArtefactWriter, writing
+from coclick.strings import Strings, Vocab
+from coclick.text import normalise_batch
+
+Ints = NDArray[np.int32]
+
+
+class _Columns:
+    """A table: one array a column, stored as `<table>.<column>`; a missing optional column is None."""
+
+    table: str
+
+    @classmethod
+    def read(cls, source: Artefact) -> Self | None:
+        names = [column.name for column in fields(cls)]  # type: ignore[arg-type]
+        if f"{cls.table}.{names[0]}" not in source:
+            return None
+        arrays = {name: f"{cls.table}.{name}" for name in names}
+        return cls(**{n: source.array(a) if a in source else None for n, a in arrays.items()})
+
+    def write(self, out: ArtefactWriter) -> None:
+        for column in fields(self):  # type: ignore[arg-type]
+            values = getattr(self, column.name)
+            if values is not None:
+                out.array(f"{self.table}.{column.name}", values)
+
+
+@dataclass(frozen=True)
+class Pairs(_Columns):
+    """Every pair that was shown or clicked, by query (`indptr`), documents ascending."""
+
+    table = "pairs"
+    indptr: NDArray[np.int64]
+    docs: Ints
+    impressions: Ints | None = None
+    users: Ints | None = None
+    sessions: Ints | None = None  # 30-minute sessions that showed the document for the query
+    navigational: Ints | None = None  # sessions in which it was the only click
+
+
+@dataclass(frozen=True)
+class Daily(_Columns):
+    """The days of each pair (`indptr` over pairs), and for each of those rows a histogram of positions."""
+
+    table = "daily"
+    indptr: NDArray[np.int64]
+    day: Ints  # days since 1970-01-01, UTC
+    clicks: NDArray[np.float32]
+    impressions: Ints
+    users: Ints
+    sessions: Ints
+    navigational: Ints
+    position_indptr: NDArray[np.int64]  # over the rows of this table
+    position: Ints
+    shown: Ints  # impressions at that position
+
+
+@dataclass(frozen=True)
+class Skips(_Columns):
+    """Joachims' pairs by query (`indptr`): clicked over one that stood above it and was not clicked."""
+
+    table = "skips"
+    indptr: NDArray[np.int64]
+    clicked: Ints
+    skipped: Ints
+    count: Ints
+
+
+class Split(NamedTuple):
+    """A graph to learn from, and the clicks that it was not shown."""
+
+    train: ClickGraph
+    held_out: Csr
+
+
+@dataclass(frozen=True, eq=False)
+class ClickGraph:
+    """An immutable click graph; see the module's docstring for its parts."""
+
+    queries: Vocab
+    docs: Vocab
+    clicks: Csr
+    texts: Mapping[str, Strings] = field(default_factory=dict)  # by field: title, body, url, anchor …
+    pairs: Pairs | None = None
+    daily: Daily | None = None
+    skips: Skips | None = None
+    figures: Mapping[str, Any] = field(default_factory=dict)  # what the build counted
+    artefact: Artefact | None = None
+
+    # -- making one ------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_clicks(
+        cls,
+        clicks: Iterable[tuple[str, str, float]],
+        docs: Mapping[str, str | Mapping[str, str]] | None = None,
+    ) -> ClickGraph:
+        """From (query, document, clicks) rows; `docs` gives titles, or fields, of any documents.
+
+        For logs on disk use `coclick.build`, which also counts and keeps what is wrong with them.
+        """
+        rows = [(query, doc, float(count)) for query, doc, count in clicks]
+        if any(not count > 0 or count == float("inf") for _, _, count in rows):
+            raise UserError("clicks must be positive numbers")
+        docs = {} if docs is None else docs
+        texts = normalise_batch([query for query, _, _ in rows])
+        queries = Vocab.from_list(texts)
+        documents = Vocab.from_list([*docs, *(doc for _, doc, _ in rows)])
+        matrix = Csr.from_triples(
+            queries.lookup(texts),
+            documents.lookup([doc for _, doc, _ in rows]),
+            np.array([count for _, _, count in rows], np.float64),
+            (len(queries), len(documents)),
+        )
+        given = {doc: {"title": text} if isinstance(text, str) else text for doc, text in docs.items()}
+        names = sorted({name for text in given.values() for name in text})
+        columns = {
+            name: Strings.from_list(given.get(doc, {}).get(name, "") for doc in documents) for name in names
+        }
+        return cls(queries, documents, matrix, columns)
+
+    @classmethod
+    def open(cls, path: str | Path) -> ClickGraph:
+        """Open a graph on disk, in milliseconds whatever its size."""
+        source = Artefact(path)
+        if source.kind != "graph":
+            raise UserError(f"this is a {source.kind}, not a graph", where=str(path))
+        return cls.read(source)
+
+    @classmethod
+    def read(cls, source: Artefact) -> ClickGraph:
+        """The graph in an artefact: a graph of its own, or the one that a model carries."""
+        queries, docs = Vocab.read(source, "queries"), Vocab.read(source, "docs")
+        names = [name[5:-8] for name in source.files if name.startswith("text.") and name.endswith(".offsets")]
+        texts = {name: Strings.read(source, f"text.{name}") for name in sorted(names)}
+        if any(len(column) != len(docs) for column in texts.values()):
+            raise ArtefactError("the documents' texts do not fit the documents", where=str(source.path))
+        return cls(
+            queries,
+            docs,
+            Csr.read(source, "clicks", len(queries), len(docs)),
+            texts,
+            Pairs.read(source),
+            Daily.read(source),
+            Skips.read(source),
+            source.manifest.get("figures", {}),
+            source,
+        )
+
+    def save(self, path: str | Path, *, force: bool = False) -> ClickGraph:
+        """Write to a directory and return the graph opened from there."""
+        with writing(path, force=force) as out:
+            self.write(out)
+            out.commit("graph", figures=dict(self.figures))
+        return ClickGraph.open(path)
+
+    def write(self, out: ArtefactWriter) -> None:
+        """Store every part."""
+        self.queries.write(out, "queries")
+        self.docs.write(out, "docs")
+        for name, column in self.texts.items():
+            column.write(out, f"text.{name}")
+        self.clicks.write(out, "clicks")
+        self.clicks_by_doc.write(out, "clicks_by_doc")
+        for table in (self.pairs, self.daily, self.skips):
+            if table is not None:
+                table.write(out)
+
+    # -- looking at it ---------------------------------------------------------------------------------
+
+    @cached_property
+    def clicks_by_doc(self) -> Csr:
+        """The transpose of `clicks`: rows are documents."""
+        if self.artefact and "clicks_by_doc.indptr" in self.artefact:
+            return Csr.read(self.artefact, "clicks_by_doc", len(self.docs), len(self.queries))
+        return self.clicks.transpose()
+
+    @property
+    def digest(self) -> str:
+        """The content's identity, empty for a graph that was never saved."""
+        return self.artefact.digest if self.artefact else ""
+
+    def title(self, doc: int) -> str:
+        """A document's title, or the empty string."""
+        return self.texts["title"][doc] if "title" in self.texts else ""
+
+    # -- cutting it ------------------------------------------------------------------------------------
+
+    def split(self, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
+        """Hold clicks out: the last `fraction` of the days (`time`), all clicks of that share of the
+        queries (`queries`), or that share of the pairs of queries that keep another pair (`pairs`)."""
+        if not 0 < fraction < 1:
+            raise UserError(f"a fraction between 0 and 1 is needed, not {fraction}")
+        if by == "time":
+            held = self._late_clicks(fraction)
+        else:
+            random = np.random.default_rng(seed)
+            query = np.repeat(np.arange(self.clicks.rows), self.clicks.lengths())
+            if by == "queries":
+                chosen = (random.random(self.clicks.rows) < fraction)[query]
+            elif by == "pairs":
+                chosen = random.random(self.clicks.nnz) < fraction
+                first = self.clicks.indptr[:-1][self.clicks.lengths() > 0]
+                keep = first + random.integers(0, self.clicks.lengths()[self.clicks.lengths() > 0])
+                chosen[keep] = False
+            else:
+                raise UserError(f"cannot split by {by!r}", hint="by time, queries or pairs")
+            held = np.where(chosen, self.clicks.data, np.float32(0))
+        rest = self.clicks.data - held
+        return Split(self._with_clicks(_drop_zeros(self.clicks, rest)), _drop_zeros(self.clicks, held))
+
+    def _late_clicks(self, fraction: float) -> NDArray[np.float32]:
+        """For each clicked pair, its clicks on the last days of the log."""
+        if self.daily is None or self.pairs is None:
+            raise UserError("this graph has no days, so it cannot be split by time", hint="split by queries")
+        days = np.unique(self.daily.day)
+        cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
+        late = np.where(self.daily.day >= cut, self.daily.clicks, 0).astype(np.float64)
+        totals = np.concatenate([[0.0], np.cumsum(late)])
+        pair = totals[self.daily.indptr[1:]] - totals[self.daily.indptr[:-1]]
+        seen = Csr(self.pairs.indptr, self.pairs.docs, pair.astype(np.float32), len(self.docs))
+        return _look_up(seen, self.clicks)
+
+    def _with_clicks(self, clicks: Csr) -> ClickGraph:
+        return ClickGraph(self.queries, self.docs, clicks, self.texts, figures=self.figures)
+
+    def merge(self, other: ClickGraph) -> ClickGraph:
+        """The clicks of both graphs; texts from this one, from the other where this one has none."""
+        queries = Vocab.from_list([*self.queries, *other.queries])
+        docs = Vocab.from_list([*self.docs, *other.docs])
+        graphs = (self, other)
+        edges = [graph.clicks.to_scipy().tocoo() for graph in graphs]
+        new_query = [queries.lookup(graph.queries.to_list()) for graph in graphs]
+        new_doc = [docs.lookup(graph.docs.to_list()) for graph in graphs]
+        clicks = Csr.from_triples(
+            np.concatenate([new[edge.row] for new, edge in zip(new_query, edges, strict=True)]),
+            np.concatenate([new[edge.col] for new, edge in zip(new_doc, edges, strict=True)]),
+            np.concatenate([edge.data for edge in edges]),
+            (len(queries), len(docs)),
+        )
+        texts = {}
+        for name in sorted({*self.texts, *other.texts}):
+            column = [""] * len(docs)
+            for graph, new in ((other, new_doc[1]), (self, new_doc[0])):
+                for doc, text in zip(new.tolist(), graph.texts.get(name, ()), strict=False):
+                    column[doc] = text or column[doc]
+            texts[name] = Strings.from_list(column)
+        return ClickGraph(queries, docs, clicks, texts)
+
+
+def _drop_zeros(pattern: Csr, data: NDArray[np.float32]) -> Csr:
+    """The pattern's entries whose new value is above zero (rounding of a difference is not a click)."""
+    keep = data > 1e-6
+    kept = np.concatenate([[0], np.cumsum(keep)])
+    return Csr(kept[pattern.indptr], pattern.indices[keep], data[keep].astype(np.float32), pattern.columns)
+
+
+def _look_up(source: Csr, wanted: Csr) -> NDArray[np.float32]:
+    """The values of `source` at the entries of `wanted`, 0 where it has none; rows sorted by column."""
+    width = np.int64(source.columns)
+    keys = np.repeat(np.arange(source.rows), source.lengths()) * width + source.indices
+    asked = np.repeat(np.arange(wanted.rows), wanted.lengths()) * width + wanted.indices
+    place = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
+    if not len(keys):
+        return np.zeros(len(asked), np.float32)
+    return np.where(keys[place] == asked, source.data[place], np.float32(0))

@@ -1,0 +1,151 @@
+"""`Csr`: sparse rows in the one layout that every kernel is compiled for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError
+from coclick.store import Artefact, ArtefactWriter
+
+
+@dataclass(frozen=True)
+class Csr:
+    """Compressed sparse rows: int64 pointers, int32 columns ascending in each row, float32 values."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: NDArray[np.float32]
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.indptr) - 1
+
+    @property
+    def nnz(self) -> int:
+        """How many entries are stored."""
+        return len(self.indices)
+
+    @classmethod
+    def from_scipy(cls, matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Csr:
+        """From any scipy matrix; duplicates are summed."""
+        csr = scipy.sparse.csr_array(matrix)
+        csr.sum_duplicates()
+        return cls(
+            csr.indptr.astype(np.int64),
+            csr.indices.astype(np.int32),
+            csr.data.astype(np.float32),
+            csr.shape[1],
+        )
+
+    @classmethod
+    def from_triples(
+        cls,
+        rows: NDArray[np.integer],
+        columns: NDArray[np.integer],
+        values: NDArray[np.floating] | NDArray[np.integer],
+        shape: tuple[int, int],
+    ) -> Csr:
+        """From coordinates in any order; duplicates are summed in float64, whatever their order."""
+        coo = scipy.sparse.coo_array((np.asarray(values, np.float64), (rows, columns)), shape=shape)
+        return cls.from_scipy(coo)
+
+    @classmethod
+    def empty(cls, rows: int, columns: int) -> Csr:
+        """No entries at all."""
+        return cls(np.zeros(rows + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), columns)
+
+    @classmethod
+    def read(cls, source: Artefact, name: str, rows: int, columns: int) -> Csr:
+        """Map the matrix stored under `name` and check that its parts fit together."""
+        matrix = cls(
+            source.array(f"{name}.indptr"),
+            source.array(f"{name}.indices"),
+            source.array(f"{name}.data"),
+            columns,
+        )
+        pointers = matrix.indptr
+        if (
+            len(pointers) != rows + 1
+            or pointers[0] != 0
+            or pointers[-1] != len(matrix.indices)
+            or len(matrix.indices) != len(matrix.data)
+        ):
+            raise ArtefactError(f"the matrix {name!r} is damaged", where=str(source.path))
+        return matrix
+
+    def write(self, out: ArtefactWriter, name: str) -> None:
+        """Store under `name`."""
+        out.array(f"{name}.indptr", self.indptr)
+        out.array(f"{name}.indices", self.indices)
+        out.array(f"{name}.data", self.data)
+
+    def problem(self) -> str | None:
+        """What is wrong with the content, reading all of it: for `coclick verify`."""
+        if np.any(np.diff(self.indptr) < 0):
+            return "row pointers fall"
+        if self.nnz and (self.indices.min() < 0 or self.indices.max() >= self.columns):
+            return "a column is out of bounds"
+        if not np.all(np.isfinite(self.data)):
+            return "a value is not a number"
+        return None
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """As a scipy matrix (values shared, pointers copied)."""
+        matrix = scipy.sparse.csr_array(
+            (self.data, self.indices, self.indptr), shape=(self.rows, self.columns)
+        )
+        matrix.has_sorted_indices = True
+        return matrix
+
+    def transpose(self) -> Csr:
+        """Columns as rows."""
+        flipped = self.to_scipy().tocsc()
+        return Csr(
+            flipped.indptr.astype(np.int64),
+            flipped.indices.astype(np.int32),
+            flipped.data.astype(np.float32, copy=False),
+            self.rows,
+        )
+
+    def row(self, index: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Columns and values of one row."""
+        first, last = self.indptr[index], self.indptr[index + 1]
+        return self.indices[first:last], self.data[first:last]
+
+    def take(self, rows: NDArray[np.integer]) -> Csr:
+        """The chosen rows; −1 gives an empty row."""
+        known = np.maximum(rows, 0)
+        lengths = np.where(rows >= 0, self.indptr[known + 1] - self.indptr[known], 0)
+        indptr = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        source = np.repeat(self.indptr[known] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return Csr(indptr, self.indices[source], self.data[source], self.columns)
+
+    def with_data(self, data: NDArray[np.float32]) -> Csr:
+        """The same pattern with other values."""
+        return Csr(self.indptr, self.indices, data, self.columns)
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Entries a row."""
+        return np.diff(self.indptr)
+
+    def row_sums(self) -> NDArray[np.float64]:
+        """The sum of each row."""
+        totals = np.concatenate([[0.0], np.cumsum(self.data, dtype=np.float64)])
+        return totals[self.indptr[1:]] - totals[self.indptr[:-1]]
+
+
+def stack(upper: Csr, lower: Csr) -> Csr:
+    """The rows of one matrix followed by those of another."""
+    return Csr(
+        np.concatenate([upper.indptr, lower.indptr[1:] + upper.indptr[-1]]),
+        np.concatenate([upper.indices, lower.indices]),
+        np.concatenate([upper.data, lower.data]),
+        upper.columns,
+    )

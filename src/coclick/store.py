@@ -1,0 +1,399 @@
+"""Artefacts on disk: a directory of arrays under one `manifest.json`.
+
+Data files have names made of their content, are synced before anything names them, and are never changed
+afterwards. Replacing the manifest is the only commit, so a crash at any moment leaves the old artefact or
+the new one, never a mixture; what no manifest names is collected by the next writer. Nothing is pickled:
+opening a stranger's artefact runs no code and touches no file outside its directory.
+
+Arrays are opened as private memory maps: nothing is read until it is used, and nothing that is written to
+them ever reaches the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from coclick._version import __version__
+from coclick.errors import ArtefactError, CoclickError, UserError
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+_DTYPES = {"|u1", "<u2", "<i2", "<u4", "<i4", "<i8", "<f4", "<f8"}
+_ARRAY_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
+_FILE_NAME = re.compile(r"[a-z0-9_.]+-[0-9a-f]{16}\.(npy|parquet)")
+_PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
+_CHUNK = 1 << 24
+
+
+class Artefact:
+    """An artefact opened for reading. Opening checks the manifest and the files' sizes, not their content."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.manifest = _read_manifest(self.path)
+        self._arrays: dict[str, NDArray[Any]] = {}
+        for name, entry in self.files.items():
+            self._check_size(name, entry)
+
+    @property
+    def kind(self) -> str:
+        """What the artefact is: "graph" or "model"."""
+        return str(self.manifest["kind"])
+
+    @property
+    def files(self) -> dict[str, dict[str, Any]]:
+        """What the manifest says of each file, by the array's name."""
+        return self.manifest["files"]
+
+    @property
+    def digest(self) -> str:
+        """The content's identity: equal for equal arrays, whenever and wherever they were written."""
+        return content_digest(self.files)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.files
+
+    def array(self, name: str) -> NDArray[Any]:
+        """The array of that name, mapped on first use."""
+        if name not in self._arrays:
+            self._arrays[name] = self._map(name)
+        return self._arrays[name]
+
+    def file(self, name: str) -> Path:
+        """The path of the file that holds `name`."""
+        if name not in self.files:
+            raise ArtefactError(f"{self.kind} has no part named {name!r}", where=str(self.path))
+        return self.path / str(self.files[name]["file"])
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(int(entry["bytes"]) for entry in self.files.values())
+
+    def damage(self) -> Iterator[tuple[str, str]]:
+        """Read every file through and yield (file, what is wrong) for those that are not as written."""
+        for name, entry in self.files.items():
+            path = self.file(name)
+            try:
+                self._check_size(name, entry)
+                if "dtype" in entry:
+                    self._map(name)
+                with path.open("rb") as stream:
+                    _skip_header(stream, entry)
+                    found = _digest_stream(stream)
+            except ArtefactError as error:
+                yield path.name, error.what
+                continue
+            except OSError as error:
+                yield path.name, error.strerror or str(error)
+                continue
+            if found != entry["digest"]:
+                yield path.name, "its content is not what was written (digest differs)"
+
+    def _check_size(self, name: str, entry: dict[str, Any]) -> None:
+        path = self.path / entry["file"]
+        try:
+            status = path.lstat()
+        except OSError:
+            raise ArtefactError(f"{self.kind} is incomplete: a file is missing", where=str(path)) from None
+        if not stat.S_ISREG(status.st_mode):
+            raise ArtefactError("not a plain file", where=str(path))
+        if status.st_size != entry["bytes"]:
+            raise ArtefactError(
+                f"has {status.st_size:,} bytes where {entry['bytes']:,} were written",
+                where=str(path),
+                hint="the file was cut or changed; copy or make the artefact again",
+            )
+
+    def _map(self, name: str) -> NDArray[Any]:
+        path, entry = self.file(name), self.files[name]
+        try:
+            if 0 in entry["shape"]:
+                return np.empty(entry["shape"], entry["dtype"])
+            mapped = np.load(path, mmap_mode="c", allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise ArtefactError(f"cannot be read as an array: {error}", where=str(path)) from None
+        if mapped.dtype.str != entry["dtype"] or list(mapped.shape) != entry["shape"]:
+            raise ArtefactError("the array's type or shape is not what the manifest says", where=str(path))
+        if not mapped.flags.c_contiguous:
+            raise ArtefactError("the array is not in row order", where=str(path))
+        return mapped.view(np.ndarray)
+
+
+class ArtefactWriter:
+    """Writes the files of one artefact; nothing is visible to readers before `commit`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files: dict[str, dict[str, Any]] = {}
+        self._parts = 0
+
+    def array(self, name: str, values: NDArray[Any]) -> None:
+        """Write a whole array."""
+        with self.stream(name, values.dtype, values.shape[1:]) as append:
+            append(values)
+
+    @contextmanager
+    def stream(self, name: str, dtype: DTypeLike, row: tuple[int, ...] = ()) -> Iterator[Any]:
+        """Write an array of unknown length block by block: yields the function that takes a block."""
+        dtype = np.dtype(dtype)
+        if not _ARRAY_NAME.fullmatch(name) or dtype.str not in _DTYPES:
+            raise ValueError(f"{name!r} of type {dtype} cannot be stored")
+        part = self._part()
+        digest, length = hashlib.sha256(), 0
+        with self._guard(part), part.open("w+b") as stream:
+            header = _npy_header(dtype, (1 << 62, *row))
+            stream.write(header)
+
+            def append(block: NDArray[Any]) -> None:
+                nonlocal length
+                block = np.ascontiguousarray(block, dtype)
+                length += len(block)
+                view = block.reshape(-1).view(np.uint8).data
+                for start in range(0, len(view), _CHUNK):
+                    digest.update(view[start : start + _CHUNK])
+                    stream.write(view[start : start + _CHUNK])
+
+            yield append
+            stream.seek(0)
+            stream.write(_npy_header(dtype, (length, *row), pad_to=len(header)))
+            size = stream.seek(0, os.SEEK_END)
+            self._sync(stream)
+        entry = {
+            "dtype": dtype.str,
+            "shape": [length, *row],
+            "bytes": size,
+            "digest": digest.hexdigest(),
+        }
+        self._keep(name, part, entry, "npy")
+
+    def parquet(self, name: str, part: Path) -> None:
+        """Take over a finished Parquet file (it is moved)."""
+        with self._guard(part), part.open("rb") as stream:
+            self._sync(stream)
+            digest = _digest_stream(stream)
+        self._keep(name, part, {"bytes": part.stat().st_size, "digest": digest}, "parquet")
+
+    def scratch(self) -> Path:
+        """A path for a file that `parquet` will take over; removed if the writer fails."""
+        return self._part()
+
+    def link(self, name: str, source: Artefact, source_name: str | None = None) -> None:
+        """Take a file of another artefact as it is: by hard link, by copy across file systems."""
+        origin, entry = source.file(source_name or name), source.files[source_name or name]
+        part = self._part()
+        with self._guard(part):
+            try:
+                os.link(origin, part)
+            except OSError:
+                with origin.open("rb") as read, part.open("wb") as write:
+                    while block := read.read(_CHUNK):
+                        write.write(block)
+                    self._sync(write)
+        entry = {key: value for key, value in entry.items() if key != "file"}
+        self._keep(name, part, entry, origin.suffix[1:])
+
+    def commit(self, kind: str, **fields: Any) -> None:
+        """Make what was written the artefact."""
+        manifest = {
+            "format": FORMAT,
+            "coclick": __version__,
+            "kind": kind,
+            **fields,
+            "files": self.files,
+        }
+        part = self.path / f".manifest-{os.getpid()}"
+        with self._guard(part), part.open("w", encoding="utf-8") as stream:
+            json.dump(manifest, stream, indent=1, ensure_ascii=False)
+            stream.flush()
+            self._sync(stream)
+        _sync_directory(self.path)
+        part.replace(self.path / MANIFEST)
+        _sync_directory(self.path)
+        self._collect()
+
+    def _collect(self) -> None:
+        named = {entry["file"] for entry in self.files.values()}
+        for path in self.path.iterdir():
+            ours = _FILE_NAME.fullmatch(path.name) or _PART_NAME.fullmatch(path.name)
+            if ours and path.name not in named:
+                path.unlink(missing_ok=True)
+
+    def _part(self) -> Path:
+        self._parts += 1
+        return self.path / f".part-{os.getpid()}-{self._parts}"
+
+    def _keep(self, name: str, part: Path, entry: dict[str, Any], suffix: str) -> None:
+        entry["file"] = f"{name}-{entry['digest'][:16]}.{suffix}"
+        part.replace(self.path / entry["file"])
+        self.files[name] = entry
+
+    @contextmanager
+    def _guard(self, part: Path) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise CoclickError(
+                    f"cannot write: {error.strerror}",
+                    where=str(self.path),
+                    hint="free some space or choose another output; nothing was changed",
+                ) from None
+            raise
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    @staticmethod
+    def _sync(stream: IO[Any]) -> None:
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def writing(path: str | Path, *, force: bool = False) -> Iterator[ArtefactWriter]:
+    """Open a directory for writing an artefact; refuses to replace one without `force`.
+
+    Leaving the block without `commit` (an exception, Ctrl-C) removes what was written.
+    """
+    path = Path(path)
+    _check_output(path, force)
+    created = not path.exists()
+    path.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError("another process is writing here", where=str(path)) from None
+        writer = ArtefactWriter(path)
+        before = {entry.name for entry in path.iterdir()}
+        try:
+            yield writer
+        except BaseException:
+            for entry in path.iterdir():
+                ours = _FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name)
+                if ours and entry.name not in before:
+                    entry.unlink(missing_ok=True)
+            if created and not any(path.iterdir()):
+                path.rmdir()
+            raise
+    finally:
+        os.close(lock)
+
+
+def _check_output(path: Path, force: bool) -> None:
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise UserError("the output exists and is not a directory", where=str(path))
+    if (path / MANIFEST).exists():
+        if not force:
+            raise UserError("the output exists", where=str(path), hint="add --force to replace it")
+        _read_manifest(path)  # refuses to replace somebody else's manifest.json
+        return
+    foreign = [
+        entry.name
+        for entry in path.iterdir()
+        if not (_FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name))
+    ]
+    if foreign:
+        raise UserError(
+            f"the output directory holds other files ({foreign[0]})",
+            where=str(path),
+            hint="choose a new directory",
+        )
+
+
+def content_digest(files: dict[str, dict[str, Any]]) -> str:
+    """One digest over all files' names and digests."""
+    lines = sorted(f"{name} {entry['digest']}" for name, entry in files.items())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    source = path / MANIFEST
+    if not path.is_dir():
+        state = "is not a directory" if path.exists() else "does not exist"
+        raise UserError(f"no graph or model here: it {state}", where=str(path))
+    try:
+        manifest = json.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(
+            "no graph or model here: it has no manifest.json",
+            where=str(path),
+            hint="if a build or a training was interrupted, run it again",
+        ) from None
+    except (ValueError, OSError) as error:
+        raise ArtefactError(f"the manifest cannot be read: {error}", where=str(source)) from None
+    problem = _manifest_problem(manifest)
+    if problem:
+        raise ArtefactError(f"the manifest is not one of coclick's: {problem}", where=str(source))
+    return manifest
+
+
+def _manifest_problem(manifest: Any) -> str | None:
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("kind"), str):
+        return "no kind"
+    if manifest.get("format") != FORMAT:
+        return f"format {manifest.get('format')!r}, this version reads {FORMAT}"
+    files = manifest.get("files")
+    if not isinstance(files, dict):
+        return "no files"
+    for name, entry in files.items():
+        if not _ARRAY_NAME.fullmatch(name) or not isinstance(entry, dict):
+            return f"the name {name!r}"
+        if not isinstance(entry.get("file"), str) or not _FILE_NAME.fullmatch(entry["file"]):
+            return f"the file name of {name!r}"
+        if not isinstance(entry.get("bytes"), int) or not isinstance(entry.get("digest"), str):
+            return f"size or digest of {name!r}"
+        if "dtype" in entry or entry["file"].endswith(".npy"):
+            shape = entry.get("shape")
+            if entry.get("dtype") not in _DTYPES:
+                return f"the type of {name!r}"
+            if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
+                return f"the shape of {name!r}"
+    return None
+
+
+def _npy_header(dtype: np.dtype[Any], shape: tuple[int, ...], pad_to: int = 0) -> bytes:
+    """An .npy version 1 header; `pad_to` reproduces the length of an earlier one for the same file."""
+    text = repr({"descr": dtype.str, "fortran_order": False, "shape": shape})
+    length = pad_to or -(-(10 + len(text) + 1) // 64) * 64
+    text = text.ljust(length - 11) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode("latin1")
+
+
+def _skip_header(stream: IO[bytes], entry: dict[str, Any]) -> None:
+    if "dtype" not in entry:
+        return
+    rows, itemsize = entry["shape"], np.dtype(entry["dtype"]).itemsize
+    stream.seek(entry["bytes"] - int(np.prod(rows, dtype=np.int64)) * itemsize)
+
+
+def _digest_stream(stream: IO[bytes]) -> str:
+    digest = hashlib.sha256()
+    while block := stream.read(_CHUNK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _sync_directory(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
