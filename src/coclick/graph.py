@@ -158,7 +158,9 @@ class ClickGraph:
     def read(cls, source: Artefact) -> ClickGraph:
         """The graph in an artefact: a graph of its own, or the one that a model carries."""
         queries, docs = Vocab.read(source, "queries"), Vocab.read(source, "docs")
-        names = [name[5:-8] for name in source.files if name.startswith("text.") and name.endswith(".offsets")]
+        names = [
+            name[5:-8] for name in source.files if name.startswith("text.") and name.endswith(".offsets")
+        ]
         texts = {name: Strings.read(source, f"text.{name}") for name in sorted(names)}
         if any(len(column) != len(docs) for column in texts.values()):
             raise ArtefactError("the documents' texts do not fit the documents", where=str(source.path))

@@ -18,7 +18,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -71,6 +71,10 @@ class Artefact:
         if name not in self._arrays:
             self._arrays[name] = self._map(name)
         return self._arrays[name]
+
+    def name_of(self, values: NDArray[Any]) -> str | None:
+        """The name under which this very array was mapped from here."""
+        return next((name for name, array in self._arrays.items() if array is values), None)
 
     def file(self, name: str) -> Path:
         """The path of the file that holds `name`."""
@@ -135,13 +139,18 @@ class Artefact:
 class ArtefactWriter:
     """Writes the files of one artefact; nothing is visible to readers before `commit`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, origins: Sequence[Artefact] = ()) -> None:
         self.path = path
         self.files: dict[str, dict[str, Any]] = {}
+        self._origins = origins
         self._parts = 0
 
     def array(self, name: str, values: NDArray[Any]) -> None:
-        """Write a whole array."""
+        """Write a whole array; one that is mapped from an origin is linked instead."""
+        for origin in self._origins:
+            if source := origin.name_of(values):
+                self.link(name, origin, source)
+                return
         with self.stream(name, values.dtype, values.shape[1:]) as append:
             append(values)
 
@@ -190,9 +199,9 @@ class ArtefactWriter:
         """A path for a file that `parquet` will take over; removed if the writer fails."""
         return self._part()
 
-    def link(self, name: str, source: Artefact, source_name: str | None = None) -> None:
+    def link(self, name: str, source: Artefact, source_name: str) -> None:
         """Take a file of another artefact as it is: by hard link, by copy across file systems."""
-        origin, entry = source.file(source_name or name), source.files[source_name or name]
+        origin, entry = source.file(source_name), source.files[source_name]
         part = self._part()
         with self._guard(part):
             try:
@@ -264,13 +273,17 @@ class ArtefactWriter:
 
 
 @contextmanager
-def writing(path: str | Path, *, force: bool = False) -> Iterator[ArtefactWriter]:
+def writing(
+    path: str | Path, *, force: bool = False, origins: Sequence[Artefact] = ()
+) -> Iterator[ArtefactWriter]:
     """Open a directory for writing an artefact; refuses to replace one without `force`.
+
+    Arrays that come from `origins` unchanged are hard-linked, not written again.
 
     Leaving the block without `commit` (an exception, Ctrl-C) removes what was written.
     """
     path = Path(path)
-    _check_output(path, force)
+    check_output(path, force)
     created = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
     lock = os.open(path, os.O_RDONLY)
@@ -279,7 +292,7 @@ def writing(path: str | Path, *, force: bool = False) -> Iterator[ArtefactWriter
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UserError("another process is writing here", where=str(path)) from None
-        writer = ArtefactWriter(path)
+        writer = ArtefactWriter(path, origins)
         before = {entry.name for entry in path.iterdir()}
         try:
             yield writer
@@ -295,7 +308,8 @@ def writing(path: str | Path, *, force: bool = False) -> Iterator[ArtefactWriter
         os.close(lock)
 
 
-def _check_output(path: Path, force: bool) -> None:
+def check_output(path: Path, force: bool) -> None:
+    """Raise if an artefact may not be written there; for callers that work long before they write."""
     if not path.exists():
         return
     if not path.is_dir():

@@ -1,0 +1,400 @@
+"""The command line: parse, one library call, print. Nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coclick.errors import CoclickError, UserError
+
+app = typer.Typer(
+    help="Search click logs into relevance: vectors of readable words, learned from clicks, that say why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads; default all cores.")]
+K = Annotated[int, typer.Option("-k", min=1, help="How many results.")]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A trained model's directory.")]
+GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph's directory.")]
+AnyPath = Annotated[Path, typer.Argument(metavar="GRAPH|MODEL", help="A graph's or a model's directory.")]
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="The query's text.")]
+
+
+@app.command()
+def sample(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write the files.")],
+    queries: Annotated[int, typer.Option(min=10, help="How many distinct queries the world has.")] = 2000,
+    docs: Annotated[int, typer.Option(min=10, help="How many documents.")] = 4000,
+    events: Annotated[int | None, typer.Option(min=100, help="About how many log events.")] = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another world.")] = 0,
+    force: Force = False,
+) -> None:
+    """Simulate a search engine and its users: a log with known relevance.
+
+    Writes events.parquet, docs.tsv, queries.tsv and qrels.tsv (judgments of a later period).
+    """
+    from coclick import simulate
+
+    simulate.sample(directory, queries=queries, docs=docs, events=events, seed=seed, force=force)
+    _say(f"wrote a simulated log to {directory}")
+    _next(f"coclick build {directory}/events.parquet --docs {directory}/docs.tsv -o graph")
+
+
+@app.command()
+def build(
+    log: Annotated[
+        list[str],
+        typer.Argument(metavar="LOG...", help="Log files or globs: TSV, CSV, Parquet, NDJSON, also gzipped."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The graph's directory.")],
+    docs: Annotated[Path | None, typer.Option(help="Documents: doc, title and further text fields.")] = None,
+    format: Annotated[str, typer.Option(help="auto, clicks, events or ubi.")] = "auto",
+    columns: Annotated[
+        str | None, typer.Option(help="Names of the columns, where the file has no header: query,doc,clicks.")
+    ] = None,
+    min_clicks: Annotated[float, typer.Option(min=0, help="Leave out pairs with fewer clicks.")] = 1,
+    min_users: Annotated[int, typer.Option(min=1, help="Leave out pairs clicked by fewer users.")] = 1,
+    actions: Annotated[
+        str | None, typer.Option(help="What counts as a click, and how much: click=1,cart=3,purchase=10.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="A bound for the whole process.")] = "4GB",
+    threads: Threads = None,
+    force: Force = False,
+) -> None:
+    """Build a click graph from log files."""
+    from coclick import logs, show
+    from coclick.describe import describe
+
+    logs.build(
+        log,
+        docs,
+        out,
+        format=format,
+        columns=columns.split(",") if columns else None,
+        min_clicks=min_clicks,
+        min_users=min_users,
+        actions=_actions(actions),
+        memory=memory,
+        threads=threads,
+        force=force,
+        progress=_say if sys.stderr.isatty() else None,
+    )
+    show.graph_summary(describe(out))
+    _next(f'coclick train "vpcg" {out} -o model')
+
+
+@app.command()
+def info(
+    path: AnyPath,
+    json_: Json = False,
+    merged: Annotated[
+        bool, typer.Option("--merged", help="List the spellings that were merged into queries.")
+    ] = False,
+) -> None:
+    """Show sizes, degree distributions, parameters and figures of training."""
+    from coclick import show
+    from coclick.describe import describe
+
+    if merged:
+        from coclick import ClickGraph, logs
+
+        rows = logs.variants(ClickGraph.open(path))
+        if json_:
+            _json([{"query": query, "spelling": raw, "rows": count} for query, raw, count in rows])
+        else:
+            show.table("merged spellings", ["query", "as typed", "rows"], rows)
+        return
+    figures = describe(path)
+    if json_:
+        _json(figures)
+    else:
+        show.info(figures)
+
+
+@app.command()
+def verify(path: AnyPath, json_: Json = False) -> None:
+    """Read everything: every digest, every bound. Exits with 3 if something is wrong."""
+    from coclick.verify import verify as check
+
+    problems = check(path)
+    if json_:
+        _json({"sound": not problems, "problems": [{"where": w, "what": what} for w, what in problems]})
+    else:
+        for where, what in problems:
+            typer.echo(f"{where}: {what}", err=True)
+        typer.echo("damaged" if problems else "sound")
+    raise typer.Exit(3 if problems else 0)
+
+
+@app.command()
+def train(
+    model: Annotated[
+        str, typer.Argument(metavar="SPEC", help='A model with parameters: "vpcg(start=query,k=20)".')
+    ],
+    graph: GraphPath,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model's directory.")],
+    threads: Threads = None,
+    force: Force = False,
+) -> None:
+    """Train a model on a graph."""
+    from coclick import ClickGraph, create, show
+    from coclick.describe import describe
+    from coclick.kernels.threads import set_threads
+    from coclick.progress import for_terminal
+    from coclick.store import check_output
+
+    check_output(out, force)
+    set_threads(threads)
+    create(model).fit(ClickGraph.open(graph), for_terminal()).save(out, force=force)
+    show.model_summary(describe(out))
+    _next(f'coclick search {out} "some query"')
+
+
+@app.command()
+def models(json_: Json = False) -> None:
+    """List the models and their parameters."""
+    from coclick import show
+    from coclick.describe import describe_models
+
+    rows = describe_models()
+    if json_:
+        _json(rows)
+    else:
+        show.models(rows)
+
+
+@app.command()
+def add(
+    model: ModelPath,
+    docs: Annotated[Path, typer.Argument(metavar="DOCS", help="New documents: doc, title …")],
+) -> None:
+    """Make documents that arrived after training searchable at once, without retraining."""
+    from coclick import open_model
+    from coclick.logs import read_docs
+
+    new = read_docs(docs)
+    open_model(model).add(new).save(model, force=True)
+    _say(f"added {len(new):,} documents to {model}")
+
+
+@app.command()
+def search(
+    model: ModelPath,
+    query: Query,
+    k: K = 10,
+    allow: Annotated[
+        Path | None, typer.Option(help="Only these documents: a file with one id a line.")
+    ] = None,
+    block: Annotated[
+        Path | None, typer.Option(help="Never these documents: a file with one id a line.")
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Rank documents for a query."""
+    from coclick import open_model, show
+
+    opened = open_model(model)
+    hits = opened.search(query, k, allow=_lines(allow), block=_lines(block)).hits()
+    results = [{"doc": doc, "score": score, "title": opened.title(doc)} for doc, score in hits]
+    if json_:
+        _json({"query": query, "results": results})
+    else:
+        show.results(query, results)
+
+
+@app.command()
+def similar(
+    model: ModelPath,
+    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="The query's text.")] = None,
+    docs: Annotated[
+        str | None, typer.Option("--docs", metavar="DOC", help="A document: find similar ones.")
+    ] = None,
+    k: K = 10,
+    json_: Json = False,
+) -> None:
+    """Find similar queries or, with --docs, similar documents."""
+    from coclick import open_model, show
+
+    if (query is None) == (docs is None):
+        raise UserError("name either a query or, with --docs, a document")
+    opened = open_model(model)
+    results: list[dict[str, Any]]
+    if docs is not None:
+        hits = opened.similar_docs(docs, k).hits()
+        results = [{"doc": doc, "score": score, "title": opened.title(doc)} for doc, score in hits]
+        answer = {"doc": docs, "results": results}
+    else:
+        hits = opened.similar_queries(str(query), k).hits()
+        results = [{"query": text, "score": score} for text, score in hits]
+        answer = {"query": query, "results": results}
+    if json_:
+        _json(answer)
+    else:
+        show.results(str(query or docs), results)
+
+
+@app.command()
+def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
+    """Show the words that the query's vector holds, with their weights."""
+    from coclick import open_model, show
+
+    words = [{"word": word, "weight": weight} for word, weight in open_model(model).expand(query)]
+    if json_:
+        _json({"query": query, "words": words})
+    else:
+        show.words(query, words)
+
+
+@app.command()
+def explain(
+    model: ModelPath,
+    query: Query,
+    doc: Annotated[str, typer.Argument(metavar="DOC", help="The document's id.")],
+    clicks: Annotated[
+        int, typer.Option(min=0, help="How many clicks to show behind each word; 0 for all.")
+    ] = 10,
+    json_: Json = False,
+) -> None:
+    """Say exactly why: words × weights = score, and the clicks behind each word."""
+    from coclick import open_model, show
+
+    opened = open_model(model)
+    explanation = opened.explain(query, doc, clicks or None)
+    if json_:
+        _json(explanation.to_dict())
+    else:
+        show.explanation(explanation, opened.title(doc))
+
+
+@app.command("evaluate-units")
+def evaluate_units(
+    graph: GraphPath,
+    model: Annotated[str, typer.Option("--model", help="The propagation to evaluate.")] = "vpcg",
+    fraction: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the queries held out.")] = 0.2,
+    seed: Annotated[int, typer.Option(help="Which queries are held out.")] = 0,
+    threads: Threads = None,
+    json_: Json = False,
+) -> None:
+    """Compare ways to make vectors for unseen queries (paper 003, Table 5) on held-out queries."""
+    from coclick import ClickGraph, show
+    from coclick.evaluate.units import compare_units
+    from coclick.kernels.threads import set_threads
+
+    set_threads(threads)
+    rows = compare_units(ClickGraph.open(graph), model, fraction, seed)
+    if json_:
+        _json(rows)
+    else:
+        show.unit_table(rows)
+
+
+@app.command()
+def evaluate(
+    graph: GraphPath,
+    queries: Annotated[Path, typer.Option(help="Judged queries: id<TAB>text.")],
+    qrels: Annotated[Path, typer.Option(help="Judgments: TREC's four columns, or id<TAB>doc<TAB>grade.")],
+    models: Annotated[list[str], typer.Option("--models", help="A model; may be given several times.")],
+    threads: Threads = None,
+    json_: Json = False,
+) -> None:
+    """Train models on a graph and rank them by held-out judgments."""
+    from coclick import ClickGraph, show
+    from coclick.evaluate.judgments import read_judgments
+    from coclick.evaluate.leaderboard import leaderboard
+    from coclick.kernels.threads import set_threads
+    from coclick.progress import for_terminal
+
+    set_threads(threads)
+    judgments = read_judgments(queries, qrels)
+    board = leaderboard(ClickGraph.open(graph), judgments, models, progress=for_terminal())
+    if json_:
+        _json(board)
+    else:
+        show.leaderboard(board)
+
+
+@app.command(hidden=True)
+def demo(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory to work in.")] = Path("demo"),
+) -> None:
+    """Run the whole way on the simulated log: what `make demo` calls."""
+    from coclick.demo import run
+
+    run(directory)
+
+
+def main() -> None:
+    """Run the command line; errors are printed for people, and exit codes mean something.
+
+    0 fine · 1 could not be done (a defect, a full disk) · 2 a user's mistake · 3 a damaged artefact ·
+    130 interrupted.
+    """
+    try:
+        app()
+    except CoclickError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("interrupted: nothing was changed", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        where = f"\n  where: {error.filename}" if error.filename else ""
+        typer.echo(f"error: {error.strerror or error}{where}", err=True)
+        sys.exit(1)
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _next(command: str) -> None:
+    if sys.stderr.isatty():
+        _say(f"next: {command}")
+
+
+def _json(value: Any) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def _lines(path: Path | None) -> list[str] | None:
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read the list of documents: {error}", where=str(path)) from None
+
+
+def _actions(text: str | None) -> dict[str, float] | None:
+    """`click=1,cart=3` as a table."""
+    if text is None:
+        return None
+    weights = {}
+    for part in text.split(","):
+        name, _, weight = (piece.strip() for piece in part.partition("="))
+        try:
+            weights[name] = float(weight)
+        except ValueError:
+            raise UserError(
+                f"cannot read the action {part.strip()!r}",
+                where="--actions",
+                hint="write click=1,cart=3,purchase=10",
+            ) from None
+    return weights
+
+
+if __name__ == "__main__":
+    main()

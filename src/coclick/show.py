@@ -1,0 +1,204 @@
+"""Tables and bars in the terminal, for people; every one of them exists as JSON for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.tree import Tree
+
+from coclick.explanation import Click, Explanation
+
+console = Console(highlight=False)
+_BAR = 24  # characters of the longest bar
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A plain table; numbers to the right."""
+    drawn = Table(title=title or None, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    rows = [list(row) for row in rows]
+    for i, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[i], int | float) for row in rows)
+        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*[_cell(value) for value in row])
+    console.print(drawn)
+
+
+def results(asked: str, found: Sequence[Mapping[str, Any]]) -> None:
+    """Ranked documents or queries."""
+    if not found:
+        console.print(f"nothing found for {escape(repr(asked))}")
+        return
+    names = [name for name in ("doc", "query", "title") if name in found[0]]
+    rows = [[i + 1, float(hit["score"]), *(hit[name] for name in names)] for i, hit in enumerate(found)]
+    table(escape(asked), ["", "score", *names], rows)
+
+
+def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
+    """A query's vector as bars."""
+    if not found:
+        console.print(f"no word of {escape(repr(query))} is known")
+        return
+    largest = max(word["weight"] for word in found)
+    rows = [[word["word"], float(word["weight"]), _bar(word["weight"], largest)] for word in found]
+    table(escape(query), ["word", "weight", ""], rows)
+
+
+def explanation(why: Explanation, title: str) -> None:
+    """The words of a score, and the clicks behind them on both sides."""
+    head = f"[bold]{why.score:.4f}[/]  {escape(why.query)} → {escape(why.doc)}  [dim]{escape(title)}[/]"
+    if not why.parts:
+        console.print(f"{head}\nquery and document share no word")
+        return
+    tree = Tree(head)
+    largest = max(part.value for part in why.parts)
+    sides = why.words or [None] * len(why.parts)
+    for part, word in zip(why.parts, sides, strict=True):
+        weights = f"[dim]= {word.query_weight:.3f} × {word.doc_weight:.3f}[/]" if word else ""
+        bar = _bar(part.value, largest).ljust(_BAR)
+        branch = tree.add(f"{bar} [bold]{escape(part.label)}[/] {part.value:.4f} {weights}")
+        if word and word.query_clicks:
+            _clicks(branch.add("[dim]in the query, from[/]"), word.query_clicks)
+        if part.clicks:
+            _clicks(branch.add("[dim]in the document, from[/]"), part.clicks)
+    console.print(tree)
+
+
+def graph_summary(figures: Mapping[str, Any]) -> None:
+    """One line on a graph that was just built, and what was left aside."""
+    console.print(
+        f"[bold]{figures['queries']:,}[/] queries × [bold]{figures['docs']:,}[/] documents, "
+        f"[bold]{figures['edges']:,}[/] clicked pairs, {figures['clicks']:,} clicks, {_size(figures['bytes'])}"
+    )
+    rejected = figures["build"].get("rejected") or {}
+    if rejected:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.items())
+        console.print(f"rejected rows are in rejects.parquet: {escape(reasons)}")
+
+
+def model_summary(figures: Mapping[str, Any]) -> None:
+    """A few lines on a model that was just trained."""
+    console.print(f"[bold]{escape(figures['model'])}[/] {_size(figures['bytes'])}")
+    if rounds := figures["training"].get("rounds"):
+        _rounds(rounds)
+
+
+def info(figures: Mapping[str, Any]) -> None:
+    """Everything known of a graph or a model."""
+    plain = {key: value for key, value in figures.items() if not isinstance(value, dict | list)}
+    table("", ["", ""], plain.items())
+    for key, value in figures.items():
+        if isinstance(value, dict) and "histogram" in value:
+            _distribution(key.replace("_", " "), value)
+    for key in ("parameters", "texts", "build", "training"):
+        if flat := {k: v for k, v in figures.get(key, {}).items() if v not in ({}, []) and k != "rounds"}:
+            console.print()
+            table(f"[bold]{key}[/]", ["", ""], [[k, _short(v)] for k, v in flat.items()])
+    for key in ("tables", "can"):
+        if key in figures:
+            console.print(f"\n[bold]{key}[/]  {', '.join(figures[key]).replace('_', ' ') or 'none'}")
+    if rounds := figures.get("training", {}).get("rounds"):
+        _rounds(rounds)
+
+
+def models(rows: Sequence[Mapping[str, Any]]) -> None:
+    """The registry."""
+
+    def signature(parameters: Mapping[str, Any]) -> str:
+        return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+    table("", ["model", "what it is", "parameters"],
+          [[row["name"], row["summary"], signature(row["parameters"])] for row in rows])  # fmt: skip
+
+
+def leaderboard(board: Mapping[str, Any]) -> None:
+    """Models by their main measure, best first."""
+    measures = list(board["models"][0]["measures"])
+    ordered = sorted(board["models"], key=lambda model: -model["measures"][measures[0]])
+    best = ordered[0]["measures"][measures[0]] or 1
+    rows = [
+        [
+            model["name"],
+            *(float(model["measures"][name]) for name in measures),
+            _bar(model["measures"][measures[0]], best),
+            f"{model['seconds']:.1f} s",
+        ]
+        for model in ordered
+    ]
+    protocol = board["protocol"]
+    title = f"{protocol['queries']:,} judged queries, {protocol['docs']:,} documents"
+    table(title, ["model", *measures, "", "trained in"], rows)
+    if kinds := [kind for kind in ("seen", "unseen") if kind in ordered[0]["breakdown"]]:
+        counts = {kind: ordered[0]["breakdown"][kind]["queries"] for kind in kinds}
+        console.print()
+        table(
+            f"{measures[0]} by whether the log had the query",
+            ["model", *(f"{kind} ({counts[kind]:,})" for kind in kinds)],
+            [[m["name"], *(float(m["breakdown"][k][measures[0]]) for k in kinds)] for m in ordered],
+        )
+
+
+def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Table 5 of paper 003, with the ranking beside the cosine."""
+    columns = [name for name in rows[0] if name != "method"]
+    table(
+        "vectors for held-out queries",
+        ["method", *columns],
+        [[r["method"], *(r[c] for c in columns)] for r in rows],
+    )
+
+
+def _rounds(rounds: Sequence[Mapping[str, Any]]) -> None:
+    console.print()
+    columns = list(rounds[0])
+    table(
+        "[bold]rounds of propagation[/]",
+        [c.replace("_", " ") for c in columns],
+        [list(r.values()) for r in rounds],
+    )
+
+
+def _distribution(name: str, value: Mapping[str, Any]) -> None:
+    figures = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
+    console.print(f"\n[bold]{name}[/]  [dim]{figures}[/]")
+    largest = max((count for _, count in value["histogram"]), default=1)
+    table("", ["", "", ""], [[label, count, _bar(count, largest)] for label, count in value["histogram"]])
+
+
+def _clicks(branch: Tree, clicks: Sequence[Click]) -> None:
+    for click in clicks[:3]:
+        branch.add(
+            f"{click.share:6.1%}  {click.clicks:g} clicks  [cyan]{escape(click.query)}[/] → {escape(click.doc)}"
+        )
+    if len(clicks) > 3:
+        branch.add(f"[dim]… and {len(clicks) - 3} more; --json shows them[/]")
+
+
+def _bar(value: float, largest: float) -> str:
+    """A bar in eighths of a character."""
+    eighths = round(8 * _BAR * value / largest) if largest > 0 else 0
+    return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4f}" if isinstance(value, float) else escape(str(value))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_cell(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value[:5])) + (" …" if len(value) > 5 else "")
+    return value
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"

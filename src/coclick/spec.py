@@ -1,0 +1,132 @@
+"""A model's name with its parameters: `"vpcg(start=doc,k=50)"`, the same text everywhere.
+
+Parameters are the fields of the model's dataclass; their annotations say what values are allowed. Parsing
+and formatting are inverse to each other, and what equals its default is left out when formatting.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+from dataclasses import MISSING, Field, fields
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from coclick.errors import UserError
+
+_SPEC = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def parse(spec: str) -> tuple[str, dict[str, str]]:
+    """Cut a specification into the name and the parameters' texts."""
+    match = _SPEC.fullmatch(spec)
+    if not match:
+        raise UserError(f"cannot read the model {spec!r}", hint='write it like "vpcg(start=query,k=20)"')
+    name, inside = match.groups()
+    parameters: dict[str, str] = {}
+    for part in filter(str.strip, (inside or "").split(",")):
+        key, equals, value = (text.strip() for text in part.partition("="))
+        if not equals or not key or not value:
+            raise UserError(
+                f"cannot read the parameter {part.strip()!r}",
+                where=spec,
+                hint="parameters are written name=value, separated by commas",
+            )
+        if key in parameters:
+            raise UserError(f"the parameter {key!r} is given twice", where=spec)
+        parameters[key] = value
+    return name, parameters
+
+
+def format_spec(model: Any) -> str:
+    """The specification of a model: its name and the parameters that differ from their defaults."""
+    given = [
+        f"{field.name}={_as_text(getattr(model, field.name))}"
+        for field in parameters_of(type(model))
+        if getattr(model, field.name) != field.default
+    ]
+    return f"{model.name}({','.join(given)})" if given else str(model.name)
+
+
+def parameters_of(cls: type) -> list[Field[Any]]:
+    """The fields of a model's dataclass that are parameters, each with a default."""
+    return [field for field in fields(cls) if field.init and field.default is not MISSING]
+
+
+def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
+    """The parameters' texts as values of the types that the model declares."""
+    hints = _hints(cls)
+    known = [field.name for field in parameters_of(cls)]
+    values = {}
+    for key, text in given.items():
+        if key not in known:
+            raise UserError(f"no parameter {key!r}{did_you_mean(key, known)}", where=where,
+                            hint=f"the parameters are {', '.join(known)}")  # fmt: skip
+        value = _from_text(text, hints[key])
+        if value is None:
+            raise UserError(
+                f"the parameter {key} cannot be {text!r}", where=where, hint=f"it is {_described(hints[key])}"
+            )
+        values[key] = value
+    return values
+
+
+def check(model: Any) -> None:
+    """Raise if a parameter that was given as a value, from Python, is not of its declared type."""
+    hints = _hints(type(model))
+    for field in parameters_of(type(model)):
+        value = getattr(model, field.name)
+        again = _from_text(_as_text(value), hints[field.name])
+        if again != value or isinstance(again, bool) != isinstance(value, bool):
+            raise UserError(
+                f"the parameter {field.name} cannot be {value!r}",
+                where=str(model.name),
+                hint=f"it is {_described(hints[field.name])}",
+            )
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """`" (did you mean …?)"` for a near miss, else nothing."""
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _as_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _from_text(text: str, hint: Any) -> Any:
+    """The text as a value of the type, None if it is none."""
+    for choice in _choices(hint):
+        if get_origin(choice) is Literal:
+            if text in get_args(choice):
+                return text
+        elif choice is bool:
+            if text.lower() in ("true", "false"):
+                return text.lower() == "true"
+        elif choice is str:
+            return text
+        else:
+            try:
+                return choice(text)
+            except ValueError:
+                continue
+    return None
+
+
+def _described(hint: Any) -> str:
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+    parts: list[str] = []
+    for choice in _choices(hint):
+        parts.extend(get_args(choice) if get_origin(choice) is Literal else [names[choice]])
+    return " or ".join(parts)

@@ -1,0 +1,75 @@
+"""What a model has learned, to disk and back, without a line of code in the model.
+
+Every attribute whose name ends in `_` is state: arrays, sparse rows, strings, plain JSON values, and
+dataclasses marked `@stored`, field by field. Reading builds only the types named here, so a manifest from
+a stranger cannot make us construct anything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from coclick.errors import ArtefactError
+from coclick.sparse import Csr
+from coclick.store import Artefact, ArtefactWriter
+from coclick.strings import Strings, Vocab
+
+T = TypeVar("T")
+_STORED: dict[str, type] = {}
+
+
+def stored(cls: type[T]) -> type[T]:
+    """Mark a dataclass as storable: its fields are storable values."""
+    if not is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} is not a dataclass")
+    _STORED[cls.__name__] = cls
+    return cls
+
+
+def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
+    """Store `value` under `name`; returns what the manifest must remember to read it back."""
+    if isinstance(value, np.ndarray):
+        out.array(name, value)
+        return {"type": "array"}
+    if isinstance(value, Csr):
+        value.write(out, name)
+        return {"type": "csr", "rows": value.rows, "columns": value.columns}
+    if isinstance(value, Vocab):
+        value.write(out, name)
+        return {"type": "vocab"}
+    if isinstance(value, Strings):
+        value.write(out, name)
+        return {"type": "strings"}
+    if type(value).__name__ in _STORED:
+        parts = {
+            part.name: write_value(out, f"{name}.{part.name}", getattr(value, part.name))
+            for part in fields(value)
+        }
+        return {"type": type(value).__name__, "fields": parts}
+    return {"type": "json", "value": value}
+
+
+def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
+    """Read back what `write_value` stored."""
+    try:
+        kind = entry["type"]
+        if kind == "json":
+            return entry["value"]
+        if kind == "array":
+            return source.array(name)
+        if kind == "csr":
+            return Csr.read(source, name, entry["rows"], entry["columns"])
+        if kind == "vocab":
+            return Vocab.read(source, name)
+        if kind == "strings":
+            return Strings.read(source, name)
+        parts = {
+            part.name: read_value(source, f"{name}.{part.name}", entry["fields"][part.name])
+            for part in fields(_STORED[kind])
+        }
+        return _STORED[kind](**parts)
+    except (KeyError, TypeError):
+        raise ArtefactError(f"the manifest does not describe {name!r}", where=str(source.path)) from None

@@ -1,0 +1,188 @@
+"""`VectorModel`: what follows, for search, similar, expand, explain and add, from having sparse vectors.
+
+A subclass learns `terms_`, `surfaces_`, `doc_index_` and, if it can find similar queries, `query_index_`, and
+says how texts become vectors. Scores are dot products of the vectors (cosines where the rows have unit length).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import UserError
+from coclick.explanation import Click, Explanation, Part, Word
+from coclick.graph import ClickGraph
+from coclick.index import VectorIndex
+from coclick.model import Model, as_list
+from coclick.origins import NoOrigin, Origin
+from coclick.run import Run
+from coclick.sparse import Csr, stack
+from coclick.strings import Strings, Vocab
+from coclick.text import normalise
+
+
+class VectorModel(Model):
+    """A model whose queries and documents are sparse vectors over one vocabulary of terms."""
+
+    can_expand = True
+    can_explain = True
+
+    terms_: Vocab
+    surfaces_: Strings  # for each term its commonest surface form, for people
+    doc_index_: VectorIndex
+    query_index_: VectorIndex | None
+
+    # -- for the models to write -----------------------------------------------------------------------
+
+    def embed_queries(self, queries: Sequence[str]) -> Csr:
+        """One vector a normalised query."""
+        raise NotImplementedError  # abstract
+
+    def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
+        """Vectors of documents that are not in the graph, from their fields."""
+        raise NotImplementedError  # abstract
+
+    def query_origin(self, query: str) -> Origin:
+        """Where the words of a normalised query's vector come from."""
+        return NoOrigin()
+
+    def doc_origin(self, doc: int) -> Origin:
+        """Where the words of a document's vector come from."""
+        return NoOrigin()
+
+    # -- what follows ----------------------------------------------------------------------------------
+
+    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Dot products."""
+        return self.doc_index_.score(self.embed_queries([query]), docs)
+
+    def search(
+        self,
+        queries: str | Sequence[str],
+        k: int = 10,
+        *,
+        allow: Collection[str] | None = None,
+        block: Collection[str] | None = None,
+    ) -> Run:
+        """Exact, through the index."""
+        texts = [normalise(query) for query in as_list(queries)]
+        k = self._clip(k, len(self._fitted.docs))
+        found = self.doc_index_.search(self.embed_queries(texts), k, self._allowed(allow, block))
+        return Run(*found, self.graph_.docs)
+
+    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
+        """Exact, through the index."""
+        texts = [normalise(query) for query in as_list(queries)]
+        if not self.can_similar or self.query_index_ is None:
+            self._cannot("find similar queries", "can_similar")
+        k = self._clip(k, len(self._fitted.queries))
+        rows = self.graph_.queries.lookup(texts)
+        return self._similar(self.query_index_, self.embed_queries(texts), rows, k, self.graph_.queries)
+
+    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
+        """Exact, through the index."""
+        names = as_list(docs)
+        if not self.can_similar:
+            self._cannot("find similar documents", "can_similar")
+        rows = self._doc_rows(names)
+        k = self._clip(k, len(self.graph_.docs))
+        return self._similar(self.doc_index_, self.doc_index_.vectors.take(rows), rows, k, self.graph_.docs)
+
+    def expand(self, query: str) -> list[tuple[str, float]]:
+        """The words of the query's vector, heaviest first."""
+        terms, weights = self._embed_query(query)
+        order = np.argsort(-weights, kind="stable")
+        return [(self.surfaces_[int(terms[i])], float(weights[i])) for i in order]
+
+    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+        """The shared words, what each contributes, and the clicks behind it on both sides."""
+        row = int(self._doc_rows([doc])[0])
+        text = normalise(query)
+        q_terms, q_weights = self._embed_query(query)
+        d_terms, d_weights = self.doc_index_.vectors.row(row)
+        shared, in_query, in_doc = np.intersect1d(q_terms, d_terms, assume_unique=True, return_indices=True)
+        values = q_weights[in_query].astype(np.float64) * d_weights[in_doc]
+        origins = self.query_origin(text), self.doc_origin(row)
+        words, parts = [], []
+        for i in np.argsort(-values, kind="stable"):
+            term, value = int(shared[i]), float(values[i])
+            query_clicks, doc_clicks = (origin.clicks(term, clicks) for origin in origins)
+            label = self.surfaces_[term]
+            weights = float(q_weights[in_query[i]]), float(d_weights[in_doc[i]])
+            words.append(Word(label, *weights, value, doc_clicks, query_clicks))
+            parts.append(Part("word", label, value, doc_clicks, _unit_parts(origins, term, value, clicks)))
+        score = float(self.score_rows(text, np.array([row], np.int32))[0])
+        return Explanation(query, doc, score, parts, words)
+
+    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
+        """New documents get vectors from their texts; nothing is learned again."""
+        if not self.can_add:
+            self._cannot("take documents after training", "can_add")
+        graph = self._fitted
+        names = list(docs)
+        known = graph.docs.lookup(names) >= 0
+        if known.any():
+            example = names[int(np.flatnonzero(known)[0])]
+            raise UserError(
+                f"{int(known.sum()):,} of the documents are in the model already, for example {example!r}",
+                hint="train again to change documents that are known",
+            )
+        given = [{"title": text} if isinstance(text, str) else text for text in docs.values()]
+        fields = sorted({name for text in given for name in text})
+        texts = {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}
+        larger = copy.copy(self)
+        larger.graph_ = _with_docs(graph, names, texts)
+        vectors = stack(self.doc_index_.vectors, self.embed_docs(texts))
+        larger.doc_index_ = VectorIndex.build(vectors, self.doc_index_.max_norm)
+        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(names)}
+        return larger
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _embed_query(self, query: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        return self.embed_queries([normalise(query)]).row(0)
+
+    def _doc_rows(self, names: Sequence[str]) -> NDArray[np.int32]:
+        rows = self._fitted.docs.lookup(names)
+        if (rows < 0).any():
+            raise UserError(f"no document has the id {names[int(np.argmin(rows))]!r}")
+        return rows
+
+    def _similar(self, index: VectorIndex, vectors: Csr, own: NDArray[np.int32], k: int, names: Vocab) -> Run:
+        """The nearest rows without the row itself, for which one more is fetched."""
+        rows, scores = index.search(vectors, min(k + 1, len(names)))
+        itself = rows == own[:, None]
+        itself &= own[:, None] >= 0
+        order = np.argsort(itself, axis=1, kind="stable")
+        rows = np.take_along_axis(np.where(itself, -1, rows), order, 1).astype(np.int32)
+        scores = np.take_along_axis(np.where(itself, 0, scores), order, 1).astype(np.float32)
+        return Run(rows[:, :k], scores[:, :k], names)
+
+
+def _unit_parts(origins: tuple[Origin, Origin], term: int, value: float, clicks: int | None) -> list[Part]:
+    """A word's value split by the query's units and, inside each, by the document's."""
+    query_units, doc_units = (origin.units(term, clicks) for origin in origins)
+
+    def doc_parts(of: float) -> list[Part]:
+        return [Part("document unit", label, of * part, behind) for label, part, behind in doc_units]
+
+    def query_part(label: str, part: float, behind: list[Click]) -> Part:
+        return Part("query unit", label, value * part, behind, doc_parts(value * part))
+
+    return [query_part(*unit) for unit in query_units] if query_units else doc_parts(value)
+
+
+def _with_docs(graph: ClickGraph, names: list[str], texts: Mapping[str, Strings]) -> ClickGraph:
+    """The same graph with more documents, none of them clicked."""
+    clicks = Csr(
+        graph.clicks.indptr, graph.clicks.indices, graph.clicks.data, graph.clicks.columns + len(names)
+    )
+    columns = {
+        name: column.concatenate(texts.get(name) or Strings.from_list([""] * len(names)))
+        for name, column in graph.texts.items()
+    }
+    return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, figures=graph.figures)

@@ -1,0 +1,28 @@
+"""Is an artefact what was written? Every digest, every bound: what `coclick verify` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from coclick.errors import CoclickError
+from coclick.graph import ClickGraph
+from coclick.model import open_model, out_of_bounds
+from coclick.store import Artefact
+
+
+def verify(path: str | Path) -> list[tuple[str, str]]:
+    """(file or part, what is wrong), empty for a sound artefact. Raises where there is none at all."""
+    source = Artefact(path)
+    return list(source.damage()) or list(_problems(source, path))
+
+
+def _problems(source: Artefact, path: str | Path) -> Iterator[tuple[str, str]]:
+    try:
+        if source.kind == "graph":
+            yield from out_of_bounds("graph", ClickGraph.read(source))
+        else:
+            for name, value in vars(open_model(path)).items():
+                yield from out_of_bounds(name, value)
+    except CoclickError as error:
+        yield "manifest.json", error.what

@@ -1,0 +1,79 @@
+"""Texts as sparse matrices of words: a row a text, a column a term."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from coclick.errors import UserError
+from coclick.sparse import Csr
+from coclick.strings import Strings, Vocab
+from coclick.text import Analyzer, TermIndex, Tokens
+
+
+@dataclass(frozen=True)
+class Words:
+    """A collection cut into terms, with its vocabulary in canonical order."""
+
+    tokens: Tokens
+    terms: Vocab
+    surfaces: Strings  # for each term its commonest surface form
+
+    @classmethod
+    def of(cls, texts: Strings | Iterator[str], analyzer: Analyzer) -> Words:
+        """Cut all texts; every term is kept."""
+        seen = TermIndex()
+        tokens = analyzer.analyze(texts if isinstance(texts, Iterator) else _each(texts), seen)
+        finished = seen.finish()
+        packed = Strings.from_list(finished.terms)
+        return cls(
+            tokens.renumbered(finished.new_ids),
+            Vocab(packed.offsets, packed.data),
+            Strings.from_list(finished.surfaces),
+        )
+
+    def counts(self) -> Csr:
+        """How often each term occurs in each text."""
+        return count_terms(self.tokens, len(self.terms))
+
+
+def choose_fields(texts: Mapping[str, Strings], fields: str) -> list[str]:
+    """The text fields meant by `"all"` or by names joined with `+`, such as `"title+body"`."""
+    if not texts:
+        raise UserError("the graph's documents have no texts", hint="build it with --docs")
+    if fields == "all":
+        return sorted(texts, key=lambda name: (name != "title", name))
+    wanted = fields.split("+")
+    for name in wanted:
+        if name not in texts:
+            raise UserError(f"the documents have no field {name!r}", hint=f"they have {', '.join(texts)}")
+    return wanted
+
+
+def joined_fields(texts: Mapping[str, Strings], fields: list[str]) -> Iterator[str]:
+    """For each document the chosen fields, one behind the other."""
+    columns = [_each(texts[name]) for name in fields]
+    return columns[0] if len(columns) == 1 else map(" ".join, zip(*columns, strict=True))
+
+
+def count_terms(tokens: Tokens, terms: int) -> Csr:
+    """How often each known term occurs in each text."""
+    rows = np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))
+    known = tokens.terms >= 0
+    ones = np.ones(int(known.sum()), np.float32)
+    return Csr.from_triples(rows[known], tokens.terms[known], ones, (len(tokens), terms))
+
+
+def unit_rows(matrix: Csr) -> Csr:
+    """Every row divided by its Euclidean length; empty rows stay empty."""
+    squares = np.concatenate([[0.0], np.cumsum(matrix.data.astype(np.float64) ** 2)])
+    lengths = np.sqrt(squares[matrix.indptr[1:]] - squares[matrix.indptr[:-1]])
+    scale = np.repeat(lengths, matrix.lengths())
+    return matrix.with_data((matrix.data / np.maximum(scale, 1e-30)).astype(np.float32))
+
+
+def _each(texts: Strings) -> Iterator[str]:
+    for chunk in texts.chunks():
+        yield from chunk

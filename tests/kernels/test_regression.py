@@ -1,0 +1,80 @@
+"""Eq. 7 against the same equations written out densely."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coclick.kernels.regression import UnitRegression
+
+
+def problem(seed, texts=30, units=12, terms=9):
+    random = np.random.default_rng(seed)
+    incidence = random.random((texts, units)) < 0.3
+    vectors = scipy.sparse.random_array((units, terms), density=0.5, rng=random).toarray()
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    targets = scipy.sparse.random_array((texts, terms), density=0.5, rng=random).toarray()
+    return incidence, vectors.astype(np.float32), targets.astype(np.float32)
+
+
+def arrays(dense):
+    csr = scipy.sparse.csr_array(dense)
+    return csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float32)
+
+
+def regression(incidence, vectors, targets):
+    indptr, units, _ = arrays(incidence.astype(np.float32))
+    return UnitRegression(indptr, units, arrays(vectors), arrays(targets), vectors.shape[1])
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000))
+def test_normal_equations_equal_the_dense_ones(seed):
+    incidence, vectors, targets = problem(seed)
+    ours = regression(incidence, vectors, targets)
+    both = incidence.astype(np.float64)
+    gram = (vectors @ vectors.T).astype(np.float64) * (both.T @ both)
+    right = ((both.T @ targets) * vectors).sum(axis=1)
+    weights = np.random.default_rng(seed).random(len(vectors))
+    np.testing.assert_allclose(ours.apply(weights), gram @ weights, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(ours.right_side(), right, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(ours.diagonal(), np.diag(gram), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rho", [0.1, 1.0, 30.0])
+def test_solution_equals_the_dense_one(rho):
+    incidence, vectors, targets = problem(7)
+    ours = regression(incidence, vectors, targets)
+    both = incidence.astype(np.float64)
+    gram = (vectors @ vectors.T).astype(np.float64) * (both.T @ both)
+    right = ((both.T @ targets) * vectors).sum(axis=1)
+    prior = np.full(len(vectors), 0.5)
+    expected = np.linalg.solve(gram + rho * np.eye(len(gram)), right + rho * prior)
+    found, rounds = ours.solve(ours.right_side(), prior, rho, tolerance=1e-6)
+    np.testing.assert_allclose(found, np.maximum(expected, 0), atol=1e-3)
+    assert 0 < rounds <= 50
+
+
+def test_group_weights_minimise_the_error_of_equal_weights():
+    incidence, vectors, targets = problem(3)
+    ours = regression(incidence, vectors, targets)
+    group = np.arange(len(vectors), dtype=np.int32) % 2
+    found = ours.group_weights(group, ours.right_side())
+
+    def error(pair):
+        return np.sum((targets - incidence.astype(float) @ (np.take(pair, group)[:, None] * vectors)) ** 2)
+
+    for nudge in ([0.01, 0], [-0.01, 0], [0, 0.01], [0, -0.01]):
+        assert error(found) <= error(np.maximum(found + nudge, 0)) + 1e-6
+
+
+def test_a_hand_computed_weight():
+    """Two texts hold one unit whose vector is e₀; targets 0.6·e₀ and 0.2·e₀ + e₁: the mean, 0.4."""
+    ours = regression(
+        np.ones((2, 1), bool),
+        np.array([[1.0, 0.0]], np.float32),
+        np.array([[0.6, 0.0], [0.2, 1.0]], np.float32),
+    )
+    found, _ = ours.solve(ours.right_side(), np.zeros(1), 0.0)
+    np.testing.assert_allclose(found, [0.4], rtol=1e-5)
