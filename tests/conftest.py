@@ -1,8 +1,35 @@
 """Shared by all tests."""
 
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # The first call of a compiled function takes as long as its compilation: no deadline per example.
 # Derandomised, so that a clean clone and this one run the same examples.
 settings.register_profile("coclick", deadline=None, derandomize=True)
 settings.load_profile("coclick")
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+NO_DATA = "the development data is not beside this repository"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=NO_DATA)
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The development data that is not part of the product; without it the test is skipped."""
+    if not DATA.is_dir():
+        pytest.skip(NO_DATA)
+    return DATA
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In continuous integration a skipped test is a failure, unless it needs the development data."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not os.environ.get("CI") or reporter is None:
+        return
+    for report in reporter.stats.get("skipped", []):
+        if NO_DATA not in str(report.longrepr):
+            reporter.write_line(f"skipped, which CI does not accept: {report.nodeid}")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

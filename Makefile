@@ -1,0 +1,53 @@
+# Two commands do everything: `make demo` and `make test`. Nothing needs to be installed first but Python.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo setup test check format bench clean
+
+help:
+	@echo "make demo    set up, simulate a log, learn from it, show what came out"
+	@echo "make test    set up, lint, check types, run all tests"
+	@echo "make setup   .venv with the package and every extra, for development"
+	@echo "make check   formatting, lint and types alone"
+	@echo "make bench   speed beside the libraries one would use instead (ARGS='--only search --shape M')"
+	@echo "make clean   remove .venv and all caches"
+
+demo: .venv/demo.done
+	@$(BIN)/coclick demo demo
+
+setup: .venv/dev.done
+
+test: setup check
+	@$(BIN)/python -m pytest
+
+check: setup
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+
+format: setup
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+
+bench: setup
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo
+
+.venv/made:
+	@$(PYTHON) -c 'import sys; sys.exit("coclick needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@echo "setting up .venv"
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/demo.done: .venv/made pyproject.toml
+	@echo "installing coclick"
+	@$(PIP) --editable ".[eval]"
+	@touch $@
+
+.venv/dev.done: .venv/made pyproject.toml
+	@echo "installing coclick with every extra and the development tools"
+	@$(PIP) --editable ".[all,dev]"
+	@touch $@ .venv/demo.done

@@ -1,0 +1,1 @@
+"""Is it better? Judgments, measures, leaderboards."""
