@@ -37,6 +37,7 @@ class Model:
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
+    uses_query: ClassVar[bool] = True
     unseen_queries: ClassVar[bool] = False  # ranks for queries that are not in the graph
     unseen_docs: ClassVar[bool] = False  # ranks documents that have no clicks
     can_similar: ClassVar[bool] = False  # similar queries and documents

@@ -48,8 +48,8 @@ def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
     table(escape(query), ["word", "weight", ""], rows)
 
 
-def explanation(why: Explanation, title: str) -> None:
-    """The words of a score, and the clicks behind them on both sides."""
+def explanation(why: Explanation, title: str, words: int | None = None) -> None:
+    """The words of a score, heaviest first, and the clicks behind them on both sides."""
     head = f"[bold]{why.score:.4f}[/]  {escape(why.query)} → {escape(why.doc)}  [dim]{escape(title)}[/]"
     if not why.parts:
         console.print(f"{head}\nquery and document share no word")
@@ -57,7 +57,7 @@ def explanation(why: Explanation, title: str) -> None:
     tree = Tree(head)
     largest = max(part.value for part in why.parts)
     sides = why.words or [None] * len(why.parts)
-    for part, word in zip(why.parts, sides, strict=True):
+    for part, word in list(zip(why.parts, sides, strict=True))[:words]:
         weights = f"[dim]= {word.query_weight:.3f} × {word.doc_weight:.3f}[/]" if word else ""
         bar = _bar(part.value, largest).ljust(_BAR)
         branch = tree.add(f"{bar} [bold]{escape(part.label)}[/] {part.value:.4f} {weights}")
@@ -65,6 +65,8 @@ def explanation(why: Explanation, title: str) -> None:
             _clicks(branch.add("[dim]in the query, from[/]"), word.query_clicks)
         if part.clicks:
             _clicks(branch.add("[dim]in the document, from[/]"), part.clicks)
+    if rest := why.parts[words or len(why.parts) :]:
+        tree.add(f"[dim]and {len(rest)} more words: {sum(part.value for part in rest):.4f}[/]")
     console.print(tree)
 
 

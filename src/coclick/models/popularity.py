@@ -19,6 +19,7 @@ class Popularity(Model):
 
     name = "popularity"
     summary = "the most clicked documents, whatever the query"
+    uses_query = False
     unseen_queries = True
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:

@@ -1,0 +1,1 @@
+"""Speed beside the libraries one would use instead. `python -m benchmarks --help`."""

@@ -1,0 +1,70 @@
+"""`make demo`: the whole way from a log to a ranked, explained answer, on a simulated log."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from coclick import logs, show, simulate
+from coclick.describe import describe
+from coclick.evaluate.judgments import Judgments, read_judgments
+from coclick.evaluate.leaderboard import leaderboard
+from coclick.graph import ClickGraph
+from coclick.model import Model, train
+from coclick.progress import for_terminal
+from coclick.text import normalise
+
+MODELS = ("popularity", "clicks", "bm25", "vpcg", "vpcg(start=doc)", "vpcg(units=none)")
+
+
+def run(directory: Path) -> None:
+    """Simulate, build, compare, explain; what was made stays in `directory` for further commands."""
+    started = time.perf_counter()
+    _heading("1. A search engine's log, simulated: users, clicks, noise, and judgments to learn the truth")
+    simulate.sample(directory, force=True)
+    _heading("2. The log becomes a click graph")
+    graph_path, model_path = directory / "graph", directory / "model"
+    graph = logs.build([directory / "events.parquet"], directory / "docs.tsv", graph_path, force=True)
+    show.graph_summary(describe(graph_path))
+    _heading("3. Models learn from it; judgments of a later period say which helps")
+    judgments = read_judgments(directory / "queries.tsv", directory / "qrels.tsv")
+    show.leaderboard(leaderboard(graph, judgments, MODELS, for_terminal()))
+    _heading("4. Searches, with their reasons")
+    model = train("vpcg", graph, for_terminal()).save(model_path, force=True)
+    for query in _examples(graph, judgments):
+        _search(model, query)
+    _heading("Where to look next")
+    query = _examples(graph, judgments)[0]
+    for command in (
+        f'coclick search {model_path} "{query}"',
+        f'coclick similar {model_path} "{query}"',
+        f'coclick expand {model_path} "{query}"',
+        f"coclick info {graph_path}",
+        "coclick build YOUR_LOG.tsv --docs YOUR_DOCS.tsv -o graph      (your own log; see docs/tutorial.md)",
+    ):
+        show.console.print(f"  {command if ' YOUR' in command else '.venv/bin/' + command}", soft_wrap=True)
+    show.console.print(f"\nall in {time.perf_counter() - started:.0f} seconds; files are in {directory}/")
+
+
+def _examples(graph: ClickGraph, judgments: Judgments) -> list[str]:
+    """A much asked query, and one that the log has never seen."""
+    clicks = graph.clicks.row_sums()
+    rows = graph.queries.lookup([normalise(text) for text in judgments.queries.values()])
+    texts = list(judgments.queries.values())
+    seen = [i for i, row in enumerate(rows.tolist()) if row >= 0 and " " in texts[i]]
+    unseen = [i for i, row in enumerate(rows.tolist()) if row < 0 and " " in texts[i]]
+    chosen = [max(seen, key=lambda i: clicks[rows[i]])] if seen else []
+    return [texts[i] for i in [*chosen, *unseen[:1]]]
+
+
+def _search(model: Model, query: str) -> None:
+    hits = model.search(query, 5).hits()
+    show.results(query, [{"doc": doc, "score": score, "title": model.title(doc)} for doc, score in hits])
+    if hits:
+        show.console.print("\nwhy is the first one first?")
+        show.explanation(model.explain(query, hits[0][0], 3), model.title(hits[0][0]), words=4)
+    show.console.print()
+
+
+def _heading(text: str) -> None:
+    show.console.print(f"\n[bold]{text}[/]")

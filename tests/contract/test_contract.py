@@ -1,0 +1,309 @@
+"""The same trials for every registered model: what a user may count on, whichever model it is.
+
+A model is found through the registry and gets these tests for free. What it cannot do, by its own class
+flags, it must refuse clearly.
+"""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+import planted
+from coclick import create, model_names, open_model
+from coclick.errors import ArtefactError, CoclickError, UserError
+from coclick.graph import ClickGraph
+from coclick.model import model_class
+
+MODELS = model_names()
+QUERIES = [words[0] for words, _ in planted.TOPICS.values()]
+WEIRD = [
+    "",
+    " ",
+    "\t\n",
+    "zzzz qqqq xxxx",
+    "hotel " * 5000,
+    "a" * 10_000,
+    "🏨🏨🏨",
+    "ホテル ニューヨーク",
+    "هتل رخيص",
+    "'; DROP TABLE docs; --",
+    "<script>alert(1)</script>",
+    "\u0301\u0301",
+    "a\ud800b",
+    "\x00\x01",
+    "HÔTEL",
+]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    return planted.graph().save(tmp_path_factory.mktemp("planted") / "graph")
+
+
+@pytest.fixture(scope="module")
+def model(name, graph):
+    return create(name).fit(graph)
+
+
+@pytest.fixture(scope="module")
+def saved(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model"
+    model.save(path)
+    return path
+
+
+def everything(model, queries=(*QUERIES, "hotel the stay", "never seen")):
+    run = model.search(list(queries), 100)
+    return [run.hits(i) for i in range(len(queries))]
+
+
+def test_planted_topic_first(model):
+    for topic, (words, _) in planted.TOPICS.items():
+        best = model.search(words[0], 3).hits()
+        assert best, words[0]
+        if model.uses_query:
+            assert [planted.topic_of(doc) for doc, _ in best] == [topic] * len(best)
+        else:
+            assert best == model.search("something else", 3).hits()
+
+
+def test_ranking_is_sorted_positive_and_without_duplicates(model):
+    for hits in everything(model):
+        scores = [score for _, score in hits]
+        assert scores == sorted(scores, reverse=True)
+        assert all(score > 0 for score in scores)
+        assert len({doc for doc, _ in hits}) == len(hits)
+
+
+def test_unseen_queries(model):
+    for topic, (words, titles) in planted.TOPICS.items():
+        unseen = f"{titles[1]} {words[0]} best"
+        assert model.graph_.queries.id(unseen) == -1
+        hits = model.search(unseen, 2).hits()
+        if model.unseen_queries and model.uses_query:
+            assert [planted.topic_of(doc) for doc, _ in hits] == [topic] * 2
+        elif not model.unseen_queries:
+            assert hits == []
+
+
+def test_documents_without_clicks(model):
+    never_clicked = {f"{topic}-{i}" for topic in planted.TOPICS for i in (6, 7)}
+    for topic, (words, titles) in planted.TOPICS.items():
+        found = {doc for doc, _ in model.search(f"{titles[1]} {words[0]}", 100).hits()}
+        if model.unseen_docs:
+            assert f"{topic}-6" in found
+        else:
+            assert not found & never_clicked
+
+
+def test_batch_equals_single(model):
+    queries = [*QUERIES, "unknown thing", "hotel the stay"]
+    run = model.search(queries, 7)
+    for i, query in enumerate(queries):
+        assert run.hits(i) == model.search(query, 7).hits()
+
+
+def test_score_equals_search(model):
+    for query in [*QUERIES, "pizza the dough", "never seen shoe"]:
+        hits = model.search(query, 100).hits()
+        docs = [doc for doc, _ in hits]
+        [scores] = model.score([query], [docs])
+        assert scores.tolist() == [score for _, score in hits]
+
+
+def test_a_score_does_not_depend_on_its_company(model):
+    docs = list(model.graph_.docs)
+    [together] = model.score([QUERIES[0]], [docs])
+    alone = [model.score([QUERIES[0]], [[doc]])[0][0] for doc in docs]
+    assert together.tolist() == [float(score) for score in alone]
+    [[unknown]] = model.score([QUERIES[0]], [["no such document"]])
+    assert unknown == 0
+    [nothing] = model.score([QUERIES[0]], [[]])
+    assert len(nothing) == 0
+
+
+def test_saved_and_opened_it_is_the_same(model, saved, graph):
+    opened = open_model(saved, graph)
+    assert everything(opened) == everything(model)
+    assert str(opened) == str(model)
+    assert opened.figures_ == json.loads(json.dumps(model.figures_))
+
+
+def test_a_model_is_self_contained(model, name, tmp_path):
+    path = tmp_path / "graph"
+    create(name).fit(planted.graph().save(path)).save(tmp_path / "model")
+    for file in path.iterdir():
+        file.unlink()
+    assert everything(open_model(tmp_path / "model")) == everything(model)
+
+
+def test_same_seed_same_ranking(model, name, graph):
+    assert everything(create(name).fit(graph)) == everything(model)
+
+
+def test_permuted_input_same_scores(model, name):
+    rows, docs = planted.clicks(), list(planted.docs().items())
+    random.Random(5).shuffle(rows)
+    random.Random(6).shuffle(docs)
+    shuffled = create(name).fit(ClickGraph.from_clicks(rows, dict(docs)))
+    for ours, theirs in zip(everything(model), everything(shuffled), strict=True):
+        assert [doc for doc, _ in ours] == [doc for doc, _ in theirs]
+        np.testing.assert_allclose([s for _, s in ours], [s for _, s in theirs], rtol=1e-5)
+
+
+@pytest.mark.parametrize("query", WEIRD, ids=lambda query: repr(query[:12]))
+def test_weird_queries_never_raise(model, query):
+    hits = model.search(query, 5).hits()
+    assert len(hits) <= 5
+    assert all(np.isfinite(score) for _, score in hits)
+    [scores] = model.score([query], [["hotel-0", "shoe-1"]])
+    assert np.isfinite(scores).all()
+
+
+def test_k_is_clipped_and_checked(model):
+    run = model.search(QUERIES[0], 10**9)
+    assert run.rows.shape == (1, len(model.graph_.docs))
+    with pytest.raises(UserError, match="k must be"):
+        model.search(QUERIES[0], 0)
+
+
+def test_allowed_and_blocked_documents(model):
+    everything = model.search(QUERIES[0], 100).hits()
+    some = [doc for doc, _ in everything[1::2]]
+    assert model.search(QUERIES[0], 100, allow=some).hits() == everything[1::2]
+    assert model.search(QUERIES[0], 100, block=some).hits() == everything[0::2]
+    assert model.search(QUERIES[0], 100, allow=[]).hits() == []
+    assert model.search(QUERIES[0], 1, allow=[*some, "no such document"]).hits() == everything[1:2]
+
+
+def test_another_graph_is_noticed(saved, tmp_path):
+    other = planted.graph(seed=99).save(tmp_path / "other")
+    with pytest.raises(ArtefactError, match="graph"):
+        open_model(saved, other)
+
+
+def test_similar(model):
+    if not model.can_similar:
+        with pytest.raises(UserError, match="cannot"):
+            model.similar_queries(QUERIES[0])
+        with pytest.raises(UserError, match="cannot"):
+            model.similar_docs("hotel-0")
+        return
+    for words, _ in planted.TOPICS.values():
+        own = {w if v is None else f"{w} the {v}" for i, w in enumerate(words) for v in [None, *words[i + 1 :]]}
+        hits = model.similar_queries(words[1], 3).hits()
+        assert words[1] not in {query for query, _ in hits}
+        assert {query for query, _ in hits} <= own
+    for topic in planted.TOPICS:
+        hits = model.similar_docs(f"{topic}-1", 3).hits()
+        assert f"{topic}-1" not in {doc for doc, _ in hits}
+        assert {planted.topic_of(doc) for doc, _ in hits} == {topic}
+    for query in WEIRD:
+        assert len(model.similar_queries(query, 3).hits()) <= 3
+    with pytest.raises(UserError, match="no document"):
+        model.similar_docs("no such document")
+
+
+def test_expand(model):
+    if not model.can_expand:
+        with pytest.raises(UserError, match="cannot"):
+            model.expand(QUERIES[0])
+        return
+    words = model.expand(QUERIES[1])
+    assert QUERIES[1] in {word for word, _ in words}
+    assert [weight for _, weight in words] == sorted((weight for _, weight in words), reverse=True)
+    for query in WEIRD:
+        assert all(weight > 0 for _, weight in model.expand(query))
+
+
+def adds_up(value, parts):
+    assert sum(part.value for part in parts) == pytest.approx(value, rel=1e-5, abs=1e-7)
+    for part in parts:
+        if part.parts:
+            adds_up(part.value, part.parts)
+
+
+@pytest.mark.parametrize("query", [*QUERIES, "hotel the stay", "never seen shoe nike", "nothing known"])
+def test_explanation_adds_up(model, query):
+    if not model.can_explain:
+        with pytest.raises(UserError, match="cannot"):
+            model.explain(query, "hotel-0")
+        return
+    for doc in ("hotel-0", "shoe-3", "shoe-6", "flu-7"):
+        why = model.explain(query, doc, clicks=None)
+        [[score]] = model.score([query], [[doc]])
+        assert why.score == pytest.approx(float(score), rel=1e-6, abs=1e-9)
+        adds_up(why.score, why.parts)
+        for word in why.words or []:
+            assert word.contribution == pytest.approx(word.query_weight * word.doc_weight, rel=1e-5)
+            for clicks in (word.clicks, word.query_clicks):
+                assert not clicks or sum(c.share for c in clicks) == pytest.approx(1, rel=1e-5)
+        assert set(why.to_dict()) >= {"query", "doc", "score", "parts"}
+    with pytest.raises(UserError, match="no document"):
+        model.explain(query, "no such document")
+
+
+def test_documents_added_after_training(model, saved, tmp_path):
+    new = {"new-1": "The best hotel in manhattan", "new-2": "influenza medicine for flu symptoms"}
+    if not model.can_add:
+        with pytest.raises(UserError, match="cannot"):
+            model.add(new)
+        return
+    before = everything(model)
+    larger = model.add(new)
+    assert everything(model) == before, "the model itself is left as it is"
+    assert "new-1" in {doc for doc, _ in larger.search("hotel", 100).hits()}
+    assert larger.title("new-2") == new["new-2"]
+    larger.save(tmp_path / "larger")
+    opened = open_model(tmp_path / "larger")
+    assert everything(opened) == everything(larger)
+    again = opened.add({"new-3": "shoe"})
+    assert "new-3" in {doc for doc, _ in again.search("shoe", 100).hits()}
+    with pytest.raises(UserError, match="already"):
+        larger.add({"new-1": "once more"})
+
+
+def test_names_round_trip(model, name):
+    assert str(create(str(model))) == str(model)
+    with pytest.raises(UserError, match="no parameter"):
+        create(f"{name}(no_such_parameter=1)")
+
+
+def test_it_says_what_it_is(name):
+    assert model_class(name).summary
+
+
+def test_untrained_models_say_so(name):
+    with pytest.raises(UserError, match="not trained"):
+        create(name).search("hotel")
+
+
+def test_damaged_files_never_crash(saved, tmp_path):
+    """Every file in turn filled with nonsense of the same size: an error or an answer, never a crash."""
+    files = sorted(path for path in saved.iterdir() if path.suffix == ".npy")
+    for number, file in enumerate(files):
+        copy = tmp_path / str(number)
+        copy.mkdir()
+        for path in saved.iterdir():
+            content = path.read_bytes()
+            if path == file and len(content) > 128:
+                body = np.random.default_rng(number).integers(0, 256, len(content) - 128, np.uint8)
+                content = content[:128] + body.tobytes()
+            (copy / path.name).write_bytes(content)
+        try:
+            model = open_model(copy)
+            model.search([*QUERIES, "never seen hotel"], 5)
+            if model.can_similar:
+                model.similar_queries(QUERIES, 5)
+                model.similar_docs("hotel-0", 5)
+            if model.can_explain:
+                model.explain(QUERIES[0], "hotel-0")
+        except (CoclickError, IndexError, ValueError, OverflowError, MemoryError):
+            continue
