@@ -1,0 +1,120 @@
+"""The click graph: made, saved, opened, split, merged, against counts worked out by hand."""
+
+import numpy as np
+import pytest
+
+import planted
+from coclick.errors import ArtefactError, UserError
+from coclick.graph import ClickGraph, Daily, Pairs
+from coclick.strings import Vocab
+
+
+def edges(graph):
+    coo = graph.clicks.to_scipy().tocoo()
+    rows = zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True)
+    return {(graph.queries[q], graph.docs[d]): c for q, d, c in rows}
+
+
+def test_rows_are_queries_and_spellings_are_merged():
+    graph = ClickGraph.from_clicks(
+        [("New  York", "d2", 1), ("new york", "d1", 2), ("NEW YORK", "d1", 3), ("b", "d1", 1)],
+        {"d1": "One", "d3": {"title": "Three", "body": "text"}},
+    )
+    assert list(graph.queries) == ["b", "new york"]
+    assert list(graph.docs) == ["d1", "d2", "d3"]
+    assert edges(graph) == {("new york", "d1"): 5, ("new york", "d2"): 1, ("b", "d1"): 1}
+    assert [graph.title(i) for i in range(3)] == ["One", "", "Three"]
+    assert list(graph.texts["body"]) == ["", "", "text"]
+    assert graph.clicks_by_doc.lengths().tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize("count", [0, -1, float("nan"), float("inf")])
+def test_clicks_must_be_positive_numbers(count):
+    with pytest.raises(UserError, match="positive"):
+        ClickGraph.from_clicks([("q", "d", count)])
+
+
+def test_saved_and_opened(tmp_path):
+    graph = planted.graph()
+    opened = graph.save(tmp_path / "g")
+    assert edges(opened) == edges(graph)
+    assert list(opened.texts["title"]) == list(graph.texts["title"])
+    assert opened.digest
+    with pytest.raises(UserError, match="exists"):
+        graph.save(tmp_path / "g")
+
+
+def test_the_same_clicks_in_any_order_are_the_same_files(tmp_path):
+    first = ClickGraph.from_clicks(planted.clicks(), planted.docs()).save(tmp_path / "a")
+    again = ClickGraph.from_clicks(planted.clicks()[::-1], planted.docs()).save(tmp_path / "b")
+    assert first.digest == again.digest
+
+
+def test_a_matrix_that_does_not_fit_is_refused(tmp_path):
+    graph = planted.graph()
+    wrong = ClickGraph(Vocab.from_list(["one"]), graph.docs, graph.clicks, graph.texts)
+    with pytest.raises(ArtefactError, match="clicks"):
+        wrong.save(tmp_path / "g")
+
+
+def test_split_by_pairs_leaves_every_query_a_click():
+    graph = planted.graph()
+    train, held = graph.split("pairs", 0.4, seed=3)
+    assert train.clicks.nnz + held.nnz == graph.clicks.nnz
+    assert held.nnz > 0
+    assert (train.clicks.lengths() > 0).tolist() == (graph.clicks.lengths() > 0).tolist()
+    total = train.clicks.to_scipy() + held.to_scipy()
+    assert abs(total - graph.clicks.to_scipy()).max() == 0
+
+
+def test_split_by_queries_takes_all_clicks_of_a_query():
+    graph = planted.graph()
+    train, held = graph.split("queries", 0.3, seed=1)
+    both = (train.clicks.lengths() > 0) & (held.lengths() > 0)
+    assert not both.any()
+    assert 0 < (held.lengths() > 0).sum() < len(graph.queries)
+
+
+def test_split_by_time():
+    """Pair (a, x): 2 clicks on day 10, 3 on day 20; pair (a, y): 1 on day 20; (b, x): 4 on day 10."""
+    base = ClickGraph.from_clicks([("a", "x", 5), ("a", "y", 1), ("b", "x", 4)])
+    numbers = np.array([0, 0, 0, 0], np.int32)
+    graph = ClickGraph(
+        base.queries,
+        base.docs,
+        base.clicks,
+        pairs=Pairs(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32)),
+        daily=Daily(
+            indptr=np.array([0, 2, 3, 4]),
+            day=np.array([10, 20, 20, 10], np.int32),
+            clicks=np.array([2, 3, 1, 4], np.float32),
+            impressions=numbers,
+            users=numbers,
+            sessions=numbers,
+            navigational=numbers,
+            position_indptr=np.zeros(5, np.int64),
+            position=np.empty(0, np.int32),
+            shown=np.empty(0, np.int32),
+        ),
+    )
+    train, held = graph.split("time", 0.5)
+    assert edges(train) == {("a", "x"): 2, ("b", "x"): 4}
+    assert edges(ClickGraph(graph.queries, graph.docs, held)) == {("a", "x"): 3, ("a", "y"): 1}
+
+
+def test_impossible_splits():
+    graph = planted.graph()
+    with pytest.raises(UserError, match="no days"):
+        graph.split("time")
+    with pytest.raises(UserError, match="cannot split by"):
+        graph.split("weather")
+    with pytest.raises(UserError, match="fraction"):
+        graph.split("pairs", 1.5)
+
+
+def test_merge_adds_clicks_and_fills_texts():
+    first = ClickGraph.from_clicks([("a", "x", 1), ("b", "y", 2)], {"x": "X", "y": ""})
+    second = ClickGraph.from_clicks([("a", "x", 10), ("c", "z", 3)], {"x": "other", "y": "Y", "z": "Z"})
+    merged = first.merge(second)
+    assert edges(merged) == {("a", "x"): 11, ("b", "y"): 2, ("c", "z"): 3}
+    assert dict(zip(merged.docs, merged.texts["title"], strict=True)) == {"x": "X", "y": "Y", "z": "Z"}
