@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import Stemmer
@@ -20,16 +20,15 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.stopwords import STOP_WORDS
+from coclick.strings import Strings, Vocab
 from coclick.words import cut
-
-if TYPE_CHECKING:
-    from coclick.strings import Vocab
 
 LANGUAGES: tuple[str, ...] = tuple(sorted(Stemmer.algorithms()))
 
 _CHUNK_TEXTS = 8192
 _CHUNK_CHARACTERS = 4_000_000
-_CACHED_CHARACTERS = 64_000_000  # of pieces remembered while a collection is analysed
+_CACHED_BYTES = 64_000_000  # of distinct pieces remembered while a collection is analysed
+_FEW = 64  # texts, below which loading compiled kernels does not pay
 
 # Unicode's Default_Ignorable_Code_Point, which NFKC_Casefold removes: soft hyphens, joiners, byte order
 # marks, variation selectors, direction marks.
@@ -56,13 +55,11 @@ def normalise(text: str) -> str:
 
 def normalise_batch(texts: Iterable[str]) -> list[str]:
     """`normalise` for many texts, at a fraction of its cost for each."""
-    normal: list[str] = []
-    for chunk in _chunks(texts):
-        normal += _normalise_lines(_join(chunk)).split("\n")
-    return normal
+    return [text for chunk in _chunks(texts) for text in _normalise_lines(_lines(chunk)).split("\n")]
 
 
-def _join(texts: list[str]) -> str:
+def _lines(texts: list[str]) -> str:
+    """One text a line."""
     lines = "\n".join(texts)
     if lines.count("\n") >= len(texts):
         lines = "\n".join([text.replace("\n", " ") for text in texts])
@@ -74,7 +71,16 @@ def _normalise_lines(lines: str) -> str:
     if lines.isascii():
         lines = lines.lower().translate(_ASCII_CONTROLS)
     else:
-        lines = _fold(lines)
+        # A few lines beyond ASCII must not make all of them pay.
+        texts = lines.split("\n")
+        beyond = [i for i, text in enumerate(texts) if not text.isascii()]
+        folded = _fold("\n".join([texts[i] for i in beyond])).split("\n")
+        for i in beyond:
+            texts[i] = ""
+        texts = "\n".join(texts).lower().translate(_ASCII_CONTROLS).split("\n")
+        for i, text in zip(beyond, folded, strict=True):
+            texts[i] = text
+        lines = "\n".join(texts)
     while "  " in lines:
         lines = lines.replace("  ", " ")
     return lines.replace(" \n", "\n").replace("\n ", "\n").strip(" ")
@@ -153,26 +159,25 @@ class TermIndex:
         """The id of a term, −1 if it is unknown."""
         return self._ids.get(term, -1)
 
-    def surface(self, word: str, stem: Callable[[str], str]) -> int:
-        """The number of a surface form; one not seen before is stemmed and added."""
-        number = self._surfaces.get(word)
-        if number is None:
-            term = stem(word)
-            if term == word:
-                term = word  # one object for both
+    def add(self, words: list[str], stem: Callable[[list[str]], list[str]]) -> list[int]:
+        """The numbers of surface forms; those not seen before are stemmed and added."""
+        surfaces = self._surfaces
+        new = [word for word in dict.fromkeys(words) if word not in surfaces]
+        for word, term in zip(new, stem(new), strict=True):
             place = self._ids.setdefault(term, len(self.terms))
             if place == len(self.terms):
                 self.terms.append(term)
-            number = self._surfaces[word] = len(self._term_of)
+            surfaces[word] = len(self._term_of)
             self._term_of.append(place)
-        return number
+        return [surfaces[word] for word in words]
 
-    def count(self, surfaces: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Count occurrences of surface forms and return the ids of their terms."""
-        if len(self._term_of) > len(self._counts):
+    def count(self, surfaces: NDArray[np.int32]) -> None:
+        """Count occurrences of surface forms, and put their terms in their places."""
+        from coclick.kernels.pieces import tally
+
+        if len(self._counts) < len(self._term_of):
             self._counts = np.append(self._counts, np.zeros(len(self._term_of), np.int64))
-        np.add.at(self._counts, surfaces, 1)
-        return np.frombuffer(self._term_of, np.int32)[surfaces] if len(surfaces) else surfaces
+        tally(surfaces, self._counts, as_int32(self._term_of))
 
     def finish(self) -> Terms:
         """Sort the terms and choose for each its commonest surface form, then the shorter, then by letter."""
@@ -240,32 +245,42 @@ class Analyzer:
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text: its words, stemmed if wanted."""
-        return [self.term(word) for word in self.words(text)]
+        return self.stems(self.words(text))
 
-    def term(self, word: str) -> str:
-        """The term that stands for a word: its stem, unless it is a code or stems are not wanted."""
-        if self.stem and _STEMMABLE.fullmatch(word):
-            return _stemmer(self.language)(word)
-        return word
+    def stems(self, words: list[str]) -> list[str]:
+        """The terms that stand for words: their stems, but codes and, if wanted, words as they are."""
+        if not self.stem:
+            return words
+        stem = _stemmer(self.language)
+        return [stem(word) if _STEMMABLE.fullmatch(word) else word for word in words]
 
     def analyze(self, texts: Iterable[str], vocabulary: TermIndex, grow: bool = True) -> Tokens:
         """The terms of many texts, as ids of a vocabulary that grows with them.
 
         Where it must not grow, an unknown term is −1 and nothing is counted.
         """
-        pieces = _Pieces(self, vocabulary, grow)
+        if not grow:
+            seen = TermIndex()
+            tokens = self.analyze(texts, seen)
+            return tokens.renumbered(np.array([vocabulary.id(term) for term in seen.terms], np.int32))
+        pieces = _Pieces(self._cut, lambda words: vocabulary.add(words, self.stems))
         indptr, terms = array("q", [0]), array("i")
         for chunk in _chunks(texts):
-            ends, numbers = pieces.cut_lines(_normalise_lines(_join(chunk)))
+            ends, words = pieces.words_of(_normalise_lines(_lines(chunk)))
+            vocabulary.count(words)
             indptr.frombytes((ends + len(terms)).tobytes())
-            terms.frombytes((vocabulary.count(numbers) if grow else numbers).tobytes())
-        return Tokens(np.frombuffer(indptr, np.int64), _as_int32(terms))
+            terms.frombytes(words.tobytes())
+        return Tokens(np.frombuffer(indptr, np.int64), as_int32(terms))
 
-    def look_up(self, texts: Iterable[str], vocabulary: Vocab) -> Tokens:
+    def look_up(self, texts: Sequence[str], vocabulary: Vocab) -> Tokens:
         """The terms of many texts, as ids of a saved vocabulary; −1 where it does not know them."""
-        seen = TermIndex()
-        tokens = self.analyze(texts, seen)
-        return tokens.renumbered(vocabulary.lookup(seen.terms))
+        if len(texts) > _FEW:
+            seen = TermIndex()
+            tokens = self.analyze(texts, seen)
+            return tokens.renumbered(vocabulary.lookup(seen.terms))
+        rows = [self.terms(text) for text in texts]
+        indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return Tokens(indptr, vocabulary.lookup([term for row in rows for term in row]))
 
     def _cut(self, piece: str) -> list[str]:
         words = cut(piece)
@@ -275,48 +290,67 @@ class Analyzer:
         return words
 
 
-def _as_int32(values: array[int]) -> NDArray[np.int32]:
+def as_int32(values: array[int]) -> NDArray[np.int32]:
     """The array itself, not a copy: it may be most of our memory."""
     return np.frombuffer(values, np.int32) if len(values) else np.empty(0, np.int32)
 
 
-class _Pieces(dict[str, int]):
-    """Pieces between blanks → numbers. Each is cut into words once; most of a collection is look-ups."""
+class _Pieces:
+    """What stands between blanks, numbered. Each distinct piece is cut into words once.
 
-    def __init__(self, analyzer: Analyzer, vocabulary: TermIndex, grow: bool) -> None:
-        super().__init__()
-        self.analyzer, self.vocabulary, self.grow = analyzer, vocabulary, grow
+    Number 0 is the end of a line. The words of piece p are `words[bounds[p]:bounds[p+1]]`.
+    """
+
+    def __init__(
+        self, cut_piece: Callable[[str], list[str]], number_words: Callable[[list[str]], list[int]]
+    ) -> None:
+        self.cut_piece, self.number_words = cut_piece, number_words
         self._forget()
 
     def _forget(self) -> None:
-        self.clear()
-        self["\n"] = 0  # the end of a line is a piece without words
-        self.bounds = array("q", [0, 0])  # the words of piece p are words[bounds[p]:bounds[p+1]]
-        self.words = array("i")
-        self.characters = 0
+        self.count = 1
+        self.slots = np.zeros(1 << 10, np.int32)
+        self.starts = np.zeros(1 << 10, np.int64)
+        self.known = np.empty(1 << 13, np.uint8)
+        self.bounds, self.words = array("q", [0, 0]), array("i")
 
-    def __missing__(self, piece: str) -> int:
-        stem = self.analyzer.term
-        for word in self.analyzer._cut(piece):
-            if self.grow:
-                self.words.append(self.vocabulary.surface(word, stem))
-            else:
-                self.words.append(self.vocabulary.id(stem(word)))
-        self.bounds.append(len(self.words))
-        self.characters += len(piece)
-        number = self[piece] = len(self)
-        return number
+    def words_of(self, lines: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Where the words of each line end, and the words."""
+        from coclick.kernels.pieces import number_pieces, spread
 
-    def cut_lines(self, lines: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Where every line's words end, and the words: surface forms if growing, else terms."""
-        if self.characters > _CACHED_CHARACTERS:
+        if self.starts[self.count] > _CACHED_BYTES:
             self._forget()
-        pieces = lines.replace("\n", " \n ").split(" ")
-        numbers = np.fromiter(map(self.__getitem__, pieces), np.int64, len(pieces))
+        text = np.array(bytearray(lines.encode()), np.uint8)
+        line_feeds = lines.count("\n")
+        numbers = np.empty(lines.count(" ") + 2 * line_feeds + 1, np.int32)
+        self._make_room(len(numbers), len(text))
+        first_new = self.count
+        self.count, written = number_pieces(text, self.slots, self.starts, self.known, self.count, numbers)
+        self._cut_pieces(first_new)
+        numbers = numbers[:written]
         bounds = np.frombuffer(self.bounds, np.int64)
-        starts = bounds[numbers]
-        lengths = bounds[numbers + 1] - starts
-        ends = np.cumsum(lengths)
-        places = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1])
-        line_ends = np.append(ends[numbers == 0], ends[-1])
-        return line_ends, _as_int32(self.words)[places]
+        words = np.empty(np.sum(bounds[numbers + 1] - bounds[numbers]), np.int32)
+        line_ends = np.empty(line_feeds + 1, np.int64)
+        spread(numbers, bounds, as_int32(self.words), line_ends, words)
+        return line_ends, words
+
+    def _cut_pieces(self, first: int) -> None:
+        new = Strings(
+            self.starts[first : self.count + 1] - self.starts[first], self.known[self.starts[first] :]
+        )
+        cuts = [self.cut_piece(piece) for piece in new]
+        ends = np.cumsum([len(words) for words in cuts], dtype=np.int64) + len(self.words)
+        self.bounds.frombytes(ends.tobytes())
+        self.words.extend(self.number_words([word for words in cuts for word in words]))
+
+    def _make_room(self, pieces: int, data: int) -> None:
+        """For so many new pieces with so many bytes."""
+        from coclick.kernels.pieces import fill_slots
+
+        if len(self.starts) < self.count + pieces + 1:
+            self.starts = np.append(self.starts, np.empty(self.count + pieces, np.int64))
+        if len(self.known) < self.starts[self.count] + data:
+            self.known = np.append(self.known, np.empty(len(self.known) + data, np.uint8))
+        if len(self.slots) < 2 * (self.count + pieces):
+            self.slots = np.zeros(1 << (4 * (self.count + pieces)).bit_length(), np.int32)
+            fill_slots(self.slots, self.starts, self.known, self.count)
