@@ -17,7 +17,7 @@ Units are ordered by length, then by their symbols.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError, UserError
 from coclick.kernels import ngrams as kernels
-from coclick.kernels.threads import balanced_blocks
+from coclick.kernels.threads import balanced_blocks, run_blocks
 from coclick.state import stored
 from coclick.strings import Strings, Vocab
 from coclick.text import Analyzer, Tokens, as_int32, normalised_lines
@@ -203,20 +203,23 @@ class UnitTable:
         return Found(indptr, nodes[: indptr[-1]], starts[: indptr[-1]], sizes[: indptr[-1]])
 
     def _incidence(self, sequences: Tokens, contained: bool) -> Incidence:
-        indptr, units = array("q", [0]), array("i")
         whole = np.full(len(sequences), -1, np.int32)
-        lengths = np.diff(sequences.indptr)
-        for first, last in _blocks(sequences):
+        parts: dict[int, Rows] = {}
+
+        def work(first: int, last: int) -> None:
             found = self._find(sequences, first, last)
             if not contained:
                 kernels.drop_contained(found.indptr, found.units, found.starts, found.sizes)
-            texts = np.repeat(np.arange(first, last), np.diff(found.indptr))
-            held = len(texts)
-            entire = found.sizes[:held] == lengths[texts]
-            whole[texts[entire]] = found.units[:held][entire]
+            kernels.find_whole(found.indptr, found.units, found.sizes, sequences.indptr, first, whole)
             kernels.distinct(found.indptr, found.units)
-            indptr.frombytes((found.indptr[1:] + len(units)).tobytes())
-            units.frombytes(found.units[: found.indptr[-1]].tobytes())
+            parts[first] = Rows(found.indptr, found.units[: found.indptr[-1]].copy())
+
+        run_blocks(work, balanced_blocks(sequences.indptr, len(sequences.terms) // _BLOCK + 1))
+        indptr, units = array("q", [0]), array("i")
+        for first in sorted(parts):
+            part = parts.pop(first)
+            indptr.frombytes((part.indptr[1:] + len(units)).tobytes())
+            units.frombytes(part.indices.tobytes())
         return Incidence(self, np.frombuffer(indptr, np.int64), as_int32(units), whole)
 
 
@@ -283,10 +286,6 @@ def character_sequences(texts: Iterable[str]) -> Tokens:
         indptr.frombytes((ends + len(symbols)).tobytes())
         symbols.frombytes(laid_out[:count].tobytes())
     return Tokens(np.frombuffer(indptr, np.int64), as_int32(symbols))
-
-
-def _blocks(sequences: Tokens) -> Iterator[tuple[int, int]]:
-    yield from balanced_blocks(sequences.indptr, len(sequences.terms) // _BLOCK + 1)
 
 
 def _grow_trie(sequences: Tokens, largest: int, min_texts: int) -> tuple[Int32s, Int64s, Int64s]:

@@ -185,6 +185,18 @@ def drop_contained(indptr: Int64s, nodes: Int32s, starts: Int32s, sizes: Int32s)
 
 
 @jit
+def find_whole(
+    indptr: Int64s, nodes: Int32s, sizes: Int32s, sequences: Int64s, first: int, whole: Int32s
+) -> None:
+    """For each row, counted from `first`, the n-gram that is all of its sequence, if there is one."""
+    for row in range(len(indptr) - 1):
+        length = sequences[first + row + 1] - sequences[first + row]
+        for i in range(indptr[row], indptr[row + 1]):
+            if sizes[i] == length:
+                whole[first + row] = nodes[i]
+
+
+@jit
 def _sort(values: Int32s) -> None:
     """Ascending; by insertion where there are few, which is the common case."""
     if len(values) > _FEW:
