@@ -1,0 +1,7 @@
+"""A search engine and its users, simulated: logs whose relevance is known."""
+
+from coclick.simulate.sample import sample
+from coclick.simulate.users import Events, search_log
+from coclick.simulate.world import World
+
+__all__ = ["Events", "World", "sample", "search_log"]

@@ -1,0 +1,178 @@
+"""What people want: intents, each a subject with perhaps an aspect and a qualifier, popular or rare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.simulate.words import DOMAINS, Domain, Term
+
+INTENTS_PER_SUBJECT = 10
+SUBJECT_ONLY = 0.12  # the share of draws that name no aspect: "new york"
+QUALIFIED = 0.4  # of the others, the share with a qualifier: "cheap hotels new york"
+INTENT_ZIPF, INTENT_SHIFT = 1.0, 10  # popularity of the r-th intent ∝ 1 / (r + 10) (Zipf–Mandelbrot)
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Columns of facet numbers, one row an intent; −1 where an intent has no such facet.
+
+    Numbers are unique over all domains: equal subjects are in the same domain.
+    """
+
+    subject: NDArray[np.int32]
+    aspect: NDArray[np.int32]
+    qualifier: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.subject)
+
+    def take(self, rows: NDArray[np.integer]) -> Facets:
+        """The given rows, in the given order."""
+        return Facets(self.subject[rows], self.aspect[rows], self.qualifier[rows])
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All facet values of one world, numbered through."""
+
+    subjects: list[Term]
+    subject_domain: NDArray[np.int32]
+    aspects: list[Term]
+    aspect_domain: NDArray[np.int32]
+    aspect_group: NDArray[np.int32]
+    qualifiers: list[Term]
+    qualifier_domain: NDArray[np.int32]
+
+    @classmethod
+    def make(cls, subjects: int, rng: np.random.Generator) -> Catalogue:
+        """About `subjects` subjects, evenly from all domains, with every aspect and qualifier.
+
+        Within a domain, a value's place decides its popularity: roughly the order in which it is written.
+        """
+        chosen: list[Term] = []
+        domains_of_chosen: list[int] = []
+        for number, (domain, count) in enumerate(zip(DOMAINS, _shares(subjects), strict=True)):
+            order = _roughly_in_order(len(domain.subjects), rng)[:count]
+            chosen += [domain.subjects[i] for i in order]
+            chosen += [domain.invention.make(i) for i in range(count - len(order))]
+            domains_of_chosen += [number] * count
+        aspects = [(n, d, i) for n, d in enumerate(DOMAINS) for i in _roughly_in_order(len(d.aspects), rng)]
+        qualifiers = [
+            (n, d.qualifiers[i])
+            for n, d in enumerate(DOMAINS)
+            for i in _roughly_in_order(len(d.qualifiers), rng)
+        ]
+        return cls(
+            subjects=chosen,
+            subject_domain=np.array(domains_of_chosen, np.int32),
+            aspects=[domain.aspects[i] for _, domain, i in aspects],
+            aspect_domain=np.array([n for n, _, _ in aspects], np.int32),
+            # A group's number is unique over all domains, as none has a hundred groups.
+            aspect_group=np.array([n * 100 + d.aspect_groups[i] for n, d, i in aspects], np.int32),
+            qualifiers=[term for _, term in qualifiers],
+            qualifier_domain=np.array([n for n, _ in qualifiers], np.int32),
+        )
+
+    def terms(self, subject: int, aspect: int, qualifier: int) -> tuple[Term | None, ...]:
+        """The facet values behind three numbers; None where the number is −1."""
+        return (
+            self.subjects[subject] if subject >= 0 else None,
+            self.aspects[aspect] if aspect >= 0 else None,
+            self.qualifiers[qualifier] if qualifier >= 0 else None,
+        )
+
+    def domain(self, subject: int, aspect: int) -> Domain:
+        """The domain of an intent; pages that list one aspect of everything have no subject."""
+        number = self.subject_domain[subject] if subject >= 0 else self.aspect_domain[aspect]
+        return DOMAINS[number]
+
+    def names(self, facets: Facets) -> list[str]:
+        """Readable intent names such as `travel/new-york-city/accommodation/affordable`."""
+        names = []
+        for row in zip(facets.subject, facets.aspect, facets.qualifier, strict=True):
+            written = [term.document[0] for term in self.terms(*row) if term]
+            names.append("/".join([self.domain(row[0], row[1]).name, *map(slug, written)]))
+        return names
+
+
+@lru_cache(maxsize=1 << 16)
+def slug(text: str) -> str:
+    """Text as it stands in a URL: lower case, words joined by hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
+
+
+def _shares(subjects: int) -> list[int]:
+    """How many subjects each domain gives; those that run out leave the rest to the inexhaustible."""
+    even = -(-subjects // len(DOMAINS))
+    counts = [min(even, len(d.subjects) + d.invention.total) for d in DOMAINS]
+    most = max(range(len(DOMAINS)), key=lambda n: DOMAINS[n].invention.total)
+    counts[most] += even * len(DOMAINS) - sum(counts)
+    return counts
+
+
+def _roughly_in_order(count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    return np.argsort(np.arange(count) + rng.exponential(1 + count / 4, count), kind="stable")
+
+
+def zipf(count: int, exponent: float, shift: int = 1) -> NDArray[np.float64]:
+    """Shares of `count` ranks, the r-th (from 0) in proportion to 1 / (r + shift)^exponent."""
+    weights = (np.arange(count) + float(shift)) ** -exponent
+    return weights / weights.sum()
+
+
+def draw_intents(count: int, rng: np.random.Generator) -> tuple[Catalogue, Facets, NDArray[np.float64]]:
+    """Draw `count` distinct intents and their popularity, most popular first.
+
+    Subjects, aspects and qualifiers are each drawn by Zipf's law, so popular intents share popular facets.
+    """
+    catalogue = Catalogue.make(-(-count // INTENTS_PER_SUBJECT), rng)
+    drawn = np.empty((0, 3), np.int32)
+    while True:
+        drawn = np.concatenate([drawn, _draw(catalogue, 2 * count, rng)])
+        distinct, times = np.unique(drawn, axis=0, return_counts=True)
+        if len(distinct) >= count:
+            break
+    most_wanted = np.lexsort((rng.random(len(times)), -times))[:count]
+    facets = Facets(*(np.ascontiguousarray(column) for column in distinct[most_wanted].T))
+    return catalogue, facets, zipf(count, INTENT_ZIPF, INTENT_SHIFT)
+
+
+def _draw(catalogue: Catalogue, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    rows = np.full((count, 3), -1, np.int32)
+    domain = rng.integers(len(DOMAINS), size=count)
+    has_aspect = rng.random(count) >= SUBJECT_ONLY
+    has_qualifier = has_aspect & (rng.random(count) < QUALIFIED)
+    for number in range(len(DOMAINS)):
+        mine = domain == number
+        _draw_facet(rows[:, 0], mine, catalogue.subject_domain == number, 0.7, rng)
+        _draw_facet(rows[:, 1], mine & has_aspect, catalogue.aspect_domain == number, 0.6, rng)
+        _draw_facet(rows[:, 2], mine & has_qualifier, catalogue.qualifier_domain == number, 0.4, rng)
+    return rows
+
+
+def _draw_facet(
+    column: NDArray[np.int32],
+    rows: NDArray[np.bool_],
+    allowed: NDArray[np.bool_],
+    exponent: float,
+    rng: np.random.Generator,
+) -> None:
+    values = np.flatnonzero(allowed)
+    column[rows] = rng.choice(values, size=int(rows.sum()), p=zipf(len(values), exponent))
+
+
+def skewed(count: int, u: float) -> int:
+    """A number below `count` for a uniform number u; small ones are more frequent."""
+    return int(count * u * u)
+
+
+def uniform_rows(count: int, width: int, rng: np.random.Generator) -> Iterator[list[float]]:
+    """`count` lists of `width` uniform numbers, drawn in blocks: Python floats take much memory."""
+    for first in range(0, count, 4096):
+        yield from rng.random((min(4096, count - first), width)).tolist()

@@ -1,0 +1,126 @@
+"""A world to search in: intents, documents that serve them, queries that ask for them, and the truth.
+
+The truth is a grade from 0 to 4 for every pair of query and document, by the facets they share:
+
+    4  exactly what was asked for
+    3  the same, a little looser or narrower ("hotels new york" and a page on cheap hotels there),
+       or a page that treats it beside its main aspect
+    2  the subject's overview page; or the right aspect with another qualifier
+    1  an aspect alike (hotels and hostels), a page of all subjects' hotels, a narrow page for a broad query
+    0  anything else
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import UserError
+from coclick.simulate.documents import Documents, make_documents
+from coclick.simulate.intents import Catalogue, Facets, draw_intents
+from coclick.simulate.queries import Queries, make_queries
+from coclick.simulate.words import DOMAINS
+
+DOCUMENTS_PER_INTENT = 4
+MOST_QUERIES_PER_DOCUMENT = 100  # more would be the same few intents, ever worse misspelt
+BLOCK = 4096  # queries whose candidates are graded at a time
+
+
+@dataclass(frozen=True)
+class World:
+    """Documents, queries and the grades between them. `World.make` creates one from a seed."""
+
+    catalogue: Catalogue
+    intents: Facets
+    documents: Documents
+    queries: Queries
+
+    @classmethod
+    def make(cls, queries: int = 3000, docs: int = 5000, seed: int = 0) -> World:
+        """A world of so many distinct query texts and documents; the same for the same seed."""
+        for what, number in (("queries", queries), ("docs", docs)):
+            if number < 10:
+                raise UserError(f"{number} {what} make no world", hint=f"ask for at least 10 {what}")
+        if seed < 0:
+            raise UserError(f"the seed is {seed}", hint="a seed is 0 or more")
+        if queries > MOST_QUERIES_PER_DOCUMENT * docs:
+            raise UserError(
+                f"{queries} queries are too many for {docs} documents",
+                hint=f"ask for at least {-(-queries // MOST_QUERIES_PER_DOCUMENT)} documents",
+            )
+        rng_intents, rng_documents, rng_queries = np.random.default_rng(seed).spawn(3)
+        catalogue, intents, popularity = draw_intents(-(-docs // DOCUMENTS_PER_INTENT), rng_intents)
+        return cls(
+            catalogue,
+            intents,
+            make_documents(docs, catalogue, intents, popularity, rng_documents),
+            make_queries(queries, catalogue, intents, popularity, rng_queries),
+        )
+
+    def grade(self, query: NDArray[np.integer], document: NDArray[np.integer]) -> NDArray[np.int8]:
+        """The grade of every pair (query[i], document[i])."""
+        asked = self.intents.take(self.queries.intent[query])
+        given = self.documents.facets.take(document)
+        second = self.documents.second_aspect[document]
+        group = np.append(self.catalogue.aspect_group, -1)  # so that aspect −1 finds group −1
+
+        subject = asked.subject == given.subject
+        aspect = subject & (asked.aspect == given.aspect)
+        beside = subject & (asked.aspect == second) & (second >= 0)
+        exact = asked.qualifier == given.qualifier
+        looser = (asked.qualifier < 0) | (given.qualifier < 0)
+        broad = subject & (asked.aspect < 0)
+        listing = (given.subject < 0) & (asked.aspect == given.aspect)
+        return np.select(
+            [
+                aspect & exact,
+                (aspect & looser) | (beside & (exact | looser)),
+                aspect | beside | (subject & (given.aspect < 0)) | (broad & (given.qualifier < 0)),
+                broad | (subject & (group[asked.aspect] == group[given.aspect])) | listing,
+            ],
+            [np.int8(4), np.int8(3), np.int8(2), np.int8(1)],
+            np.int8(0),
+        )
+
+    def relevant(
+        self, queries: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8]]:
+        """All pairs with a grade above 0: places in `queries`, documents, grades; by place, then document."""
+        found = [
+            self._relevant_block(queries[first : first + BLOCK], first)
+            for first in range(0, len(queries), BLOCK)
+        ]
+        places, documents, grades = (np.concatenate(column) for column in zip(*found, strict=True))
+        return places, documents, grades
+
+    def sells(self) -> NDArray[np.bool_]:
+        """For every query, whether it is about things to buy."""
+        domain = self.catalogue.subject_domain[self.intents.subject[self.queries.intent]]
+        return np.array([d.sells for d in DOMAINS])[domain]
+
+    def _relevant_block(
+        self, queries: NDArray[np.integer], first: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8]]:
+        # Only documents of the query's subject, and listings of its aspect, can have a grade.
+        asked = self.intents.take(self.queries.intent[queries])
+        facets = self.documents.facets
+        listing_of = np.where(facets.subject < 0, facets.aspect, -2)
+        pairs = [_matches(asked.subject, facets.subject), _matches(asked.aspect, listing_of)]
+        place, document = (np.concatenate(column) for column in zip(*pairs, strict=True))
+        grade = self.grade(queries[place], document)
+        keep = np.flatnonzero(grade > 0)
+        keep = keep[np.lexsort((document[keep], place[keep]))]
+        return (place[keep] + first).astype(np.int32), document[keep].astype(np.int32), grade[keep]
+
+
+def _matches(left: NDArray[np.int32], right: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All pairs (i, j) with left[i] = right[j] ≥ 0."""
+    order = np.argsort(right, kind="stable")
+    begin = np.searchsorted(right[order], left, "left")
+    count = np.searchsorted(right[order], left, "right") - begin
+    count[left < 0] = 0
+    i = np.repeat(np.arange(len(left)), count)
+    j = np.arange(len(i)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)
+    return i, order[j]
