@@ -134,6 +134,11 @@ class Tokens:
     def __getitem__(self, index: int) -> NDArray[np.int32]:
         return self.terms[self.indptr[index] : self.indptr[index + 1]]
 
+    def only(self, wanted: NDArray[np.bool_]) -> Tokens:
+        """The same texts, with those that are not wanted empty."""
+        kept = np.repeat(wanted, np.diff(self.indptr))
+        return Tokens(np.concatenate([[0], np.cumsum(kept)])[self.indptr], self.terms[kept])
+
     def renumbered(self, new_ids: NDArray[np.int32]) -> Tokens:
         """The same texts with term t called `new_ids[t]`; unknown terms stay unknown."""
         return Tokens(self.indptr, np.append(new_ids, np.int32(-1))[self.terms])
