@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -109,16 +110,11 @@ def _fold(text: str) -> str:
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
     """Some thousand texts at a time, fewer when they are long."""
-    chunk: list[str] = []
-    characters = 0
-    for text in texts:
-        chunk.append(text)
-        characters += len(text)
-        if len(chunk) == _CHUNK_TEXTS or characters > _CHUNK_CHARACTERS:
-            yield chunk
-            chunk, characters = [], 0
-    if chunk:
-        yield chunk
+    remaining = iter(texts)
+    while chunk := list(islice(remaining, _CHUNK_TEXTS)):
+        parts = sum(map(len, chunk)) // _CHUNK_CHARACTERS + 1
+        size = -(-len(chunk) // parts)
+        yield from (chunk[first : first + size] for first in range(0, len(chunk), size))
 
 
 @dataclass(frozen=True)
