@@ -236,6 +236,11 @@ def test_wrong_parameters_say_what_there_is(parameters: dict[str, object], menti
         assert word in str(error.value)
 
 
+def test_a_word_whose_stem_is_empty_stays() -> None:
+    assert Analyzer("porter").terms("s") == ["s"]
+    assert Analyzer("nepali").terms("ने") == ["ने"]
+
+
 def test_every_language_stems() -> None:
     for language in LANGUAGES:
         assert len(Analyzer(language).terms("one two")) == 2

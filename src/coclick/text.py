@@ -259,7 +259,7 @@ class Analyzer:
         if not self.stem:
             return words
         stem = _stemmer(self.language)
-        return [stem(word) if _STEMMABLE.fullmatch(word) else word for word in words]
+        return [(stem(word) or word) if _STEMMABLE.fullmatch(word) else word for word in words]
 
     def analyze(self, texts: Iterable[str], vocabulary: TermIndex, grow: bool = True) -> Tokens:
         """The terms of many texts, as ids of a vocabulary that grows with them.
