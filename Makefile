@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo setup test check format bench clean
+.PHONY: help demo setup test check format docs bench clean
 
 help:
 	@echo "make demo    set up, simulate a log, learn from it, show what came out"
 	@echo "make test    set up, lint, check types, run all tests"
 	@echo "make setup   .venv with the package and every extra, for development"
 	@echo "make check   formatting, lint and types alone"
+	@echo "make docs    write docs/commands.md anew from the help texts"
 	@echo "make bench   speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make clean   remove .venv and all caches"
 
@@ -29,6 +30,9 @@ check: setup
 format: setup
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/ruff check --quiet --fix .
+
+docs: setup
+	@$(BIN)/python -m docs.commands
 
 bench: setup
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -38,7 +38,11 @@ def docs() -> dict[str, str]:
     titles = {}
     for topic, (_, words) in TOPICS.items():
         for i in range(8):
-            chosen = [words[1], words[(i + 2) % 4 if (i + 2) % 4 != 1 else 0], words[0] if i % 2 else words[3]]
+            chosen = [
+                words[1],
+                words[(i + 2) % 4 if (i + 2) % 4 != 1 else 0],
+                words[0] if i % 2 else words[3],
+            ]
             titles[f"{topic}-{i}"] = f"The best {' '.join(chosen)} {i}"
     return titles
 

@@ -83,7 +83,9 @@ def test_formatting_and_parsing_are_inverse(example):
     assert create(format_spec(example)) == example
 
 
-@pytest.mark.parametrize("wrong", [{"k": "5"}, {"start": "title"}, {"rounds": "often"}, {"stem": 1}, {"k": 1.5}])
+@pytest.mark.parametrize(
+    "wrong", [{"k": "5"}, {"start": "title"}, {"rounds": "often"}, {"stem": 1}, {"k": 1.5}]
+)
 def test_values_given_from_python_are_checked(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))):
         check(Example(**wrong))

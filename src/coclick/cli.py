@@ -33,8 +33,8 @@ Query = Annotated[str, typer.Argument(metavar="QUERY", help="The query's text.")
 @app.command()
 def sample(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write the files.")],
-    queries: Annotated[int, typer.Option(min=10, help="How many distinct queries the world has.")] = 2000,
-    docs: Annotated[int, typer.Option(min=10, help="How many documents.")] = 4000,
+    queries: Annotated[int, typer.Option(min=10, help="How many distinct queries the world has.")] = 3000,
+    docs: Annotated[int, typer.Option(min=10, help="How many documents.")] = 5000,
     events: Annotated[int | None, typer.Option(min=100, help="About how many log events.")] = None,
     seed: Annotated[int, typer.Option(help="Another seed, another world.")] = 0,
     force: Force = False,
@@ -229,6 +229,7 @@ def similar(
         raise UserError("name either a query or, with --docs, a document")
     opened = open_model(model)
     results: list[dict[str, Any]]
+    answer: dict[str, Any]
     if docs is not None:
         hits = opened.similar_docs(docs, k).hits()
         results = [{"doc": doc, "score": score, "title": opened.title(doc)} for doc, score in hits]

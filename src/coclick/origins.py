@@ -129,7 +129,8 @@ class GeneratedOrigin:
             return []
         place, first, group = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
         row = np.concatenate(rows)[first]
-        return _largest(self.side, row, place, np.bincount(group, np.concatenate(shares)), most)
+        amounts = np.bincount(group, np.concatenate(shares)).astype(np.float64)
+        return _largest(self.side, row, place, amounts, most)
 
     def units(self, term: int, most: int | None) -> list[tuple[str, float, list[Click]]]:
         """The units that hold the word, largest fraction first."""

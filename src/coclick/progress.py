@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 
 class Progress(Protocol):
     """`with progress("step", total) as done:` and then `done(rows)` as rows are finished."""
 
-    def __call__(self, what: str, total: int | None = None) -> _Step: ...
-
-
-class _Step(Protocol):
-    def __enter__(self) -> Callable[[int], None]: ...
-
-    def __exit__(self, *exception: object) -> bool | None: ...
+    def __call__(self, what: str, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
+        """Begin a step of `total` rows, or of an unknown number."""
 
 
 @contextmanager
@@ -30,8 +25,14 @@ def quiet(what: str, total: int | None = None) -> Iterator[Callable[[int], None]
 def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A bar on the terminal: what, how far, rows a second, time left."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = [TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn()]
     times = [TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TimeRemainingColumn()]

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from coclick.explanation import Click, Explanation
+from coclick.explanation import Click, Explanation, Word
 
 console = Console(highlight=False)
 _BAR = 24  # characters of the longest bar
@@ -56,7 +56,7 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
         return
     tree = Tree(head)
     largest = max(part.value for part in why.parts)
-    sides = why.words or [None] * len(why.parts)
+    sides: Sequence[Word | None] = why.words or [None] * len(why.parts)
     for part, word in list(zip(why.parts, sides, strict=True))[:words]:
         weights = f"[dim]= {word.query_weight:.3f} × {word.doc_weight:.3f}[/]" if word else ""
         bar = _bar(part.value, largest).ljust(_BAR)
@@ -74,7 +74,8 @@ def graph_summary(figures: Mapping[str, Any]) -> None:
     """One line on a graph that was just built, and what was left aside."""
     console.print(
         f"[bold]{figures['queries']:,}[/] queries × [bold]{figures['docs']:,}[/] documents, "
-        f"[bold]{figures['edges']:,}[/] clicked pairs, {figures['clicks']:,} clicks, {_size(figures['bytes'])}"
+        f"[bold]{figures['edges']:,}[/] clicked pairs, {figures['clicks']:,} clicks, "
+        f"{_size(figures['bytes'])}"
     )
     rejected = figures["build"].get("rejected") or {}
     if rejected:
@@ -173,9 +174,8 @@ def _distribution(name: str, value: Mapping[str, Any]) -> None:
 
 def _clicks(branch: Tree, clicks: Sequence[Click]) -> None:
     for click in clicks[:3]:
-        branch.add(
-            f"{click.share:6.1%}  {click.clicks:g} clicks  [cyan]{escape(click.query)}[/] → {escape(click.doc)}"
-        )
+        edge = f"[cyan]{escape(click.query)}[/] → {escape(click.doc)}"
+        branch.add(f"{click.share:6.1%}  {click.clicks:g} clicks  {edge}")
     if len(clicks) > 3:
         branch.add(f"[dim]… and {len(clicks) - 3} more; --json shows them[/]")
 

@@ -127,6 +127,17 @@ class Csr:
         source = np.repeat(self.indptr[known] - indptr[:-1], lengths) + np.arange(indptr[-1])
         return Csr(indptr, self.indices[source], self.data[source], self.columns)
 
+    def take_checked(self, rows: NDArray[np.integer], where: str) -> Csr:
+        """`take`, for rows of a mapped file on their way to code that does not check bounds itself."""
+        try:
+            taken = self.take(rows)
+            damage = taken.problem()
+        except (IndexError, ValueError, MemoryError, OverflowError) as error:
+            damage = str(error)
+        if damage:
+            raise ArtefactError(f"{where} are damaged: {damage}", hint="run `coclick verify`")
+        return taken
+
     def with_data(self, data: NDArray[np.float32]) -> Csr:
         """The same pattern with other values."""
         return Csr(self.indptr, self.indices, data, self.columns)
@@ -149,3 +160,15 @@ def stack(upper: Csr, lower: Csr) -> Csr:
         np.concatenate([upper.data, lower.data]),
         upper.columns,
     )
+
+
+def beside(left: Csr, right: Csr) -> Csr:
+    """The columns of one matrix followed by those of another."""
+    both = scipy.sparse.hstack([left.to_scipy(), right.to_scipy()], format="csr")
+    return Csr.from_scipy(both)
+
+
+def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
+    """Row i of `vectors` where the condition holds, else the next row of `otherwise`."""
+    order = np.where(condition, np.arange(vectors.rows), vectors.rows - 1 + np.cumsum(~condition))
+    return stack(vectors, otherwise).take(order)

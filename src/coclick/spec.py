@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import types
+from collections.abc import Hashable
 from dataclasses import MISSING, Field, fields
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -74,7 +75,7 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
 
 def check(model: Any) -> None:
     """Raise if a parameter that was given as a value, from Python, is not of its declared type."""
-    hints = _hints(type(model))
+    hints = _hints(model.__class__)
     for field in parameters_of(type(model)):
         value = getattr(model, field.name)
         again = _from_text(_as_text(value), hints[field.name])
@@ -93,7 +94,7 @@ def did_you_mean(word: str, known: list[str]) -> str:
 
 
 @cache
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: Hashable) -> dict[str, Any]:
     return get_type_hints(cls)
 
 

@@ -1,7 +1,7 @@
 """`VectorModel`: what follows, for search, similar, expand, explain and add, from having sparse vectors.
 
 A subclass learns `terms_`, `surfaces_`, `doc_index_` and, if it can find similar queries, `query_index_`, and
-says how texts become vectors. Scores are dot products of the vectors (cosines where the rows have unit length).
+says how texts become vectors. Scores are dot products of vectors, cosines where those have unit length.
 """
 
 from __future__ import annotations

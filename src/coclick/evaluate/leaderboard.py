@@ -24,9 +24,10 @@ def leaderboard(
     judged = {doc for grades in judgments.grades.values() for doc in grades}
     known = int((graph.docs.lookup(sorted(judged)) >= 0).sum())
     if known == 0:
+        theirs, ours = ", ".join(sorted(judged)[:3]), ", ".join(graph.docs.to_list(0, 3))
         raise UserError(
             f"none of the {len(judged):,} judged documents is in the graph",
-            hint=f"judged are {', '.join(sorted(judged)[:3])}; the graph has {', '.join(graph.docs.to_list(0, 3))}",
+            hint=f"judged are {theirs}; the graph has {ours}",
         )
     return {
         "protocol": {

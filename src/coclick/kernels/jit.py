@@ -70,10 +70,11 @@ def jit(function: F) -> F:
     """Compile `function` on its first call, for each combination of argument types."""
     options: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
     if _DIRECTORY is None:
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        return numba.njit(**options)(function)
     # Numba reads its cache directory while it decorates; other people's functions keep theirs.
-    theirs, config.CACHE_DIR = config.CACHE_DIR, str(_DIRECTORY)
+    settings: Any = config
+    theirs, settings.CACHE_DIR = settings.CACHE_DIR, str(_DIRECTORY)
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(function)
     finally:
-        config.CACHE_DIR = theirs
+        settings.CACHE_DIR = theirs

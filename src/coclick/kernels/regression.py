@@ -27,7 +27,12 @@ def _clear(row: Floats, indptr: NDArray[np.int64], indices: NDArray[np.int32], w
 
 @jit
 def _add(
-    row: Floats, indptr: NDArray[np.int64], indices: NDArray[np.int32], data: Floats, which: int, factor: float
+    row: Floats,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    data: Floats,
+    which: int,
+    factor: float,
 ) -> None:
     for p in range(indptr[which], indptr[which + 1]):
         row[indices[p]] += factor * data[p]
@@ -141,7 +146,7 @@ class UnitRegression:
         right_side: NDArray[np.float64],
         prior: NDArray[np.float64],
         rho: float,
-        tolerance: float = 1e-4,
+        tolerance: float = 1e-5,
         most: int = 50,
         done: Callable[[int], None] | None = None,
     ) -> tuple[NDArray[np.float64], int]:
@@ -153,7 +158,7 @@ class UnitRegression:
         scaled = residual / diagonal
         direction = scaled.copy()
         energy = residual @ scaled
-        goal = tolerance**2 * max(target @ (target / diagonal), 1e-30)
+        goal = tolerance**2 * max(float(target @ (target / diagonal)), 1e-30)
         rounds = 0
         while rounds < most and energy > goal:
             image = self.apply(direction) + rho * direction
@@ -176,4 +181,4 @@ class UnitRegression:
             kernel(first, last, self.text_indptr, self.text_units, *self.units, *arrays, row, self._products)
 
         run_blocks(work, self.blocks)
-        return np.bincount(self.text_units, self._products, minlength=self.count)
+        return np.bincount(self.text_units, self._products, self.count).astype(np.float64, copy=False)

@@ -51,3 +51,15 @@ def lookup(
                 low = middle + 1
             else:
                 high = middle
+
+
+@jit
+def hashes(offsets: NDArray[np.int64], data: NDArray[np.uint8], out: NDArray[np.uint32]) -> None:
+    """FNV-1a of each string, with a last mixing so that near strings are not near numbers."""
+    for i in range(len(offsets) - 1):
+        value = np.uint32(2166136261)
+        for j in range(offsets[i], offsets[i + 1]):
+            value = (value ^ np.uint32(data[j])) * np.uint32(16777619)
+        value ^= value >> np.uint32(16)
+        value *= np.uint32(2246822507)
+        out[i] = value ^ (value >> np.uint32(13))

@@ -73,5 +73,5 @@ class BM25(VectorModel):
         """New documents, weighed with the collection's statistics at training time."""
         rows = len(next(iter(texts.values())))
         known = {name: texts.get(name) or Strings.from_list([""] * rows) for name in self.fields_}
-        tokens = self._analyzer.look_up(joined_fields(known, self.fields_), self.terms_)
+        tokens = self._analyzer.look_up(list(joined_fields(known, self.fields_)), self.terms_)
         return self._weigh(count_terms(tokens, len(self.terms_)))

@@ -1,0 +1,56 @@
+"""Write docs/commands.md from the command line's own help texts: `make docs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from coclick.cli import app
+
+HEAD = """# Commands
+
+Generated from the help texts by `make docs`; a test fails when it is out of date. Every command that prints a
+table also prints JSON with `--json`. Exit codes: 0 fine, 1 could not be done, 2 a mistake in what was given,
+3 a damaged artefact, 130 interrupted.
+"""
+
+
+def reference() -> str:
+    """The page as it should be."""
+    group = get_command(app)
+    assert hasattr(group, "commands")
+    parts = [HEAD]
+    for name, command in sorted(group.commands.items()):
+        if command.hidden:
+            continue
+        arguments = " ".join(_name(option) for option in command.params if not option.opts[0].startswith("-"))
+        parts.append(
+            f"## coclick {name}\n\n    coclick {name} {arguments}\n\n{(command.help or '').strip()}\n"
+        )
+        rows = [
+            f"| `{_name(option)}` | {(option.help or '').strip()} | {_default(option)} |"
+            for option in command.params
+            if getattr(option, "help", None) and option.name != "help"
+        ]
+        if rows:
+            parts.append("| option | meaning | default |\n|---|---|---|\n" + "\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def _name(option: Any) -> str:
+    if option.opts[0].startswith("-"):
+        return ", ".join(option.opts)
+    return str(option.metavar or option.name.upper())
+
+
+def _default(option: Any) -> str:
+    value = getattr(option, "default", None)
+    if value in (None, False, ()) or callable(value) or "Sentinel" in type(value).__name__:
+        return ""
+    return f"`{value}`"
+
+
+if __name__ == "__main__":
+    (Path(__file__).parent / "commands.md").write_text(reference(), encoding="utf-8")

@@ -1,0 +1,74 @@
+"""`VectorIndex`: rows of sparse vectors, searched exactly through the words they hold."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.kernels.postings import EVERYTHING, Postings, Scratch, build_postings, score_rows, search_block
+from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.sparse import Csr
+from coclick.state import stored
+
+_local = threading.local()
+_QUERIES_A_BLOCK = 16
+
+
+@stored
+@dataclass(frozen=True)
+class VectorIndex:
+    """Vectors by row, and for each term the rows that hold it, heaviest first."""
+
+    vectors: Csr
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    max_norm: float | None  # no vector is longer; None where that is not known
+
+    @classmethod
+    def build(cls, vectors: Csr, max_norm: float | None = None) -> VectorIndex:
+        """Index the rows of a matrix with non-negative entries."""
+        postings = build_postings(vectors.indptr, vectors.indices, vectors.data, vectors.columns)
+        return cls(vectors, *postings, max_norm)
+
+    def search(
+        self, queries: Csr, k: int, allowed: NDArray[np.uint8] | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """For each query the k rows with the largest dot products, best first; −1 where there are no more.
+
+        Ties go to the smaller row; rows that share nothing with the query are never returned.
+        """
+        found = np.empty((queries.rows, k), np.int32)
+        scores = np.empty((queries.rows, k), np.float32)
+        postings = Postings(self.indptr, self.rows, self.weights)
+        forward = self.vectors.indptr, self.vectors.indices, self.vectors.data
+        asked = queries.indptr, queries.indices, queries.data
+        bound = math.inf if self.max_norm is None else self.max_norm
+        mask = EVERYTHING if allowed is None else allowed
+
+        def work(first: int, last: int) -> None:
+            scratch = self._scratch()
+            search_block(postings, *forward, *asked, first, last, found, scores, scratch, bound, mask)
+
+        blocks = 1 if threads() == 1 else -(-queries.rows // _QUERIES_A_BLOCK)
+        run_blocks(work, balanced_blocks(queries.indptr, max(blocks, 1)))
+        return found, scores
+
+    def score(self, query: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The dot products of one query (the only row of `query`) with the given rows."""
+        terms, weights = query.row(0)
+        vectors = self.vectors
+        return score_rows(
+            vectors.indptr, vectors.indices, vectors.data, terms, weights, rows, self._scratch()
+        )
+
+    def _scratch(self) -> Scratch:
+        """This thread's working memory for indexes of this size."""
+        size = self.vectors.rows, self.vectors.columns
+        if getattr(_local, "size", None) != size:
+            _local.size, _local.scratch = size, Scratch(*size)
+        return _local.scratch

@@ -1,0 +1,197 @@
+"""`vpcg`: vector propagation on the click graph (Jiang et al., SIGIR 2016: paper 003).
+
+Vectors of words travel along the clicks. From the query side (§2, Eq. 1–2), with C the clicks and Q⁰ the
+queries' own words as unit vectors,
+
+    Dⁿ = norm(top_K(Cᵀ Qⁿ⁻¹))        Qⁿ = norm(top_K(C Dⁿ))
+
+and from the document side (Eq. 3–4) with the roles exchanged. top_K keeps the K largest entries of a row,
+norm gives it unit length; scores are cosines. What has no clicks gets its vector from units (§3:
+`coclick.units`).
+
+One round is the default: propagation is a power iteration, and on dense graphs more rounds make all vectors
+of a connected part alike. `iterations=validate` lets held-out clicks choose, `converge` stops when rounds
+change little. `figures_["rounds"]` shows for each round how much changed and how alike random pairs have become.
+
+"Texts" below are the side of the start, "others" the opposite side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from coclick.graph import ClickGraph
+from coclick.index import VectorIndex
+from coclick.model import register
+from coclick.origins import NoOrigin, Origin, PropagatedOrigin, Side
+from coclick.progress import Progress
+from coclick.propagation import Propagation, choose_rounds, term_hash
+from coclick.sparse import Csr, where
+from coclick.strings import Strings
+from coclick.text import Analyzer
+from coclick.units import Lesson, UnitVectors, Weighting, learn_units
+from coclick.vectors import VectorModel
+from coclick.views import Words, choose_fields, joined_fields, unit_rows
+
+
+@register
+@dataclass
+class VPCG(VectorModel):
+    """Propagated word vectors, and generated ones for what has no clicks."""
+
+    name = "vpcg"
+    summary = "word vectors propagated along clicks, generated from units for what has none"
+    unseen_queries = True
+    unseen_docs = True
+    can_similar = True
+    can_add = True
+
+    start: Literal["query", "doc"] = "query"
+    k: int = 20
+    weight: Literal["clicks", "log1p"] = "clicks"
+    iterations: int | Literal["converge", "validate"] = 1
+    units: Literal["words", "chars", "words+chars", "none"] = "words"
+    unit_weights: Weighting = "regression"
+    rho: float = 10.0  # how strongly unit weights are drawn to the best weight of their n-gram order
+    min_texts: int = 2  # a unit is kept if so many texts hold it
+    fields: str = "all"  # of documents: "all", or names joined with +
+    language: str = "english"
+    stem: bool = True
+    stop_words: bool = False  # true: leave them out
+    seed: int = 0
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Cut the texts, propagate, learn units, generate what is missing, index."""
+        with progress("words"):
+            words = self._words(graph)
+        self.terms_, self.surfaces_ = words.terms, words.surfaces
+        self.term_hash_ = term_hash(words.terms)
+        start, iterations = unit_rows(words.counts()), self.iterations
+        if iterations == "validate":
+            iterations, self.figures_["validation"] = self._validate(graph, start, progress)
+        propagation = self._propagation(graph)
+        vectors, self.figures_["rounds"] = propagation.run(start, iterations, progress)
+        self.read_ = vectors.read
+        lesson = Lesson(
+            edges=propagation.to_texts,
+            others=vectors.others,
+            targets=vectors.texts,
+            k=self.k,
+            term_hash=self.term_hash_,
+            min_texts=self.min_texts,
+            weighting=self.unit_weights,
+            rho=self.rho,
+        )
+        self.units_ = self._learn_units(graph, lesson, progress)
+        queries, docs = self._by_side(vectors.texts, vectors.others)
+        with progress("vectors of what has no clicks"):
+            queries = self._fill(queries, graph.clicks, graph.queries)
+            docs = self._fill(docs, graph.clicks_by_doc, self._titles(graph.texts))
+        with progress("index of documents"):
+            self.doc_index_ = VectorIndex.build(docs, max_norm=1.0)
+        with progress("index of queries"):
+            self.query_index_ = VectorIndex.build(queries, max_norm=1.0)
+
+    def embed_queries(self, queries: Sequence[str]) -> Csr:
+        """A query of the graph has its vector there; any other gets one from its units."""
+        assert self.query_index_ is not None
+        rows = self.graph_.queries.lookup(queries)
+        unknown = [query for query, row in zip(queries, rows.tolist(), strict=True) if row < 0]
+        known = self.query_index_.vectors.take(rows)
+        return where(rows >= 0, known, self._generate(unknown)) if unknown else known
+
+    def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
+        """From the units of the titles."""
+        titles = self._titles(texts)
+        return self._generate(titles.to_list() if titles else [""] * len(next(iter(texts.values()))))
+
+    def query_origin(self, query: str) -> Origin:
+        """The clicks of the query, or those behind its units."""
+        row = self.graph_.queries.id(query)
+        if row >= 0 and self.graph_.clicks.lengths()[row]:
+            return PropagatedOrigin(self._side(is_query=True), row)
+        return self._generated_origin(query)
+
+    def doc_origin(self, doc: int) -> Origin:
+        """The clicks of the document, or those behind the units of its title."""
+        if self.graph_.clicks_by_doc.lengths()[doc]:
+            return PropagatedOrigin(self._side(is_query=False), doc)
+        return self._generated_origin(self.graph_.title(doc))
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    @property
+    def _analyzer(self) -> Analyzer:
+        return Analyzer(self.language, self.stem, self.stop_words)
+
+    def _by_side(self, texts: Csr, others: Csr) -> tuple[Csr, Csr]:
+        """Queries first, documents second."""
+        return (texts, others) if self.start == "query" else (others, texts)
+
+    def _words(self, graph: ClickGraph) -> Words:
+        if self.start == "query":
+            return Words.of(graph.queries, self._analyzer)
+        fields = choose_fields(graph.texts, self.fields)
+        return Words.of(joined_fields(graph.texts, fields), self._analyzer)
+
+    @staticmethod
+    def _titles(texts: Mapping[str, Strings]) -> Strings | None:
+        """What documents are decomposed by: their titles, or their only texts."""
+        return texts.get("title") or next(iter(texts.values()), None)
+
+    def _weigh(self, edges: Csr) -> Csr:
+        return edges if self.weight == "clicks" else edges.with_data(np.log1p(edges.data))
+
+    def _propagation(self, graph: ClickGraph) -> Propagation:
+        by_query, by_doc = self._weigh(graph.clicks), self._weigh(graph.clicks_by_doc)
+        to_others, to_texts = (by_doc, by_query) if self.start == "query" else (by_query, by_doc)
+        return Propagation(to_others, to_texts, self.k, self.term_hash_)
+
+    def _validate(
+        self, graph: ClickGraph, start: Csr, progress: Progress
+    ) -> tuple[int, list[dict[str, float]]]:
+        train, held_out = graph.split("pairs", 0.1, self.seed)
+        rounds = self._propagation(train).rounds(start, progress)
+        return choose_rounds(rounds, train.clicks, held_out, self._by_side, self.seed)
+
+    def _learn_units(self, graph: ClickGraph, lesson: Lesson, progress: Progress) -> UnitVectors | None:
+        texts = graph.queries if self.start == "query" else self._titles(graph.texts)
+        if self.units == "none" or texts is None:
+            return None
+        kinds = self.units.split("+")
+        learned = [learn_units(kind, texts, self._analyzer, self.terms_, lesson, progress) for kind in kinds]
+        self.figures_["units"] = {kind: figures for kind, (_, figures) in zip(kinds, learned, strict=True)}
+        return learned[0][0] if len(kinds) == 1 else learned[0][0].with_chars(learned[1][0])
+
+    def _generate(self, texts: Sequence[str]) -> Csr:
+        if self.units_ is None:
+            return Csr.empty(len(texts), len(self.terms_))
+        mixture = self.units_.mixture(texts, self._analyzer, self.terms_)
+        return self.units_.generate(mixture, self.k, self.term_hash_)
+
+    def _fill(self, vectors: Csr, edges: Csr, texts: Strings | None) -> Csr:
+        """Generated vectors for the rows without clicks."""
+        missing = np.flatnonzero(edges.lengths() == 0)
+        if not len(missing) or texts is None or self.units_ is None:
+            return vectors
+        return where(edges.lengths() > 0, vectors, self._generate(texts.take(missing).to_list()))
+
+    def _side(self, is_query: bool) -> Side:
+        """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""
+        assert self.query_index_ is not None
+        edges = self.graph_.clicks if is_query else self.graph_.clicks_by_doc
+        if is_query == (self.start == "query"):  # towards the texts, from the others' final vectors
+            read = self.doc_index_.vectors if is_query else self.query_index_.vectors
+        else:
+            read = self.read_
+        return Side(self.graph_, is_query, edges, self._weigh(edges).data, read)
+
+    def _generated_origin(self, text: str) -> Origin:
+        if self.units_ is None:
+            return NoOrigin()
+        mixture = self.units_.mixture([text], self._analyzer, self.terms_)
+        return self.units_.origin(self._side(self.start == "query"), mixture, self.surfaces_)

@@ -1,0 +1,173 @@
+"""Vectors for texts without clicks, from the units they are made of (paper 003, §3).
+
+A unit's vector is what the clicks of all texts that hold the unit lead to (Eq. 5–6):
+
+    U = norm(top_K(Bᵀ C D))
+
+with B the incidence of units in texts, C the clicks from texts, D the vectors at their other end. A text is
+cut into units (§3.3), and its vector is their weighted sum (Eq. 8–9), pruned and normalised like any other.
+
+Units are n-grams of words, as in the paper, or of characters, or both: then characters stand for the words
+that no unit knows, which are often misspelt or run together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.kernels.propagate import half_step, two_hops
+from coclick.kernels.regression import UnitRegression
+from coclick.ngrams import CharUnits, Incidence, WordUnits, character_sequences
+from coclick.origins import GeneratedOrigin, Side
+from coclick.progress import Progress
+from coclick.sparse import Csr, beside, stack
+from coclick.state import stored
+from coclick.strings import Strings, Vocab
+from coclick.text import Analyzer, Tokens
+
+Weighting = Literal["regression", "equal", "idf"]
+_MOST_ROUNDS = 50  # of conjugate gradients
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What unit vectors are learned from."""
+
+    edges: Csr  # weighted clicks, a row a text
+    others: Csr  # vectors at the other end of the clicks
+    targets: Csr  # the texts' own propagated vectors
+    k: int
+    term_hash: NDArray[np.uint32]
+    min_texts: int
+    weighting: Weighting
+    rho: float
+
+
+@stored
+@dataclass(frozen=True)
+class UnitVectors:
+    """Units with their vectors, weights and the texts that taught them: words first, then characters."""
+
+    words: WordUnits | None
+    chars: CharUnits | None
+    vectors: Csr
+    weights: NDArray[np.float32]
+    holder_indptr: NDArray[np.int64]  # for each unit, the rows of the texts that hold it
+    holder_rows: NDArray[np.int32]
+
+    def with_chars(self, chars: UnitVectors) -> UnitVectors:
+        """These word units, with character units for the words they do not know."""
+        return UnitVectors(
+            self.words,
+            chars.chars,
+            stack(self.vectors, chars.vectors),
+            np.concatenate([self.weights, chars.weights]),
+            np.concatenate([self.holder_indptr, chars.holder_indptr[1:] + self.holder_indptr[-1]]),
+            np.concatenate([self.holder_rows, chars.holder_rows]),
+        )
+
+    def mixture(self, texts: Sequence[str], analyzer: Analyzer, terms: Vocab) -> Csr:
+        """For each text the units that stand for it, with their weights."""
+        if self.words is None:
+            return self._weighted(_rows(self.chars, character_sequences(texts)))
+        tokens = analyzer.look_up(texts, terms)
+        units = _rows(self.words, tokens)
+        if self.chars is not None:
+            unknown = self._unknown_words(texts, tokens, analyzer)
+            units = beside(units, _rows(self.chars, character_sequences(unknown)))
+        return self._weighted(units)
+
+    def generate(self, mixture: Csr, k: int, term_hash: NDArray[np.uint32]) -> Csr:
+        """Eq. 8–9."""
+        used, places = np.unique(mixture.indices, return_inverse=True)
+        vectors = self.vectors.take_checked(used, "unit vectors")
+        mixture = Csr(mixture.indptr, places.astype(np.int32), mixture.data, len(used))
+        return half_step(mixture, vectors, k, term_hash)
+
+    def origin(self, side: Side, mixture: Csr, surfaces: Strings) -> GeneratedOrigin:
+        """Where the words of one text's vector come from, given its units."""
+        units, weights = mixture.row(0)
+        holders = [self.holder_rows[self.holder_indptr[u] : self.holder_indptr[u + 1]] for u in units]
+        labels = self._labels(units, surfaces)
+        return GeneratedOrigin(side, labels, weights.astype(np.float64), self.vectors.take(units), holders)
+
+    def _weighted(self, units: Csr) -> Csr:
+        return units.with_data(self.weights[units.indices])
+
+    def _unknown_words(self, texts: Sequence[str], tokens: Tokens, analyzer: Analyzer) -> list[str]:
+        """Each text reduced to the words that no word unit knows."""
+        assert self.words is not None
+        known = np.isin(tokens.terms, self.words.symbols[: self.words.levels[1]])
+        some = np.add.reduceat(np.append(~known, False), tokens.indptr[:-1]) * (np.diff(tokens.indptr) > 0)
+        rest = [""] * len(texts)
+        for text in np.flatnonzero(some).tolist():
+            flags = known[tokens.indptr[text] : tokens.indptr[text + 1]]
+            words = zip(analyzer.words(texts[text]), flags, strict=True)
+            rest[text] = " ".join(word for word, is_known in words if not is_known)
+        return rest
+
+    def _labels(self, units: NDArray[np.int32], surfaces: Strings) -> list[str]:
+        if self.words is None or self.chars is None:
+            table = self.words or self.chars
+            return table.labels(units, surfaces) if table is not None else []
+        split = int(np.searchsorted(units, len(self.words)))
+        chars = self.chars.labels(units[split:] - len(self.words), surfaces)
+        return [*self.words.labels(units[:split], surfaces), *chars]
+
+
+def learn_units(
+    kind: str, texts: Strings, analyzer: Analyzer, terms: Vocab, lesson: Lesson, progress: Progress
+) -> tuple[UnitVectors, dict[str, Any]]:
+    """Learn the units, of words or of chars, of the texts that have clicks; also returns figures."""
+    clicked = lesson.edges.lengths() > 0
+    with progress(f"units of {kind}"):
+        if kind == "words":
+            tokens = analyzer.look_up(texts.to_list(), terms)
+            held = WordUnits.extract(tokens.only(clicked), lesson.min_texts)
+        else:
+            held = CharUnits.extract(character_sequences(texts).only(clicked), lesson.min_texts)
+    holders = held.by_unit()
+    units = len(held.table)
+    with progress("unit vectors", units) as done:
+        vectors = two_hops(*holders, lesson.edges, lesson.others, lesson.k, lesson.term_hash, done)
+    figures: dict[str, Any] = {"units": units, "incidences": len(held.units)}
+    weights = np.ones(units)
+    if lesson.weighting == "idf":
+        weights = np.log1p(len(held) / np.maximum(np.diff(holders.indptr), 1))
+    elif lesson.weighting == "regression" and units:
+        weights, figures["regression_rounds"] = _regress(held, vectors, lesson, progress)
+    figures["mean_weight"] = round(float(weights.mean()), 4) if units else 0.0
+    words = held.table if isinstance(held.table, WordUnits) else None
+    chars = held.table if isinstance(held.table, CharUnits) else None
+    return UnitVectors(words, chars, vectors, weights.astype(np.float32), *holders), figures
+
+
+def _rows(table: WordUnits | CharUnits | None, sequences: Tokens) -> Csr:
+    assert table is not None
+    units = table.decompose(sequences)
+    return Csr(units.indptr, units.units, np.ones(len(units.units), np.float32), len(table))
+
+
+def _regress(
+    held: Incidence, vectors: Csr, lesson: Lesson, progress: Progress
+) -> tuple[NDArray[np.float64], int]:
+    """Eq. 7 over all units of a text, nested ones too, but not the unit that is the whole text."""
+    others = held.without_whole()
+    targets = lesson.targets
+    regression = UnitRegression(
+        others.indptr,
+        others.units,
+        (vectors.indptr, vectors.indices, vectors.data),
+        (targets.indptr, targets.indices, targets.data),
+        vectors.columns,
+    )
+    right_side = regression.right_side()
+    order = held.table.sizes() - np.int32(held.table.smallest)
+    prior = regression.group_weights(order, right_side)[order]
+    with progress("unit weights", _MOST_ROUNDS) as done:
+        return regression.solve(right_side, prior, lesson.rho, most=_MOST_ROUNDS, done=done)

@@ -1,0 +1,170 @@
+"""Vector propagation and vector generation written out in plain Python dictionaries, from paper 003.
+
+Slow and obvious on purpose: the model is compared with this. Nothing is shared with the package but the
+analyzer, which both are given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+
+Vector = dict[str, float]
+
+
+def normalised(vector: Vector) -> Vector:
+    length = math.sqrt(sum(weight * weight for weight in vector.values()))
+    return {word: weight / length for word, weight in vector.items()} if length else {}
+
+
+def pruned(vector: Vector, k: int) -> Vector:
+    """The k largest entries. Ties are broken arbitrarily: tests use k and data without ties at the cut."""
+    return dict(sorted(vector.items(), key=lambda item: -item[1])[:k])
+
+
+def total(parts: list[tuple[float, Vector]]) -> Vector:
+    summed: Vector = defaultdict(float)
+    for factor, vector in parts:
+        for word, weight in vector.items():
+            summed[word] += factor * weight
+    return dict(summed)
+
+
+def dot(first: Vector, second: Vector) -> float:
+    return sum(weight * second.get(word, 0.0) for word, weight in first.items())
+
+
+class Reference:
+    """`clicks`: {(query, doc): weight}; `query_terms`, `doc_terms`, `title_terms`: lists of terms."""
+
+    def __init__(self, clicks, query_terms, doc_terms, title_terms, start="query", k=20, iterations=1):
+        self.clicks, self.k, self.start = clicks, k, start
+        self.by_query, self.by_doc = defaultdict(list), defaultdict(list)
+        for (query, doc), weight in clicks.items():
+            self.by_query[query].append((weight, doc))
+            self.by_doc[doc].append((weight, query))
+        words = query_terms if start == "query" else doc_terms
+        texts = {name: normalised(dict(Counter(terms))) for name, terms in words.items()}
+        self.read = None
+        for _ in range(iterations):
+            self.read = texts
+            if start == "query":
+                self.docs = self.step(self.by_doc, texts)
+                texts = self.queries = self.step(self.by_query, self.docs)
+            else:
+                self.queries = self.step(self.by_query, texts)
+                texts = self.docs = self.step(self.by_doc, self.queries)
+        self.unit_terms = query_terms if start == "query" else title_terms
+        self.text_edges = self.by_query if start == "query" else self.by_doc
+        self.others = self.docs if start == "query" else self.queries
+        self.targets = self.queries if start == "query" else self.docs
+
+    def step(self, edges, vectors) -> dict[str, Vector]:
+        """Eq. 1–4: weighted sum across the edges, pruned, normalised."""
+        return {
+            node: normalised(
+                pruned(total([(weight, vectors.get(other, {})) for weight, other in links]), self.k)
+            )
+            for node, links in edges.items()
+        }
+
+    # -- §3.1: unit vectors ----------------------------------------------------------------------------
+
+    def fit_units(self, min_texts=2, rho=1.0, weights="regression"):
+        self.holders = defaultdict(list)
+        for text, terms in self.unit_terms.items():
+            if text in self.text_edges:
+                for unit in ngrams(terms):
+                    self.holders[unit].append(text)
+        self.holders = {unit: texts for unit, texts in self.holders.items() if len(texts) >= min_texts}
+        self.units = {}
+        for unit, texts in self.holders.items():
+            parts = [
+                (weight, self.others[other]) for text in texts for weight, other in self.text_edges[text]
+            ]
+            self.units[unit] = normalised(pruned(total(parts), self.k))
+        self.weights = dict.fromkeys(self.units, 1.0)
+        if weights == "regression":
+            self.weights = self.regress(rho)
+
+    def regress(self, rho):
+        """Eq. 7 with a ridge towards the best weight of each n-gram order, solved densely."""
+        names = sorted(self.units)
+        if not names:
+            return {}
+        place = {unit: i for i, unit in enumerate(names)}
+        gram, right = np.zeros((len(names), len(names))), np.zeros(len(names))
+        for text, terms in self.unit_terms.items():
+            if text not in self.text_edges:
+                continue
+            held = [unit for unit in ngrams(terms) if unit in place and unit != tuple(terms)]
+            for unit in held:
+                right[place[unit]] += dot(self.units[unit], self.targets[text])
+                for other in held:
+                    gram[place[unit], place[other]] += dot(self.units[unit], self.units[other])
+        order = np.array([len(unit) - 1 for unit in names])
+        groups = np.stack([(order == n).astype(float) for n in range(order.max() + 1)])
+        best = np.maximum(np.linalg.lstsq(groups @ gram @ groups.T, groups @ right, rcond=None)[0], 0)
+        solved = np.linalg.solve(gram + rho * np.eye(len(names)), right + rho * best[order])
+        return dict(zip(names, np.maximum(solved, 0), strict=True))
+
+    # -- §3.3: estimated vectors -----------------------------------------------------------------------
+
+    def decompose(self, terms):
+        """Known units of a text whose span lies in no longer known unit's span."""
+        spans = [
+            (i, i + n)
+            for n in (1, 2, 3)
+            for i in range(len(terms) - n + 1)
+            if tuple(terms[i : i + n]) in self.units
+        ]
+        kept = [
+            (a, b) for a, b in spans if not any((c <= a and b <= d) and (d - c > b - a) for c, d in spans)
+        ]
+        return {tuple(terms[a:b]) for a, b in kept}
+
+    def raw(self, terms) -> Vector:
+        """Eq. 8 before pruning."""
+        return total([(self.weights[unit], self.units[unit]) for unit in self.decompose(terms)])
+
+    def generate(self, terms) -> Vector:
+        return normalised(pruned(self.raw(terms), self.k))
+
+    # -- shares ----------------------------------------------------------------------------------------
+
+    def propagated_shares(self, node, is_query, word):
+        """The fraction of a word's weight that each edge of a node brought in the last half-step."""
+        if is_query:
+            edges, source = self.by_query[node], self.docs if self.start == "query" else self.read
+        else:
+            edges, source = self.by_doc[node], self.read if self.start == "query" else self.queries
+        amounts = {
+            (node, other) if is_query else (other, node): weight * source.get(other, {}).get(word, 0.0)
+            for weight, other in edges
+        }
+        whole = sum(amounts.values())
+        return {edge: amount / whole for edge, amount in amounts.items() if amount > 0}
+
+    def generated_shares(self, terms, word):
+        """The same through the units: each unit's part, split over the edges of the texts that hold it."""
+        shares = defaultdict(float)
+        for unit in self.decompose(terms):
+            part = self.weights[unit] * self.units[unit].get(word, 0.0)
+            if part <= 0:
+                continue
+            amounts = {}
+            for text in self.holders[unit]:
+                for weight, other in self.text_edges[text]:
+                    edge = (text, other) if self.start == "query" else (other, text)
+                    amounts[edge] = weight * self.others[other].get(word, 0.0)
+            whole = sum(amounts.values())
+            for edge, amount in amounts.items():
+                shares[edge] += part * amount / whole
+        whole = sum(shares.values())
+        return {edge: share / whole for edge, share in shares.items() if share > 0}
+
+
+def ngrams(terms):
+    return {tuple(terms[i : i + n]) for n in (1, 2, 3) for i in range(len(terms) - n + 1)}
