@@ -1,0 +1,418 @@
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError
+from coclick.kernels import depths, postings
+from coclick.kernels.postings import (
+    Postings,
+    Scratch,
+    build_postings,
+    score_rows,
+    search,
+    search_block,
+    search_within,
+)
+from coclick.kernels.threads import set_threads
+
+Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
+
+
+def rows_of(dense: NDArray[np.float32]) -> Rows:
+    row, term = np.nonzero(dense)
+    indptr = np.zeros(len(dense) + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=len(dense)), out=indptr[1:])
+    return indptr, term.astype(np.int32), dense[row, term].astype(np.float32)
+
+
+def naive(
+    dense: NDArray[np.float32],
+    query: NDArray[np.float32],
+    k: int,
+    allowed: NDArray[np.uint8] | None = None,
+) -> list[tuple[int, float]]:
+    """Score all rows, term by term in float64, and sort."""
+    found = []
+    for row, vector in enumerate(dense):
+        total = 0.0
+        for weight, value in zip(query, vector, strict=True):
+            total += float(weight) * float(value)
+        score = float(np.float32(total))
+        if score > 0 and (allowed is None or allowed[row]):
+            found.append((row, score))
+    return sorted(found, key=lambda entry: (-entry[1], entry[0]))[:k]
+
+
+def found_by_search(
+    dense: NDArray[np.float32],
+    query: NDArray[np.float32],
+    k: int,
+    max_norm: float = math.inf,
+    allowed: NDArray[np.uint8] = postings.EVERYTHING,
+) -> list[tuple[int, float]]:
+    rows = rows_of(dense)
+    terms = np.flatnonzero(query).astype(np.int32)
+    found, scores = search(
+        build_postings(*rows, dense.shape[1]),
+        *rows,
+        terms,
+        query[terms],
+        k,
+        Scratch(*dense.shape),
+        max_norm,
+        allowed,
+    )
+    assert found.dtype == np.int32
+    assert scores.dtype == np.float32
+    return list(zip(found.tolist(), scores.tolist(), strict=True))
+
+
+def unit(dense: NDArray[np.float32]) -> NDArray[np.float32]:
+    norms = np.linalg.norm(dense, axis=1, keepdims=True)
+    return (dense / np.where(norms == 0, 1, norms)).astype(np.float32)
+
+
+def random_rows(seed: int, rows: int, terms: int, entries: int, skew: float = 1.0) -> NDArray[np.float32]:
+    """Rows over few common and many rare terms, so that lists are long and short."""
+    random = np.random.default_rng(seed)
+    dense = np.zeros((rows, terms), np.float32)
+    for row in dense:
+        chosen = (terms * random.random(entries) ** 3).astype(int)
+        row[chosen] = random.random(entries) ** skew
+    return dense
+
+
+# Few distinct values make ties, in weights and in scores.
+values = st.sampled_from([0.0, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0, 3.0])
+wild = st.one_of(values, st.floats(0, 1e6, width=32), st.floats(0, 2.0**-20, width=32))
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[NDArray[np.float32], NDArray[np.float32], int]:
+    rows, terms = draw(st.integers(1, 40)), draw(st.integers(1, 8))
+    cells = draw(st.lists(wild, min_size=rows * terms, max_size=rows * terms))
+    query = draw(st.lists(wild, min_size=terms, max_size=terms))
+    return (
+        np.array(cells, np.float32).reshape(rows, terms),
+        np.array(query, np.float32),
+        draw(st.integers(1, 50)),
+    )
+
+
+@given(problems())
+@settings(max_examples=150, deadline=None)
+def test_search_equals_brute_force(problem):
+    dense, query, k = problem
+    assert found_by_search(dense, query, k) == naive(dense, query, k)
+
+
+@given(problems())
+@settings(max_examples=150, deadline=None)
+def test_search_of_unit_vectors_equals_brute_force(problem):
+    dense, query, k = problem
+    dense = unit(dense)
+    assert found_by_search(dense, query, k, 1.0) == naive(dense, query, k)
+
+
+@given(problems(), st.data())
+@settings(max_examples=200, deadline=None)
+def test_search_finds_allowed_rows_only(problem, data):
+    dense, query, k = problem
+    mask = data.draw(st.lists(st.integers(0, 1), min_size=len(dense), max_size=len(dense)))
+    allowed = np.array(mask, np.uint8)
+    expected = naive(dense, query, k, allowed)
+    assert found_by_search(dense, query, k, allowed=allowed) == expected
+
+
+@pytest.mark.parametrize("skew", [0.1, 1.0, 8.0])
+@pytest.mark.parametrize("normed", [True, False])
+@pytest.mark.parametrize("k", [1, 10, 100])
+def test_long_lists_are_cut_short_without_loss(skew, normed, k):
+    dense = random_rows(1, 4000, 60, 8, skew)
+    dense = unit(dense) if normed else dense
+    for seed in range(6):
+        query = random_rows(100 + seed, 1, 60, 1 + 3 * seed)[0]
+        found = found_by_search(dense, query, k, 1.0 if normed else math.inf)
+        assert found == naive(dense, query, k)
+
+
+def test_a_selective_mask_over_long_lists(monkeypatch):
+    dense = unit(random_rows(2, 4000, 60, 8))
+    query = random_rows(3, 1, 60, 6)[0]
+    allowed = (np.random.default_rng(4).random(4000) < 0.02).astype(np.uint8)
+    expected = naive(dense, query, 10, allowed)
+    assert found_by_search(dense, query, 10, 1.0, allowed) == expected
+    monkeypatch.setattr(postings, "FEW", 0)
+    assert found_by_search(dense, query, 10, 1.0, allowed) == expected
+    allowed[:] = 0
+    assert found_by_search(dense, query, 10, 1.0, allowed) == []
+    monkeypatch.undo()
+    assert found_by_search(dense, query, 10, 1.0, allowed) == []
+
+
+def test_rows_that_are_all_equal_come_in_order():
+    dense = unit(np.tile(np.array([[3, 0, 4]], np.float32), (5000, 1)))
+    found = found_by_search(dense, np.array([0.6, 0.5, 0.8], np.float32), 12, 1.0)
+    assert [row for row, _ in found] == list(range(12))
+    assert found[0][1] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_ties_behind_a_plateau_come_in_order():
+    # 3000 rows hold term 0 alone; the rows that match best stand at the end and tie.
+    dense = np.zeros((3020, 2), np.float32)
+    dense[:3000, 0] = 1.0
+    dense[3000:] = [0.6, 0.8]
+    found = found_by_search(dense, np.array([0.6, 0.8], np.float32), 30, 1.0)
+    assert [row for row, _ in found] == [*range(3000, 3020), *range(10)]
+
+
+def test_a_search_by_hand():
+    dense = np.array([[0.5, 0, 2], [1, 1, 0], [0, 0, 0], [0, 0, 4]], np.float32)
+    query = np.array([2, 0, 0.5], np.float32)
+    assert found_by_search(dense, query, 3) == [(0, 2.0), (1, 2.0), (3, 2.0)]
+    assert found_by_search(dense, query, 2) == [(0, 2.0), (1, 2.0)]
+    assert found_by_search(dense, np.array([0, 1, 0], np.float32), 9) == [(1, 1.0)]
+    assert found_by_search(dense, np.zeros(3, np.float32), 9) == []
+
+
+def test_unknown_repeated_and_meaningless_query_terms():
+    dense = np.array([[1, 0], [1, 2]], np.float32)
+    rows = rows_of(dense)
+    index, scratch = build_postings(*rows, 2), Scratch(2, 2)
+    terms = np.array([-1, 1, 0, 7, 1, 0, 2**31 - 1, 0], np.int32)
+    weights = np.array([9, 0.5, 1, 9, 0.5, -3, 9, np.nan], np.float32)
+    found, scores = search(index, *rows, terms, weights, 5, scratch)
+    assert found.tolist() == [1, 0]
+    assert scores.tolist() == [3.0, 1.0]
+    assert not scratch.query.any()
+
+
+def test_nothing_to_search():
+    scratch = Scratch(0, 3)
+    rows = rows_of(np.zeros((0, 3), np.float32))
+    index = build_postings(*rows, 3)
+    terms, weights = np.array([1], np.int32), np.ones(1, np.float32)
+    found, scores = search(index, *rows, terms, weights, 10, scratch)
+    assert len(found) == len(scores) == 0
+    rows = rows_of(np.ones((4, 3), np.float32))
+    found, _ = search(build_postings(*rows, 3), *rows, terms, weights, 0, Scratch(4, 3))
+    assert len(found) == 0
+
+
+@given(problems())
+@settings(max_examples=50, deadline=None)
+def test_postings_are_the_columns_sorted(problem):
+    dense, _, _ = problem
+    index = build_postings(*rows_of(dense), dense.shape[1])
+    for term in range(dense.shape[1]):
+        column = dense[:, term]
+        expected = sorted(np.flatnonzero(column), key=lambda row: (-column[row], row))
+        part = slice(index.indptr[term], index.indptr[term + 1])
+        assert index.rows[part].tolist() == expected
+        assert index.weights[part].tolist() == column[expected].tolist()
+
+
+def test_postings_are_the_same_for_any_number_of_threads():
+    rows = rows_of(random_rows(5, 3000, 40, 10))
+    built = []
+    for count in (1, 2, 5):
+        set_threads(count)
+        built.append(build_postings(*rows, 40))
+    set_threads(None)
+    for other in built[1:]:
+        for one, two in zip(built[0], other, strict=True):
+            assert np.array_equal(one, two)
+
+
+def test_negative_weights_are_refused():
+    with pytest.raises(ValueError, match="negative"):
+        build_postings(*rows_of(np.array([[1, -1]], np.float32)), 2)
+
+
+def test_batch_equals_single_from_any_thread():
+    dense = unit(random_rows(6, 3000, 50, 8))
+    rows, index = rows_of(dense), build_postings(*rows_of(dense), 50)
+    queries = rows_of(np.vstack([unit(random_rows(7, 60, 50, 6)), np.zeros((1, 50), np.float32)]))
+    count = len(queries[0]) - 1
+    found, scores = np.empty((count, 7), np.int32), np.empty((count, 7), np.float32)
+
+    def work(first: int) -> None:
+        last = min(first + 9, count)
+        search_block(index, *rows, *queries, first, last, found, scores, Scratch(*dense.shape), 1.0)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(0, count, 9)))
+    scratch = Scratch(*dense.shape)
+    for query in range(count):
+        part = slice(queries[0][query], queries[0][query + 1])
+        alone = search(index, *rows, queries[1][part], queries[2][part], 7, scratch, 1.0)
+        size = len(alone[0])
+        assert found[query, :size].tolist() == alone[0].tolist()
+        assert scores[query, :size].tolist() == alone[1].tolist()
+        assert found[query, size:].tolist() == [-1] * (7 - size)
+        assert not scores[query, size:].any()
+    assert found[-1].tolist() == [-1] * 7
+
+
+def test_batch_with_a_mask_equals_single():
+    dense = random_rows(8, 500, 30, 5)
+    rows, index = rows_of(dense), build_postings(*rows_of(dense), 30)
+    queries = random_rows(9, 5, 30, 4)
+    allowed = (np.arange(500) % 3 == 0).astype(np.uint8)
+    found, scores = np.empty((5, 8), np.int32), np.empty((5, 8), np.float32)
+    search_block(index, *rows, *rows_of(queries), 1, 4, found, scores, Scratch(500, 30), allowed=allowed)
+    for query in range(1, 4):
+        expected = naive(dense, queries[query], 8, allowed)
+        size = len(expected)
+        assert list(zip(found[query, :size], scores[query, :size], strict=True)) == expected
+        assert found[query, size:].tolist() == [-1] * (8 - size)
+
+
+def test_scores_are_the_same_bits_from_search_and_from_rows():
+    dense = unit(random_rows(10, 2000, 40, 9))
+    rows, scratch = rows_of(dense), Scratch(*dense.shape)
+    index = build_postings(*rows, 40)
+    for seed in range(20):
+        query = random_rows(200 + seed, 1, 40, 7)[0]
+        terms = np.flatnonzero(query).astype(np.int32)
+        found, scores = search(index, *rows, terms, query[terms], 20, scratch, 1.0)
+        again = score_rows(*rows, terms, query[terms], found, scratch)
+        assert scores.tobytes() == again.tobytes()
+        some = np.arange(0, 2000, 7, dtype=np.int32)
+        within = search_within(*rows, terms, query[terms], some, 20, scratch)
+        allowed = np.zeros(2000, np.uint8)
+        allowed[some] = 1
+        expected = naive(dense, query, 20, allowed)
+        assert list(zip(within[0].tolist(), within[1].tolist(), strict=True)) == expected
+
+
+def test_one_scratch_serves_many_searches_and_its_clock_starts_again():
+    dense = unit(random_rows(11, 1000, 30, 5))
+    rows, scratch = rows_of(dense), Scratch(*dense.shape)
+    index = build_postings(*rows, 30)
+    scratch.clock[0] = np.iinfo(np.int32).max - 3
+    for seed in range(8):
+        query = random_rows(300 + seed, 1, 30, 4)[0]
+        terms = np.flatnonzero(query).astype(np.int32)
+        found, scores = search(index, *rows, terms, query[terms], 5, scratch, 1.0)
+        assert list(zip(found, scores, strict=True)) == naive(dense, query, 5)
+    assert 0 < scratch.clock[0] < 8
+
+
+@pytest.mark.parametrize("value", [-1, -(2**31), 2**31 - 1, 3000])
+@pytest.mark.parametrize("part", ["post_rows", "indices"])
+def test_damaged_numbers_are_noticed(part, value):
+    dense = unit(random_rows(12, 3000, 40, 8))
+    indptr, indices, data = rows_of(dense)
+    index = build_postings(indptr, indices, data, 40)
+    (index.rows if part == "post_rows" else indices)[:] = value
+    expect_damage(index, (indptr, indices, data), dense.shape)
+
+
+@pytest.mark.parametrize("value", [-1, 2**62, -(2**62), 10**6])
+@pytest.mark.parametrize("part", ["post_indptr", "indptr"])
+def test_damaged_pointers_are_noticed(part, value):
+    dense = unit(random_rows(13, 3000, 40, 8))
+    indptr, indices, data = rows_of(dense)
+    index = build_postings(indptr, indices, data, 40)
+    (index.indptr if part == "post_indptr" else indptr)[1::2] = value
+    expect_damage(index, (indptr, indices, data), dense.shape)
+
+
+def test_damaged_weights_are_noticed():
+    dense = unit(random_rows(14, 3000, 40, 8))
+    indptr, indices, data = rows_of(dense)
+    index = build_postings(indptr, indices, data, 40)
+    data[:] = np.nan
+    expect_damage(index, (indptr, indices, data), dense.shape)
+    data[:] = -1.0
+    expect_damage(index, (indptr, indices, data), dense.shape)
+
+
+def test_missing_ends_of_arrays_are_noticed():
+    dense = unit(random_rows(15, 3000, 40, 8))
+    indptr, indices, data = rows_of(dense)
+    index = build_postings(indptr, indices, data, 40)
+    expect_damage(index, (indptr, indices[:9], data), dense.shape)
+    expect_damage(index, (indptr, indices, data[:9]), dense.shape)
+    expect_damage(Postings(index.indptr, index.rows[:9], index.weights), (indptr, indices, data), dense.shape)
+    expect_damage(Postings(index.indptr, index.rows, index.weights[:9]), (indptr, indices, data), dense.shape)
+
+
+def expect_damage(index: Postings, rows: Rows, shape: tuple[int, int]) -> None:
+    scratch = Scratch(*shape)
+    terms = np.arange(0, 40, 2, dtype=np.int32)
+    weights = np.ones(len(terms), np.float32)
+    with pytest.raises(ArtefactError, match="index is damaged"):
+        search(index, *rows, terms, weights, 5, scratch, 1.0)
+    assert not scratch.query.any()
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_random_damage_never_crashes(random):
+    dense = unit(random_rows(16, 300, 20, 6))
+    indptr, indices, data = rows_of(dense)
+    index = build_postings(indptr, indices, data, 20)
+    arrays = [indptr, indices, data, *index]
+    for array in arrays:
+        raw = array.view(np.uint8)
+        for _ in range(random.choice([0, 1, 30])):
+            raw[random.randrange(len(raw))] = random.randrange(256)
+    terms = np.arange(20, dtype=np.int32)
+    scratch = Scratch(300, 20)
+    try:
+        found, scores = search(index, indptr, indices, data, terms, np.ones(20, np.float32), 9, scratch, 1.0)
+    except ArtefactError:
+        return
+    assert ((found >= 0) & (found < 300)).all()
+    assert (scores > 0).all()
+
+
+def test_damage_is_noticed_when_rows_are_scored_or_turned_into_postings():
+    indptr, indices, data = rows_of(np.ones((5, 3), np.float32))
+    terms, weights, scratch = np.arange(3, dtype=np.int32), np.ones(3, np.float32), Scratch(5, 3)
+    for rows in ([0, 5], [-1]):
+        with pytest.raises(ArtefactError):
+            score_rows(indptr, indices, data, terms, weights, np.array(rows, np.int32), scratch)
+    indices[4] = 3
+    with pytest.raises(ArtefactError):
+        build_postings(indptr, indices, data, 3)
+    assert not scratch.query.any()
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    rows = rows_of(np.ones((5, 3), np.float32))
+    index = build_postings(*rows, 3)
+    terms, weights = np.arange(3, dtype=np.int32), np.ones(3, np.float32)
+    with pytest.raises(ValueError, match="scratch"):
+        search(index, *rows, terms, weights, 2, Scratch(4, 3))
+    with pytest.raises(ValueError, match="mask"):
+        search(index, *rows, terms, weights, 2, Scratch(5, 3), allowed=np.ones(4, np.uint8))
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.01, 1), st.floats(0, 1)), min_size=1, max_size=6),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=200, deadline=None)
+def test_the_bound_holds_and_is_reached(terms, random):
+    """No vector below the caps and within the norm exceeds the bound; min(c, q/τ) reaches it."""
+    query, caps = np.array(terms).T
+    query, caps = np.ascontiguousarray(query), np.ascontiguousarray(caps)
+    tau = depths.tightest(query, caps, 1.0)
+    bound = tau / 2 + sum(depths.below(float(q), float(c), tau) for q, c in zip(query, caps, strict=True))
+    for _ in range(20):
+        vector = caps * [random.random() ** random.choice([0, 0.3, 1]) for _ in caps]
+        vector /= max(1.0, np.linalg.norm(vector))
+        assert query @ vector <= bound + 1e-9
+    best = np.minimum(caps, query / tau) if tau else caps
+    assert np.linalg.norm(best) <= 1 + 1e-6
+    assert query @ best == pytest.approx(bound, rel=1e-6)
