@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from coclick.explanation import Click
 from coclick.graph import ClickGraph
-from coclick.kernels.lookup import values_at
+from coclick.kernels.rows import values_at
 from coclick.sparse import Csr
 
 Ints = NDArray[np.int32]

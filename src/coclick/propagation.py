@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.index import VectorIndex
+from coclick.kernels import rows
 from coclick.kernels.propagate import half_step
 from coclick.kernels.strings import hashes
 from coclick.progress import Progress
@@ -136,8 +137,7 @@ def random_pair_cosine(vectors: Csr) -> float:
 
 def row_dots(first: Csr, second: Csr) -> NDArray[np.float64]:
     """The dot product of each row of one matrix with the same row of the other."""
-    product = first.to_scipy().multiply(second.to_scipy())
-    return np.asarray(product.sum(axis=1), np.float64).ravel()
+    return rows.row_dots(first.indptr, first.indices, first.data, second.indptr, second.indices, second.data)
 
 
 def _filled(vectors: Csr) -> int:

@@ -120,22 +120,13 @@ class Csr:
 
     def take(self, rows: NDArray[np.integer]) -> Csr:
         """The chosen rows; −1 gives an empty row."""
-        known = np.maximum(rows, 0)
-        lengths = np.where(rows >= 0, self.indptr[known + 1] - self.indptr[known], 0)
-        indptr = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        source = np.repeat(self.indptr[known] - indptr[:-1], lengths) + np.arange(indptr[-1])
-        return Csr(indptr, self.indices[source], self.data[source], self.columns)
+        return _gather([(self, np.asarray(rows, np.int32), np.arange(len(rows)))], len(rows))
 
-    def take_checked(self, rows: NDArray[np.integer], where: str) -> Csr:
-        """`take`, for rows of a mapped file on their way to code that does not check bounds itself."""
-        try:
-            taken = self.take(rows)
-            damage = taken.problem()
-        except (IndexError, ValueError, MemoryError, OverflowError) as error:
-            damage = str(error)
-        if damage:
-            raise ArtefactError(f"{where} are damaged: {damage}", hint="run `coclick verify`")
+    def take_checked(self, rows: NDArray[np.integer], what: str) -> Csr:
+        """`take`, for rows of a mapped file on their way to code that does not check columns itself."""
+        taken = self.take(rows)
+        if problem := taken.problem():
+            raise ArtefactError(f"{what} are damaged: {problem}", hint="run `coclick verify`")
         return taken
 
     def with_data(self, data: NDArray[np.float32]) -> Csr:
@@ -170,5 +161,32 @@ def beside(left: Csr, right: Csr) -> Csr:
 
 def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
     """Row i of `vectors` where the condition holds, else the next row of `otherwise`."""
-    order = np.where(condition, np.arange(vectors.rows), vectors.rows - 1 + np.cumsum(~condition))
-    return stack(vectors, otherwise).take(order)
+    own, others = np.flatnonzero(condition), np.flatnonzero(~condition)
+    parts = [
+        (vectors, own.astype(np.int32), own),
+        (otherwise, np.arange(len(others), dtype=np.int32), others),
+    ]
+    return _gather(parts, len(condition))
+
+
+def _gather(parts: list[tuple[Csr, NDArray[np.int32], NDArray[np.integer]]], count: int) -> Csr:
+    """A matrix of `count` rows from (source, rows of the source, places in the result)."""
+    from coclick.kernels.rows import copy_rows
+
+    sound = True
+    lengths = np.zeros(count, np.int64)
+    for source, rows, places in parts:
+        known = np.clip(rows, 0, max(source.rows - 1, 0))
+        found = np.where(rows >= 0, source.indptr[known + 1] - source.indptr[known], 0)
+        sound &= bool(((found >= 0) & (found <= source.nnz)).all())
+        lengths[places] = found
+    if sound:
+        indptr = np.zeros(count + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+        for source, rows, places in parts:
+            arrays = source.indptr, source.indices, source.data
+            sound &= copy_rows(*arrays, rows, indptr[:-1][places], indices, data)
+    if not sound:
+        raise ArtefactError("row pointers are damaged", hint="run `coclick verify`")
+    return Csr(indptr, indices, data, parts[0][0].columns)

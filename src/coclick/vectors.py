@@ -132,7 +132,7 @@ class VectorModel(Model):
                 hint="train again to change documents that are known",
             )
         given = [{"title": text} if isinstance(text, str) else text for text in docs.values()]
-        fields = sorted({name for text in given for name in text})
+        fields = sorted({"title", *(name for text in given for name in text)})
         texts = {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}
         larger = copy.copy(self)
         larger.graph_ = _with_docs(graph, names, texts)
@@ -181,8 +181,9 @@ def _with_docs(graph: ClickGraph, names: list[str], texts: Mapping[str, Strings]
     clicks = Csr(
         graph.clicks.indptr, graph.clicks.indices, graph.clicks.data, graph.clicks.columns + len(names)
     )
+    blank, old_blank = (Strings.from_list([""] * count) for count in (len(names), len(graph.docs)))
     columns = {
-        name: column.concatenate(texts.get(name) or Strings.from_list([""] * len(names)))
-        for name, column in graph.texts.items()
+        name: graph.texts.get(name, old_blank).concatenate(texts.get(name, blank))
+        for name in {"title", *graph.texts}
     }
     return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, figures=graph.figures)

@@ -52,6 +52,11 @@ def choose_fields(texts: Mapping[str, Strings], fields: str) -> list[str]:
     return wanted
 
 
+def titles(texts: Mapping[str, Strings]) -> Strings | None:
+    """What stands for a document in few words: its title or, where there are none, its first field."""
+    return texts.get("title") or next(iter(texts.values()), None)
+
+
 def joined_fields(texts: Mapping[str, Strings], fields: list[str]) -> Iterator[str]:
     """For each document the chosen fields, one behind the other."""
     columns = [_each(texts[name]) for name in fields]

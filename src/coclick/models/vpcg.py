@@ -11,7 +11,7 @@ norm gives it unit length; scores are cosines. What has no clicks gets its vecto
 
 One round is the default: propagation is a power iteration, and on dense graphs more rounds make all vectors
 of a connected part alike. `iterations=validate` lets held-out clicks choose, `converge` stops when rounds
-change little. `figures_["rounds"]` shows for each round how much changed and how alike random pairs have become.
+change little. `figures_["rounds"]` shows how much each round changed and how alike random pairs became.
 
 "Texts" below are the side of the start, "others" the opposite side.
 """
@@ -35,7 +35,7 @@ from coclick.strings import Strings
 from coclick.text import Analyzer
 from coclick.units import Lesson, UnitVectors, Weighting, learn_units
 from coclick.vectors import VectorModel
-from coclick.views import Words, choose_fields, joined_fields, unit_rows
+from coclick.views import Words, choose_fields, joined_fields, titles, unit_rows
 
 
 @register
@@ -65,14 +65,28 @@ class VPCG(VectorModel):
     seed: int = 0
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
-        """Cut the texts, propagate, learn units, generate what is missing, index."""
+        """Propagate, learn units, generate what is missing, index."""
+        queries, docs = self._propagate(graph, progress)
+        with progress("vectors of what has no clicks"):
+            queries = self._fill(queries, graph.clicks, graph.queries)
+            docs = self._fill(docs, graph.clicks_by_doc, titles(graph.texts))
+        with progress("index"):
+            self.doc_index_ = VectorIndex.build(docs, max_norm=1.0)
+            self.query_index_ = VectorIndex.build(queries, max_norm=1.0)
+
+    def _propagate(self, graph: ClickGraph, progress: Progress) -> tuple[Csr, Csr]:
+        """The vectors of queries and documents with clicks; learns units from them, too."""
         with progress("words"):
             words = self._words(graph)
+            start = unit_rows(words.counts())
         self.terms_, self.surfaces_ = words.terms, words.surfaces
         self.term_hash_ = term_hash(words.terms)
-        start, iterations = unit_rows(words.counts()), self.iterations
+        iterations = self.iterations
         if iterations == "validate":
-            iterations, self.figures_["validation"] = self._validate(graph, start, progress)
+            train, held_out = graph.split("pairs", 0.1, self.seed)
+            rounds = self._propagation(train).rounds(start, progress)
+            chosen = choose_rounds(rounds, train.clicks, held_out, self._by_side, self.seed)
+            iterations, self.figures_["validation"] = chosen
         propagation = self._propagation(graph)
         vectors, self.figures_["rounds"] = propagation.run(start, iterations, progress)
         self.read_ = vectors.read
@@ -87,14 +101,7 @@ class VPCG(VectorModel):
             rho=self.rho,
         )
         self.units_ = self._learn_units(graph, lesson, progress)
-        queries, docs = self._by_side(vectors.texts, vectors.others)
-        with progress("vectors of what has no clicks"):
-            queries = self._fill(queries, graph.clicks, graph.queries)
-            docs = self._fill(docs, graph.clicks_by_doc, self._titles(graph.texts))
-        with progress("index of documents"):
-            self.doc_index_ = VectorIndex.build(docs, max_norm=1.0)
-        with progress("index of queries"):
-            self.query_index_ = VectorIndex.build(queries, max_norm=1.0)
+        return self._by_side(vectors.texts, vectors.others)
 
     def embed_queries(self, queries: Sequence[str]) -> Csr:
         """A query of the graph has its vector there; any other gets one from its units."""
@@ -106,8 +113,8 @@ class VPCG(VectorModel):
 
     def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
         """From the units of the titles."""
-        titles = self._titles(texts)
-        return self._generate(titles.to_list() if titles else [""] * len(next(iter(texts.values()))))
+        found = titles(texts)
+        return self._generate(found.to_list() if found else [])
 
     def query_origin(self, query: str) -> Origin:
         """The clicks of the query, or those behind its units."""
@@ -138,11 +145,6 @@ class VPCG(VectorModel):
         fields = choose_fields(graph.texts, self.fields)
         return Words.of(joined_fields(graph.texts, fields), self._analyzer)
 
-    @staticmethod
-    def _titles(texts: Mapping[str, Strings]) -> Strings | None:
-        """What documents are decomposed by: their titles, or their only texts."""
-        return texts.get("title") or next(iter(texts.values()), None)
-
     def _weigh(self, edges: Csr) -> Csr:
         return edges if self.weight == "clicks" else edges.with_data(np.log1p(edges.data))
 
@@ -151,15 +153,8 @@ class VPCG(VectorModel):
         to_others, to_texts = (by_doc, by_query) if self.start == "query" else (by_query, by_doc)
         return Propagation(to_others, to_texts, self.k, self.term_hash_)
 
-    def _validate(
-        self, graph: ClickGraph, start: Csr, progress: Progress
-    ) -> tuple[int, list[dict[str, float]]]:
-        train, held_out = graph.split("pairs", 0.1, self.seed)
-        rounds = self._propagation(train).rounds(start, progress)
-        return choose_rounds(rounds, train.clicks, held_out, self._by_side, self.seed)
-
     def _learn_units(self, graph: ClickGraph, lesson: Lesson, progress: Progress) -> UnitVectors | None:
-        texts = graph.queries if self.start == "query" else self._titles(graph.texts)
+        texts = graph.queries if self.start == "query" else titles(graph.texts)
         if self.units == "none" or texts is None:
             return None
         kinds = self.units.split("+")

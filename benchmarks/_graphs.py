@@ -1,0 +1,64 @@
+"""Click graphs of the shapes S, M and L on disk, made once and kept in the cache directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.graph import ClickGraph
+from coclick.kernels.jit import cache_home
+from coclick.simulate.shapes import SHAPES, WordRows, named_graph, text_rows
+from coclick.sparse import Csr
+from coclick.strings import Strings, Vocab
+
+
+def saved_graph(shape: str) -> Path:
+    """The directory of the graph of that shape, with texts made of pseudo-words."""
+    path = cache_home() / "benchmarks" / f"graph-{shape}-{'-'.join(map(str, SHAPES[shape]))}"
+    if not (path / "manifest.json").exists():
+        _make(shape).save(path)
+    return path
+
+
+def saved_model(shape: str) -> Path:
+    """The directory of `vpcg`, with its defaults, trained on the graph of that shape."""
+    from coclick import train
+
+    path = saved_graph(shape).with_name(f"vpcg-{shape}")
+    if not (path / "manifest.json").exists():
+        train("vpcg", ClickGraph.open(saved_graph(shape))).save(path)
+    return path
+
+
+def _make(shape: str) -> ClickGraph:
+    drawn = named_graph(shape)
+    queries = _unique(_texts(drawn.query_words))
+    docs = Strings.from_list(f"d{i:08}" for i in range(drawn.clicks.columns))
+    clicks = Csr(drawn.clicks.indptr, drawn.clicks.indices, drawn.clicks.data, drawn.clicks.columns)
+    titles = {"title": _texts(drawn.title_words)}
+    return ClickGraph(queries, Vocab(docs.offsets, docs.data), clicks, titles)
+
+
+def _texts(rows: WordRows) -> Strings:
+    data, offsets = text_rows(rows)
+    return Strings(offsets, data)
+
+
+def _unique(texts: Strings) -> Vocab:
+    """Texts that were drawn twice get their row's number as a further word, as model numbers do in logs."""
+    found = texts.to_list()
+    order = np.array(sorted(range(len(found)), key=found.__getitem__), np.int64)
+    again = _equal_to_previous(found, order)
+    if len(again):
+        for row in again:
+            found[row] += f" {row}"
+        order = np.array(sorted(range(len(found)), key=found.__getitem__), np.int64)
+    packed = Strings.from_list(found)
+    return Vocab(packed.offsets, packed.data, order.astype(np.int32))
+
+
+def _equal_to_previous(texts: list[str], order: NDArray[np.int64]) -> list[int]:
+    rows = order.tolist()
+    return [row for before, row in zip(rows[:-1], rows[1:], strict=True) if texts[before] == texts[row]]
