@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import numpy as np
+
 from coclick import logs, show, simulate
 from coclick.describe import describe
 from coclick.evaluate.judgments import Judgments, read_judgments
 from coclick.evaluate.leaderboard import leaderboard
-from coclick.graph import ClickGraph
 from coclick.model import Model, train
 from coclick.progress import for_terminal
-from coclick.text import normalise
+from coclick.text import Analyzer, normalise
 
 MODELS = ("popularity", "clicks", "bm25", "vpcg", "vpcg(start=doc)", "vpcg(units=none)")
 
@@ -31,10 +32,11 @@ def run(directory: Path) -> None:
     show.leaderboard(leaderboard(graph, judgments, MODELS, for_terminal()))
     _heading("4. Searches, with their reasons")
     model = train("vpcg", graph, for_terminal()).save(model_path, force=True)
-    for query in _examples(graph, judgments):
+    examples = _examples(model, judgments)
+    for query in examples:
         _search(model, query)
     _heading("Where to look next")
-    query = _examples(graph, judgments)[0]
+    query = examples[0]
     for command in (
         f'coclick search {model_path} "{query}"',
         f'coclick similar {model_path} "{query}"',
@@ -46,15 +48,22 @@ def run(directory: Path) -> None:
     show.console.print(f"\nall in {time.perf_counter() - started:.0f} seconds; files are in {directory}/")
 
 
-def _examples(graph: ClickGraph, judgments: Judgments) -> list[str]:
-    """A much asked query, and one that the log has never seen."""
-    clicks = graph.clicks.row_sums()
-    rows = graph.queries.lookup([normalise(text) for text in judgments.queries.values()])
-    texts = list(judgments.queries.values())
-    seen = [i for i, row in enumerate(rows.tolist()) if row >= 0 and " " in texts[i]]
-    unseen = [i for i, row in enumerate(rows.tolist()) if row < 0 and " " in texts[i]]
-    chosen = [max(seen, key=lambda i: clicks[rows[i]])] if seen else []
-    return [texts[i] for i in [*chosen, *unseen[:1]]]
+def _examples(model: Model, judgments: Judgments) -> list[str]:
+    """Two judged queries of several words: a common one whose best result shares the fewest words with it,
+    and one that the log has never seen."""
+    analyzer = Analyzer()
+    texts = [text for text in judgments.queries.values() if " " in text]
+    rows = model.graph_.queries.lookup([normalise(text) for text in texts])
+    clicks = np.where(rows >= 0, model.graph_.clicks.row_sums()[rows], 0)
+    common = [texts[i] for i in np.argsort(-clicks, kind="stable")[:40]]
+    best = model.search(common, 1)
+
+    def shared_words(i: int) -> int:
+        title = " ".join(model.title(doc) for doc, _ in best.hits(i))
+        return len({*analyzer.terms(title)} & {*analyzer.terms(common[i])})
+
+    unseen = [text for text, row in zip(texts, rows.tolist(), strict=True) if row < 0]
+    return [common[min(range(len(common)), key=shared_words)], *unseen[:1]]
 
 
 def _search(model: Model, query: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ from rich.tree import Tree
 
 from coclick.explanation import Click, Explanation, Word
 
-console = Console(highlight=False)
+_IN_A_PIPE = 110  # columns, where no terminal says how wide it is
+console = Console(highlight=False, width=None if sys.stdout.isatty() else _IN_A_PIPE)
 _BAR = 24  # characters of the longest bar
 
 
