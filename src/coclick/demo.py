@@ -15,7 +15,7 @@ from coclick.model import Model, train
 from coclick.progress import for_terminal
 from coclick.text import Analyzer, normalise
 
-MODELS = ("popularity", "clicks", "bm25", "vpcg", "vpcg(start=doc)", "vpcg(units=none)")
+MODELS = ("popularity", "clicks", "bm25", "vpcg", "vpcg(own=1)", "vpcg(start=doc)", "vpcg(units=none)")
 
 
 def run(directory: Path) -> None:

@@ -119,8 +119,9 @@ class GeneratedOrigin:
     def clicks(self, term: int, most: int | None) -> list[Click]:
         """The edges of all texts that hold any of the units; an edge behind several units adds up."""
         rows, places, shares = [], [], []
-        for unit, amount in enumerate(self._amounts(term)):
-            if amount > 0:
+        whole = self._amounts(term)
+        for unit, amount in enumerate(whole):
+            if amount > 0 and len(self.holders[unit]):
                 row, place, brought = self.side.amounts(self.holders[unit], term)
                 rows.append(row)
                 places.append(place)
@@ -130,7 +131,7 @@ class GeneratedOrigin:
         place, first, group = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
         row = np.concatenate(rows)[first]
         amounts = np.bincount(group, np.concatenate(shares)).astype(np.float64)
-        return _largest(self.side, row, place, amounts, most)
+        return _largest(self.side, row, place, amounts, most, whole.sum())
 
     def units(self, term: int, most: int | None) -> list[tuple[str, float, list[Click]]]:
         """The units that hold the word, largest fraction first."""
@@ -147,9 +148,16 @@ class GeneratedOrigin:
 
 
 def _largest(
-    side: Side, rows: Ints, places: NDArray[np.int64], amounts: NDArray[np.float64], most: int | None
+    side: Side,
+    rows: Ints,
+    places: NDArray[np.int64],
+    amounts: NDArray[np.float64],
+    most: int | None,
+    whole: float | None = None,
 ) -> list[Click]:
-    """The edges with the largest amounts as clicks; shares are of all edges, shown or not."""
+    """The edges with the largest amounts as clicks; shares are of the whole: all edges, shown or not, and
+    what a text's own words bring."""
     order = np.argsort(-amounts, kind="stable")
     order = order[amounts[order] > 0][:most]
-    return side.describe(rows[order], places[order], amounts[order] / amounts.sum())
+    whole = amounts.sum() if whole is None else whole
+    return side.describe(rows[order], places[order], amounts[order] / whole)

@@ -8,7 +8,8 @@ with B the incidence of units in texts, C the clicks from texts, D the vectors a
 cut into units (§3.3), and its vector is their weighted sum (Eq. 8–9), pruned and normalised like any other.
 
 Units are n-grams of words, as in the paper, or of characters, or both: then characters stand for the words
-that no unit knows, which are often misspelt or run together.
+that no unit knows, which are often misspelt or run together. Beyond the paper, the text's own words can take
+part, each as a unit whose vector is the word itself.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from coclick.sparse import Csr, beside, stack
 from coclick.state import stored
 from coclick.strings import Strings, Vocab
 from coclick.text import Analyzer, Tokens
+from coclick.views import count_terms, unit_rows
 
 Weighting = Literal["regression", "equal", "idf"]
 _MOST_ROUNDS = 50  # of conjugate gradients
@@ -46,6 +48,22 @@ class Lesson:
     min_texts: int
     weighting: Weighting
     rho: float
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How texts are cut, and how much their own words count beside their units."""
+
+    analyzer: Analyzer
+    terms: Vocab
+    idf: NDArray[np.float32]
+    own: float
+
+    def own_words(self, tokens: Tokens) -> Csr:
+        """Each text's known words by idf, as a vector of length `own`."""
+        counts = count_terms(tokens, len(self.terms))
+        words = unit_rows(counts.with_data(counts.data * self.idf[counts.indices]))
+        return words.with_data(words.data * np.float32(self.own))
 
 
 @stored
@@ -71,33 +89,41 @@ class UnitVectors:
             np.concatenate([self.holder_rows, chars.holder_rows]),
         )
 
-    def mixture(self, texts: Sequence[str], analyzer: Analyzer, terms: Vocab) -> Csr:
-        """For each text the units that stand for it, with their weights."""
+    def mixture(self, texts: Sequence[str], cut: Cut) -> Csr:
+        """For each text the units that stand for it, with their weights; its own words stand behind them."""
+        tokens = cut.analyzer.look_up(texts, cut.terms)
         if self.words is None:
-            return self._weighted(_rows(self.chars, character_sequences(texts)))
-        tokens = analyzer.look_up(texts, terms)
-        units = _rows(self.words, tokens)
-        if self.chars is not None:
-            unknown = self._unknown_words(texts, tokens, analyzer)
-            units = beside(units, _rows(self.chars, character_sequences(unknown)))
-        return self._weighted(units)
+            units = _rows(self.chars, character_sequences(texts))
+        else:
+            units = _rows(self.words, tokens)
+            if self.chars is not None:
+                unknown = self._unknown_words(texts, tokens, cut.analyzer)
+                units = beside(units, _rows(self.chars, character_sequences(unknown)))
+        units = units.with_data(self.weights[units.indices])
+        return beside(units, cut.own_words(tokens)) if cut.own else units
 
     def generate(self, mixture: Csr, k: int, term_hash: NDArray[np.uint32]) -> Csr:
         """Eq. 8–9."""
         used, places = np.unique(mixture.indices, return_inverse=True)
-        vectors = self.vectors.take_checked(used, "unit vectors")
         mixture = Csr(mixture.indptr, places.astype(np.int32), mixture.data, len(used))
-        return half_step(mixture, vectors, k, term_hash)
+        return half_step(mixture, self._vectors(used), k, term_hash)
 
     def origin(self, side: Side, mixture: Csr, surfaces: Strings) -> GeneratedOrigin:
         """Where the words of one text's vector come from, given its units."""
         units, weights = mixture.row(0)
-        holders = [self.holder_rows[self.holder_indptr[u] : self.holder_indptr[u + 1]] for u in units]
-        labels = self._labels(units, surfaces)
-        return GeneratedOrigin(side, labels, weights.astype(np.float64), self.vectors.take(units), holders)
+        own = units[units >= self.vectors.rows] - self.vectors.rows
+        known = units[: len(units) - len(own)]
+        holders = [self.holder_rows[self.holder_indptr[u] : self.holder_indptr[u + 1]] for u in known]
+        holders += [np.empty(0, np.int32)] * len(own)  # no click stands behind a text's own words
+        labels = [*self._labels(known, surfaces), *(f"“{surfaces[term]}” itself" for term in own.tolist())]
+        return GeneratedOrigin(side, labels, weights.astype(np.float64), self._vectors(units), holders)
 
-    def _weighted(self, units: Csr) -> Csr:
-        return units.with_data(self.weights[units.indices])
+    def _vectors(self, units: NDArray[np.int32]) -> Csr:
+        """The vectors of some units, in ascending order; those behind the last unit are single words."""
+        split = int(np.searchsorted(units, self.vectors.rows))
+        own = (units[split:] - self.vectors.rows).astype(np.int32)
+        words = Csr(np.arange(len(own) + 1), own, np.ones(len(own), np.float32), self.vectors.columns)
+        return stack(self.vectors.take_checked(units[:split], "unit vectors"), words)
 
     def _unknown_words(self, texts: Sequence[str], tokens: Tokens, analyzer: Analyzer) -> list[str]:
         """Each text reduced to the words that no word unit knows."""
@@ -121,13 +147,13 @@ class UnitVectors:
 
 
 def learn_units(
-    kind: str, texts: Strings, analyzer: Analyzer, terms: Vocab, lesson: Lesson, progress: Progress
+    kind: str, texts: Strings, cut: Cut, lesson: Lesson, progress: Progress
 ) -> tuple[UnitVectors, dict[str, Any]]:
     """Learn the units, of words or of chars, of the texts that have clicks; also returns figures."""
     clicked = lesson.edges.lengths() > 0
     with progress(f"units of {kind}"):
         if kind == "words":
-            tokens = analyzer.look_up(texts.to_list(), terms)
+            tokens = cut.analyzer.look_up(texts.to_list(), cut.terms)
             held = WordUnits.extract(tokens.only(clicked), lesson.min_texts)
         else:
             held = CharUnits.extract(character_sequences(texts).only(clicked), lesson.min_texts)
@@ -138,13 +164,18 @@ def learn_units(
     figures: dict[str, Any] = {"units": units, "incidences": len(held.units)}
     weights = np.ones(units)
     if lesson.weighting == "idf":
-        weights = np.log1p(len(held) / np.maximum(np.diff(holders.indptr), 1))
+        weights = _rarity(held)
     elif lesson.weighting == "regression" and units:
         weights, figures["regression_rounds"] = _regress(held, vectors, lesson, progress)
     figures["mean_weight"] = round(float(weights.mean()), 4) if units else 0.0
     words = held.table if isinstance(held.table, WordUnits) else None
     chars = held.table if isinstance(held.table, CharUnits) else None
     return UnitVectors(words, chars, vectors, weights.astype(np.float32), *holders), figures
+
+
+def _rarity(held: Incidence) -> NDArray[np.float64]:
+    """Inverse document frequency of each unit."""
+    return np.log1p(len(held) / np.maximum(np.bincount(held.units, minlength=len(held.table)), 1))
 
 
 def _rows(table: WordUnits | CharUnits | None, sequences: Tokens) -> Csr:
@@ -156,7 +187,11 @@ def _rows(table: WordUnits | CharUnits | None, sequences: Tokens) -> Csr:
 def _regress(
     held: Incidence, vectors: Csr, lesson: Lesson, progress: Progress
 ) -> tuple[NDArray[np.float64], int]:
-    """Eq. 7 over all units of a text, nested ones too, but not the unit that is the whole text."""
+    """Eq. 7 over all units of a text, nested ones too, but not the unit that is the whole text.
+
+    Units are many and texts that hold them few, so weights are drawn towards their inverse document
+    frequencies, at the scale that fits best: with `rho` texts' worth of evidence.
+    """
     others = held.without_whole()
     targets = lesson.targets
     regression = UnitRegression(
@@ -167,7 +202,7 @@ def _regress(
         vectors.columns,
     )
     right_side = regression.right_side()
-    order = held.table.sizes() - np.int32(held.table.smallest)
-    prior = regression.group_weights(order, right_side)[order]
+    prior = _rarity(held)
+    prior *= regression.best_multiple(prior, right_side)
     with progress("unit weights", _MOST_ROUNDS) as done:
         return regression.solve(right_side, prior, lesson.rho, most=_MOST_ROUNDS, done=done)

@@ -90,7 +90,7 @@ class Reference:
             self.weights = self.regress(rho)
 
     def regress(self, rho):
-        """Eq. 7 with a ridge towards the best weight of each n-gram order, solved densely."""
+        """Eq. 7 with a ridge towards the best multiple of the units' idf, solved densely."""
         names = sorted(self.units)
         if not names:
             return {}
@@ -104,10 +104,11 @@ class Reference:
                 right[place[unit]] += dot(self.units[unit], self.targets[text])
                 for other in held:
                     gram[place[unit], place[other]] += dot(self.units[unit], self.units[other])
-        order = np.array([len(unit) - 1 for unit in names])
-        groups = np.stack([(order == n).astype(float) for n in range(order.max() + 1)])
-        best = np.maximum(np.linalg.lstsq(groups @ gram @ groups.T, groups @ right, rcond=None)[0], 0)
-        solved = np.linalg.solve(gram + rho * np.eye(len(names)), right + rho * best[order])
+        texts = len(self.unit_terms)
+        prior = np.array([math.log1p(texts / len(self.holders[unit])) for unit in names])
+        length = prior @ gram @ prior
+        prior *= max(prior @ right / length, 0) if length > 0 else 0
+        solved = np.linalg.solve(gram + rho * np.eye(len(names)), right + rho * prior)
         return dict(zip(names, np.maximum(solved, 0), strict=True))
 
     # -- §3.3: estimated vectors -----------------------------------------------------------------------

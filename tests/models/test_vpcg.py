@@ -186,6 +186,26 @@ def test_character_units_reach_run_together_words():
         assert all(label.label.startswith("~") for part in why.parts for label in part.parts)
 
 
+def test_own_words_take_part_and_have_no_clicks_behind_them():
+    """With equal weights and one known unit u, a generated vector is norm(U_u + own·words by idf)."""
+    rows = [("yahoo", "d1", 2), ("yahoo mail", "d1", 3), ("mail", "d2", 1)]
+    graph = ClickGraph.from_clicks(rows)
+    paper = create("vpcg(stem=false,unit_weights=equal)").fit(graph)
+    model = create("vpcg(stem=false,unit_weights=equal,own=2)").fit(graph)
+    unit = vector(paper, paper.embed_queries(["yahoo unknown"]).row(0))
+    expected = {word: weight + 2 * (word == "yahoo") for word, weight in unit.items()}
+    length = math.sqrt(sum(weight**2 for weight in expected.values()))
+    ours = vector(model, model.embed_queries(["yahoo unknown"]).row(0))
+    assert ours == pytest.approx({word: weight / length for word, weight in expected.items()}, rel=1e-5)
+    why = model.explain("yahoo unknown", "d1", clicks=None)
+    words = {word.word: word for word in why.words}
+    shares = sum(click.share for click in words["yahoo"].query_clicks)
+    assert shares == pytest.approx(unit["yahoo"] / (unit["yahoo"] + 2), rel=1e-5)
+    assert sum(click.share for click in words["mail"].query_clicks) == pytest.approx(1, rel=1e-5)
+    for part in why.parts:
+        assert sum(unit.value for unit in part.parts) == pytest.approx(part.value, rel=1e-5)
+
+
 def test_rounds_by_convergence_and_by_validation():
     rows = [
         (f"q{i} topic{i % 3}", f"d{(i * j) % 30}-{i % 3}", 1.0 + j) for i in range(40) for j in range(1, 5)

@@ -75,6 +75,8 @@ def _rows(first, last, h_indptr, h_rows, two, w_indptr, w_indices, w_data, x_ind
                 other, weight = w_indices[p], w_data[p]
                 for x in range(x_indptr[other], x_indptr[other + 1]):
                     term = x_indices[x]
+                    if weight * x_data[x] <= 0.0:
+                        continue
                     if sums[term] == 0.0:
                         touched[n] = term
                         n += 1

@@ -131,15 +131,10 @@ class UnitRegression:
         lengths = squares[indptr[1:]] - squares[indptr[:-1]]
         return np.bincount(self.text_units, minlength=self.count) * lengths
 
-    def group_weights(self, group: NDArray[np.int32], right_side: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The best weights if all units of a group must have the same: one a group, not below 0."""
-        groups = int(group.max(initial=-1)) + 1
-        members = [(group == g).astype(np.float64) for g in range(groups)]
-        images = [self.apply(member) for member in members]
-        matrix = np.array([[member @ image for image in images] for member in members])
-        right = np.array([member @ right_side for member in members])
-        solution, *_ = np.linalg.lstsq(matrix, right, rcond=None)
-        return np.maximum(solution, 0.0)
+    def best_multiple(self, of: NDArray[np.float64], right_side: NDArray[np.float64]) -> float:
+        """The factor f, not below 0, for which the weights f·`of` leave the least error."""
+        length = float(of @ self.apply(of))
+        return max(float(of @ right_side) / length, 0.0) if length > 0 else 0.0
 
     def solve(
         self,

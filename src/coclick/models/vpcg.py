@@ -33,7 +33,7 @@ from coclick.propagation import Propagation, choose_rounds, term_hash
 from coclick.sparse import Csr, where
 from coclick.strings import Strings
 from coclick.text import Analyzer
-from coclick.units import Lesson, UnitVectors, Weighting, learn_units
+from coclick.units import Cut, Lesson, UnitVectors, Weighting, learn_units
 from coclick.vectors import VectorModel
 from coclick.views import Words, choose_fields, joined_fields, titles, unit_rows
 
@@ -56,7 +56,8 @@ class VPCG(VectorModel):
     iterations: int | Literal["converge", "validate"] = 1
     units: Literal["words", "chars", "words+chars", "none"] = "words"
     unit_weights: Weighting = "regression"
-    rho: float = 10.0  # how strongly unit weights are drawn to the best weight of their n-gram order
+    rho: float = 100.0  # how strongly the regression draws unit weights to their idf
+    own: float = 0.0  # length of a text's own words in its generated vector; the paper has none
     min_texts: int = 2  # a unit is kept if so many texts hold it
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"
@@ -79,6 +80,8 @@ class VPCG(VectorModel):
         with progress("words"):
             words = self._words(graph)
             start = unit_rows(words.counts())
+        frequency = np.bincount(start.indices, minlength=start.columns)
+        self.idf_ = np.log1p(start.rows / np.maximum(frequency, 1)).astype(np.float32)
         self.terms_, self.surfaces_ = words.terms, words.surfaces
         self.term_hash_ = term_hash(words.terms)
         iterations = self.iterations
@@ -135,6 +138,10 @@ class VPCG(VectorModel):
     def _analyzer(self) -> Analyzer:
         return Analyzer(self.language, self.stem, self.stop_words)
 
+    @property
+    def _cut(self) -> Cut:
+        return Cut(self._analyzer, self.terms_, self.idf_, self.own)
+
     def _by_side(self, texts: Csr, others: Csr) -> tuple[Csr, Csr]:
         """Queries first, documents second."""
         return (texts, others) if self.start == "query" else (others, texts)
@@ -158,14 +165,14 @@ class VPCG(VectorModel):
         if self.units == "none" or texts is None:
             return None
         kinds = self.units.split("+")
-        learned = [learn_units(kind, texts, self._analyzer, self.terms_, lesson, progress) for kind in kinds]
+        learned = [learn_units(kind, texts, self._cut, lesson, progress) for kind in kinds]
         self.figures_["units"] = {kind: figures for kind, (_, figures) in zip(kinds, learned, strict=True)}
         return learned[0][0] if len(kinds) == 1 else learned[0][0].with_chars(learned[1][0])
 
     def _generate(self, texts: Sequence[str]) -> Csr:
         if self.units_ is None:
             return Csr.empty(len(texts), len(self.terms_))
-        mixture = self.units_.mixture(texts, self._analyzer, self.terms_)
+        mixture = self.units_.mixture(texts, self._cut)
         return self.units_.generate(mixture, self.k, self.term_hash_)
 
     def _fill(self, vectors: Csr, edges: Csr, texts: Strings | None) -> Csr:
@@ -188,5 +195,5 @@ class VPCG(VectorModel):
     def _generated_origin(self, text: str) -> Origin:
         if self.units_ is None:
             return NoOrigin()
-        mixture = self.units_.mixture([text], self._analyzer, self.terms_)
+        mixture = self.units_.mixture([text], self._cut)
         return self.units_.origin(self._side(self.start == "query"), mixture, self.surfaces_)
