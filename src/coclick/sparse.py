@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -169,7 +171,7 @@ def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
     return _gather(parts, len(condition))
 
 
-def _gather(parts: list[tuple[Csr, NDArray[np.int32], NDArray[np.integer]]], count: int) -> Csr:
+def _gather(parts: Sequence[tuple[Csr, NDArray[np.int32], NDArray[Any]]], count: int) -> Csr:
     """A matrix of `count` rows from (source, rows of the source, places in the result)."""
     from coclick.kernels.rows import copy_rows
 

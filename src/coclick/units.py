@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from coclick.kernels.propagate import half_step, two_hops
 from coclick.kernels.regression import UnitRegression
 from coclick.ngrams import CharUnits, Incidence, WordUnits, character_sequences
-from coclick.origins import GeneratedOrigin, Side
+from coclick.origins import GeneratedOrigin, NoOrigin, Origin, Side
 from coclick.progress import Progress
-from coclick.sparse import Csr, beside, stack
+from coclick.sparse import Csr, beside, stack, where
 from coclick.state import stored
 from coclick.strings import Strings, Vocab
 from coclick.text import Analyzer, Tokens
@@ -146,10 +146,50 @@ class UnitVectors:
         return [*self.words.labels(units[:split], surfaces), *chars]
 
 
+@dataclass(frozen=True)
+class Generator:
+    """From texts to vectors, by units; without units, to empty ones."""
+
+    units: UnitVectors | None
+    cut: Cut
+    k: int
+    term_hash: NDArray[np.uint32]
+
+    def vectors(self, texts: Sequence[str]) -> Csr:
+        """One vector a text."""
+        if self.units is None:
+            return Csr.empty(len(texts), len(self.cut.terms))
+        return self.units.generate(self.units.mixture(texts, self.cut), self.k, self.term_hash)
+
+    def fill(self, vectors: Csr, edges: Csr, texts: Strings | None) -> Csr:
+        """The given vectors, with generated ones for the rows that have no edges."""
+        missing = np.flatnonzero(edges.lengths() == 0)
+        if not len(missing) or texts is None or self.units is None:
+            return vectors
+        return where(edges.lengths() > 0, vectors, self.vectors(texts.take(missing).to_list()))
+
+    def origin(self, side: Side, text: str, surfaces: Strings) -> Origin:
+        """Where the words of a text's vector come from; `side` is the one that the units were learned on."""
+        if self.units is None:
+            return NoOrigin()
+        return self.units.origin(side, self.units.mixture([text], self.cut), surfaces)
+
+
 def learn_units(
+    kinds: Sequence[str], texts: Strings, cut: Cut, lesson: Lesson, progress: Progress
+) -> tuple[UnitVectors, dict[str, Any]]:
+    """Units of "words", of "chars" or of both, with figures for each kind."""
+    learned = {kind: _learn(kind, texts, cut, lesson, progress) for kind in kinds}
+    units = next(iter(learned.values()))[0]
+    if len(learned) == 2:
+        units = learned["words"][0].with_chars(learned["chars"][0])
+    return units, {kind: figures for kind, (_, figures) in learned.items()}
+
+
+def _learn(
     kind: str, texts: Strings, cut: Cut, lesson: Lesson, progress: Progress
 ) -> tuple[UnitVectors, dict[str, Any]]:
-    """Learn the units, of words or of chars, of the texts that have clicks; also returns figures."""
+    """The units of one kind that the texts with clicks hold."""
     clicked = lesson.edges.lengths() > 0
     with progress(f"units of {kind}"):
         if kind == "words":

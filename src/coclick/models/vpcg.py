@@ -27,13 +27,13 @@ import numpy as np
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
 from coclick.model import register
-from coclick.origins import NoOrigin, Origin, PropagatedOrigin, Side
+from coclick.origins import Origin, PropagatedOrigin, Side
 from coclick.progress import Progress
 from coclick.propagation import Propagation, choose_rounds, term_hash
 from coclick.sparse import Csr, where
 from coclick.strings import Strings
 from coclick.text import Analyzer
-from coclick.units import Cut, Lesson, UnitVectors, Weighting, learn_units
+from coclick.units import Cut, Generator, Lesson, Weighting, learn_units
 from coclick.vectors import VectorModel
 from coclick.views import Words, choose_fields, joined_fields, titles, unit_rows
 
@@ -69,8 +69,8 @@ class VPCG(VectorModel):
         """Propagate, learn units, generate what is missing, index."""
         queries, docs = self._propagate(graph, progress)
         with progress("vectors of what has no clicks"):
-            queries = self._fill(queries, graph.clicks, graph.queries)
-            docs = self._fill(docs, graph.clicks_by_doc, titles(graph.texts))
+            queries = self._generator.fill(queries, graph.clicks, graph.queries)
+            docs = self._generator.fill(docs, graph.clicks_by_doc, titles(graph.texts))
         with progress("index"):
             self.doc_index_ = VectorIndex.build(docs, max_norm=1.0)
             self.query_index_ = VectorIndex.build(queries, max_norm=1.0)
@@ -103,7 +103,11 @@ class VPCG(VectorModel):
             weighting=self.unit_weights,
             rho=self.rho,
         )
-        self.units_ = self._learn_units(graph, lesson, progress)
+        texts = graph.queries if self.start == "query" else titles(graph.texts)
+        self.units_ = None
+        if self.units != "none" and texts is not None:
+            learned = learn_units(self.units.split("+"), texts, self._cut, lesson, progress)
+            self.units_, self.figures_["units"] = learned
         return self._by_side(vectors.texts, vectors.others)
 
     def embed_queries(self, queries: Sequence[str]) -> Csr:
@@ -112,31 +116,36 @@ class VPCG(VectorModel):
         rows = self.graph_.queries.lookup(queries)
         unknown = [query for query, row in zip(queries, rows.tolist(), strict=True) if row < 0]
         known = self.query_index_.vectors.take(rows)
-        return where(rows >= 0, known, self._generate(unknown)) if unknown else known
+        return where(rows >= 0, known, self._generator.vectors(unknown)) if unknown else known
 
     def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
         """From the units of the titles."""
         found = titles(texts)
-        return self._generate(found.to_list() if found else [])
+        return self._generator.vectors(found.to_list() if found else [])
 
     def query_origin(self, query: str) -> Origin:
         """The clicks of the query, or those behind its units."""
         row = self.graph_.queries.id(query)
         if row >= 0 and self.graph_.clicks.lengths()[row]:
             return PropagatedOrigin(self._side(is_query=True), row)
-        return self._generated_origin(query)
+        return self._generator.origin(self._side(self.start == "query"), query, self.surfaces_)
 
     def doc_origin(self, doc: int) -> Origin:
         """The clicks of the document, or those behind the units of its title."""
         if self.graph_.clicks_by_doc.lengths()[doc]:
             return PropagatedOrigin(self._side(is_query=False), doc)
-        return self._generated_origin(self.graph_.title(doc))
+        title = self.graph_.title(doc)
+        return self._generator.origin(self._side(self.start == "query"), title, self.surfaces_)
 
     # -- inside ----------------------------------------------------------------------------------------
 
     @property
     def _analyzer(self) -> Analyzer:
         return Analyzer(self.language, self.stem, self.stop_words)
+
+    @property
+    def _generator(self) -> Generator:
+        return Generator(self.units_, self._cut, self.k, self.term_hash_)
 
     @property
     def _cut(self) -> Cut:
@@ -160,28 +169,6 @@ class VPCG(VectorModel):
         to_others, to_texts = (by_doc, by_query) if self.start == "query" else (by_query, by_doc)
         return Propagation(to_others, to_texts, self.k, self.term_hash_)
 
-    def _learn_units(self, graph: ClickGraph, lesson: Lesson, progress: Progress) -> UnitVectors | None:
-        texts = graph.queries if self.start == "query" else titles(graph.texts)
-        if self.units == "none" or texts is None:
-            return None
-        kinds = self.units.split("+")
-        learned = [learn_units(kind, texts, self._cut, lesson, progress) for kind in kinds]
-        self.figures_["units"] = {kind: figures for kind, (_, figures) in zip(kinds, learned, strict=True)}
-        return learned[0][0] if len(kinds) == 1 else learned[0][0].with_chars(learned[1][0])
-
-    def _generate(self, texts: Sequence[str]) -> Csr:
-        if self.units_ is None:
-            return Csr.empty(len(texts), len(self.terms_))
-        mixture = self.units_.mixture(texts, self._cut)
-        return self.units_.generate(mixture, self.k, self.term_hash_)
-
-    def _fill(self, vectors: Csr, edges: Csr, texts: Strings | None) -> Csr:
-        """Generated vectors for the rows without clicks."""
-        missing = np.flatnonzero(edges.lengths() == 0)
-        if not len(missing) or texts is None or self.units_ is None:
-            return vectors
-        return where(edges.lengths() > 0, vectors, self._generate(texts.take(missing).to_list()))
-
     def _side(self, is_query: bool) -> Side:
         """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""
         assert self.query_index_ is not None
@@ -191,9 +178,3 @@ class VPCG(VectorModel):
         else:
             read = self.read_
         return Side(self.graph_, is_query, edges, self._weigh(edges).data, read)
-
-    def _generated_origin(self, text: str) -> Origin:
-        if self.units_ is None:
-            return NoOrigin()
-        mixture = self.units_.mixture([text], self._cut)
-        return self.units_.origin(self._side(self.start == "query"), mixture, self.surfaces_)
