@@ -15,7 +15,17 @@ from coclick.model import Model, train
 from coclick.progress import for_terminal
 from coclick.text import Analyzer, normalise
 
-MODELS = ("popularity", "clicks", "bm25", "vpcg", "vpcg(own=1)", "vpcg(start=doc)", "vpcg(units=none)")
+MODELS = (
+    "popularity",
+    "clicks",
+    "bm25",
+    "vpcg(units=none)",
+    "vpcg",
+    "vpcg(start=doc)",
+    "vpcg(start=doc,own=1)",
+    "vpcg(start=doc,own=1,units=words+chars)",
+)
+CHOSEN = "vpcg"  # whose vectors are made of words that people search with
 
 
 def run(directory: Path) -> None:
@@ -31,7 +41,7 @@ def run(directory: Path) -> None:
     judgments = read_judgments(directory / "queries.tsv", directory / "qrels.tsv")
     show.leaderboard(leaderboard(graph, judgments, MODELS, for_terminal()))
     _heading("4. Searches, with their reasons")
-    model = train("vpcg", graph, for_terminal()).save(model_path, force=True)
+    model = train(CHOSEN, graph, for_terminal()).save(model_path, force=True)
     examples = _examples(model, judgments)
     for query in examples:
         _search(model, query)

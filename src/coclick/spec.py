@@ -99,7 +99,11 @@ def _hints(cls: Hashable) -> dict[str, Any]:
 
 
 def _as_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return str(value)
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
