@@ -1,0 +1,183 @@
+"""DOCS: the documents' texts, one field a column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+
+from coclick.errors import UserError
+from coclick.kernels.threads import threads as all_threads
+from coclick.logs import scans
+from coclick.logs.fields import Column
+from coclick.logs.files import LogFile, check_gzip, look, open_bytes, with_header
+from coclick.logs.names import DOC_COLUMNS, plain, resolve
+from coclick.logs.rows import create_reject
+from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
+
+_TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
+_HEADERLESS = ("doc", "title", "body")
+_LONGEST_CELL = 8_000_000
+
+
+def read_documents(work: Workspace, path: Path) -> list[str]:
+    """Make the view `document` (name, t0, t1 … for the texts) and return the fields that these are.
+
+    Of several documents with one id the first counts; the others, and rows without an id, go to `reject`.
+    """
+    file = _look(path)
+    names = _field_names(file)
+    if file.kind == "parquet":
+        source, columns = _parquet(file, names)
+    else:
+        source, columns = _text(work, file, names)
+    fields = [name for name in columns if name != "doc"]
+    texts = "".join(f", coalesce({columns[name].text()}, '') AS t{i}" for i, name in enumerate(fields))
+    work.keep_order(True)
+    work.run(f"""
+        CREATE TABLE document_row AS
+        SELECT line, {columns["doc"].text()} AS name {texts},
+            CASE WHEN problem IS NOT NULL THEN problem WHEN name IS NULL THEN 'doc|is missing' END AS bad
+        FROM ({source});
+        CREATE TABLE wrong AS
+        SELECT line, bad FROM document_row WHERE bad IS NOT NULL UNION ALL
+        SELECT line, 'doc|is a duplicate' FROM document_row ANTI JOIN (
+            SELECT min(line) AS line FROM document_row WHERE bad IS NULL GROUP BY name
+        ) USING (line) WHERE bad IS NULL;
+        INSERT INTO reject
+        SELECT {literal(path)}, line, split_part(wrong.bad, '|', 1), split_part(wrong.bad, '|', 2), raw
+        FROM ({source}) JOIN wrong USING (line);
+        CREATE VIEW document AS
+        SELECT * EXCLUDE (line, bad) FROM document_row ANTI JOIN wrong USING (line)""")
+    work.keep_order(False)
+    if not work.value("SELECT count(*) FROM document"):
+        raise UserError("there is no document in the file", where=str(path))
+    return fields
+
+
+def read_docs(path: str | Path) -> dict[str, dict[str, str]]:
+    """The documents of a file, field by field, in its order; refuses a file with a wrong row."""
+    with (
+        TemporaryDirectory() as place,
+        Workspace(Path(place) / "work", parse_memory("1GB"), all_threads()) as work,
+    ):
+        create_reject(work)
+        fields = read_documents(work, Path(path))
+        wrong = work.rows("SELECT line, field, reason FROM reject ORDER BY line LIMIT 1")
+        if wrong:
+            line, field, reason = wrong[0]
+            raise UserError(f"{field} {reason}".strip(), where=f"{path}, line {line}")
+        texts = "".join(f", t{i}" for i in range(len(fields)))
+        rows = work.rows(f"SELECT name {texts} FROM document_row ORDER BY line")
+    return {name: dict(zip(fields, texts, strict=True)) for name, *texts in rows}
+
+
+def check_overlap(work: Workspace, path: Path) -> None:
+    """A log of which no document is in DOCS belongs to something else, or spells its ids otherwise."""
+    if not work.value("SELECT count(*) FROM log_doc"):
+        return
+    if work.value("SELECT count(*) FROM log_doc SEMI JOIN document USING (name)"):
+        return
+    examples = [
+        ", ".join(repr(row[0]) for row in work.rows(f"SELECT name FROM {table} ORDER BY name LIMIT 3"))
+        for table in ("log_doc", "document")
+    ]
+    raise UserError(
+        "none of the log's documents is among the documents",
+        where=str(path),
+        hint=f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
+    )
+
+
+def number_texts(work: Workspace, fields: list[str]) -> None:
+    """Table `doc_text` (id, t0, t1 …) in the order of the documents' numbers."""
+    texts = "".join(f", t{i}" for i in range(len(fields)))
+    work.run(f"CREATE TABLE doc_text AS SELECT id {texts} FROM document JOIN doc USING (name) ORDER BY id")
+
+
+def _look(path: Path) -> LogFile:
+    if not path.is_file():
+        raise UserError("there is no such file", where=str(path))
+    file = look(path)
+    if file.gzipped:
+        check_gzip(path, Event())
+    if file.empty:
+        raise UserError("the file of documents is empty", where=str(path))
+    if file.kind not in ("tsv", "csv"):
+        return file
+    cells = [plain(cell) for cell in file.columns]
+    known = any(cell in DOC_COLUMNS["doc"] for cell in cells) and any(cell in _TEXT_NAMES for cell in cells)
+    return with_header(file, known or cells[0] in DOC_COLUMNS["doc"])
+
+
+def _field_names(file: LogFile) -> dict[int, str]:
+    """Column → field, `doc` being the id; names fit for an array's name, each used once."""
+    if file.kind in ("tsv", "csv") and not file.header:
+        names = [*_HEADERLESS, *(f"field{number}" for number in range(4, len(file.columns) + 1))]
+        return dict(enumerate(names[: len(file.columns)]))
+    found = resolve(file.columns, DOC_COLUMNS)
+    taken = {"doc": found.pop("doc", 0), **found}
+    for index, column in enumerate(file.columns):
+        text = not file.types or file.types[index] in ("VARCHAR", "BLOB")
+        if index not in taken.values() and text:
+            name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or f"field{index + 1}"
+            taken[name if name not in taken else f"{name}_{index + 1}"] = index
+    return {index: name for name, index in taken.items()}
+
+
+def _parquet(file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Column]]:
+    quoted = {index: '"' + file.columns[index].replace('"', '""') + '"' for index in names}
+    chosen = ", ".join(f"{quoted[index]} AS c{index}" for index in names)
+    raw = ", ".join(f"{literal(file.columns[index])}, {quoted[index]}" for index in names)
+    source = f"""
+        SELECT {chosen}, NULL::VARCHAR AS problem, file_row_number + 1 AS line,
+            json_object({raw})::VARCHAR AS raw
+        FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
+    return source, {name: Column(f"c{index}", file.types[index]) for index, name in names.items()}
+
+
+def _text(work: Workspace, file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Column]]:
+    """Rows may be shorter than the first one: what is missing is empty."""
+    if file.kind == "csv" and scans.quotes_broken(work, file):
+        file = replace(file, path=_one_line_a_record(work, file), kind="ndjson", gzipped=False, header=False)
+        keys = [f"$[{index + 1}]" for index in range(len(file.columns))]
+        numbered = (
+            f"SELECT json_extract_string(raw, '$[0]')::BIGINT AS line, raw FROM ({scans.lines([file])})"
+        )
+    else:
+        work.run(f"SELECT count(raw) FROM ({scans.lines([file])})")
+        keys = [scans.json_path(key) for key in file.columns]
+        numbered = scans.numbered_lines(file)
+    scans.save_unreadable(work)
+    work.run("INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable")
+    source = scans.cells(file, numbered, keys)
+    source = f"""
+        SELECT * REPLACE
+            (CASE WHEN cell IS NULL OR len(cell) > {len(file.columns)} THEN problem END AS problem)
+        FROM ({source})"""
+    columns = {name: Column(f"cell[{index + 1}]") for index, name in names.items()}
+    columns["doc"] = Column(f"trim({columns['doc'].sql})")
+    return source, columns
+
+
+def _one_line_a_record(work: Workspace, file: LogFile) -> Path:
+    """A CSV file whose records run over several lines, as JSON arrays [line, cells …]."""
+    target = work.file("ndjson")
+    csv.field_size_limit(_LONGEST_CELL)
+    with open_bytes(file.path, file.gzipped) as stream, target.open("w", encoding="utf-8") as out:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+        records = csv.reader(text, delimiter=file.delimiter)
+        line = 1
+        try:
+            for record in records:
+                if record and (line > 1 or not file.header):
+                    out.write(json.dumps([line, *record]) + "\n")
+                line = records.line_num + 1
+        except csv.Error as error:
+            raise UserError(f"the CSV cannot be read: {error}", where=f"{file.path}, line {line}") from None
+    return target

@@ -1,0 +1,183 @@
+"""Which files a log is made of, and what each of them is: by its first bytes and first line."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from threading import Event
+from typing import IO, Any
+
+import duckdb
+
+from coclick.errors import UserError
+from coclick.logs.names import plain, resolve, resolve_given
+from coclick.logs.workspace import paths_sql
+
+_KINDS = {
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".json": "ndjson",
+}
+_LOOK_AT = 100  # lines from which the keys of NDJSON records are gathered
+_BULK_KEYS = ("index", "create")
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file with its kind and its columns, as it names them (by number where it has no header)."""
+
+    path: Path
+    kind: str  # tsv, csv, ndjson or parquet
+    gzipped: bool
+    columns: tuple[str, ...]
+    types: tuple[str, ...] = ()  # of a Parquet file's columns
+    header: bool = False
+    delimiter: str = "\t"
+    ubi: bool = False
+    empty: bool = False  # nothing in it, not even a header
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Files that agree in this are read by one statement."""
+        return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter
+
+
+def expand(sources: Sequence[str | Path]) -> list[Path]:
+    """The files that paths and patterns name, each once, in a fixed order."""
+    found: list[Path] = []
+    for source in sources:
+        path = Path(source)
+        if path.is_file():
+            found.append(path)
+        elif path.is_dir():
+            raise UserError(
+                "this is a directory, not a file", where=str(source), hint=f"name files: {path}/*"
+            )
+        elif glob.has_magic(str(source)):
+            matches = sorted(Path(match) for match in glob.glob(str(source), recursive=True))  # noqa: PTH207 - absolute too
+            if not any(match.is_file() for match in matches):
+                raise UserError("no file matches the pattern", where=str(source))
+            found += [match for match in matches if match.is_file()]
+        else:
+            raise UserError("there is no such file", where=str(source))
+    if not found:
+        raise UserError("no log file is given")
+    return list(dict.fromkeys(found))
+
+
+def look(path: Path) -> LogFile:
+    """What a file is. Its header is not recognised yet: that depends on the columns that are sought."""
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    gzipped = magic[:2] == b"\x1f\x8b"
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if ".gz" in suffixes[-1:] and not gzipped and magic:
+        raise UserError("this is not a gzip file, though it is named so", where=str(path))
+    kind = next((_KINDS[suffix] for suffix in reversed(suffixes) if suffix in _KINDS), None)
+    if magic == b"PAR1" or (kind == "parquet" and not gzipped):
+        return _look_at_parquet(path)
+    lines = first_lines(path, gzipped, _LOOK_AT)
+    if not lines:
+        return LogFile(path, kind or "tsv", gzipped, (), empty=True)
+    first = lines[0]
+    if kind == "ndjson" or (kind is None and first.lstrip().startswith("{")):
+        return _look_at_json(path, gzipped, lines)
+    delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
+    kind = "tsv" if delimiter == "\t" else "csv"
+    cells = next(csv.reader(lines[:1], delimiter=delimiter), []) if kind == "csv" else first.split("\t")
+    return LogFile(path, kind, gzipped, tuple(cells), delimiter=delimiter)
+
+
+def with_header(file: LogFile, header: bool) -> LogFile:
+    """The file whose first line is or is not a header; without one its columns are numbered."""
+    columns = file.columns
+    if not header and file.kind in ("tsv", "csv"):
+        columns = tuple(f"column {number}" for number in range(1, len(columns) + 1))
+    return replace(file, columns=columns, header=header)
+
+
+def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, dict[str, int]]:
+    """Recognise the header of a log file and say which column holds which field."""
+    fields = resolve(file.columns)
+    text = file.kind in ("tsv", "csv")
+    if not given:
+        return with_header(file, text), fields
+    names = [plain(name) for name in given]
+    header = text and (len(fields) > 1 or [plain(cell) for cell in file.columns][: len(names)] == names)
+    file = with_header(file, header)
+    return file, resolve_given(given, file.columns, str(file.path))
+
+
+def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
+    """The first lines as text; what is not UTF-8 in them is replaced, and counted later."""
+    try:
+        with open_bytes(path, gzipped) as stream:
+            lines = list(islice(iter(lambda: stream.readline(1 << 22), b""), count))
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable_gzip(path, error) from None
+    text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
+    return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
+
+
+def check_gzip(path: Path, stop: Event) -> None:
+    """Read a gzip file through and check its checksum, which DuckDB does not."""
+    try:
+        with gzip.open(path, "rb") as stream:
+            while not stop.is_set() and stream.read(1 << 20):
+                pass
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable_gzip(path, error) from None
+
+
+def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:
+    """The file's content, decompressed."""
+    return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
+
+
+def _unreadable_gzip(path: Path, error: Exception) -> UserError:
+    return UserError(
+        f"the gzip file is damaged: {error}", where=str(path), hint="copy it again, or leave it out"
+    )
+
+
+def _look_at_parquet(path: Path) -> LogFile:
+    try:
+        described = duckdb.execute(f"DESCRIBE SELECT * FROM read_parquet({paths_sql([path])})").fetchall()
+    except duckdb.Error as error:
+        reason = re.sub(r"^[\w ]+ Error: ", "", str(error).splitlines()[0])
+        raise UserError(f"the Parquet file cannot be read: {reason}", where=str(path)) from None
+    return LogFile(
+        path, "parquet", False, tuple(row[0] for row in described), tuple(row[1] for row in described)
+    )
+
+
+def _look_at_json(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
+    """Keys in the order in which the first records show them; lines that are no records are judged later."""
+    keys: dict[str, None] = {}
+    ubi = False
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            bulk = len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)
+            ubi |= bulk or ("query_id" in record and ("action_name" in record or "user_query" in record))
+            keys.update(dict.fromkeys(record))
+    return LogFile(path, "ndjson", gzipped, tuple(keys), ubi=ubi)

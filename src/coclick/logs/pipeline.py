@@ -1,0 +1,314 @@
+"""`build`: log files in, click graph out."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from coclick.errors import UserError
+from coclick.graph import ClickGraph
+from coclick.kernels.threads import threads as all_threads
+from coclick.logs import arrays, clicks, documents, events, ids
+from coclick.logs.files import expand, look
+from coclick.logs.history import write_history
+from coclick.logs.names import ACTIONS, FORMATS, weighted_actions
+from coclick.logs.recognise import Found, recognise
+from coclick.logs.rows import Rows, create_reject, rejected
+from coclick.logs.variants import write_variants
+from coclick.logs.workspace import Workspace, literal, parse_memory
+from coclick.store import ArtefactWriter, writing
+
+REJECTS = "rejects.parquet"
+
+
+def build(
+    sources: Sequence[str | Path],
+    docs: str | Path | None,
+    out: str | Path,
+    *,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    min_clicks: float = 1,
+    min_users: int = 1,
+    actions: Mapping[str, float] | None = None,
+    memory: str = "4GB",
+    threads: int | None = None,
+    force: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> ClickGraph:
+    """Build a click graph from log files and write it to the directory `out`.
+
+    `sources` are files or patterns: TSV, CSV, Parquet or NDJSON, gzipped or not. Formats are `clicks`
+    (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user, action, position];
+    without `action` every row is a click) and `ubi` (an OpenSearch User Behavior Insights export); `auto`
+    tells by the columns. `columns` names the columns of files without a header, or renames them in order.
+
+    Only clicks count as clicks, with weight 1, unless `actions` says otherwise: `{"click": 1, "cart": 3}`.
+    Pairs with fewer than `min_clicks` weighted clicks, or clicked by fewer than `min_users` users, are no
+    edges; with a threshold above 1, queries left without any edge are not in the graph at all.
+
+    Rows that are wrong are counted and kept in `rejects.parquet` beside the graph. `memory` bounds the
+    whole process.
+    """
+    started = time.monotonic()
+    if format not in ("auto", *FORMATS):
+        raise UserError(f"there is no format {format!r}", hint=f"choose auto, {', '.join(FORMATS)}")
+    if not (math.isfinite(min_clicks) and min_clicks >= 0 and min_users >= 1):
+        raise UserError("min-clicks must be 0 or more, and min-users 1 or more")
+    size, weighted = parse_memory(memory), weighted_actions(actions)
+    paths = expand(sources)
+    format, found, fields = recognise([look(path) for path in paths], format, columns)
+    if min_users > 1 and not fields & {"user", "users"}:
+        raise UserError("min-users needs a log that tells the users", hint="leave --min-users out")
+    if actions is not None and "action" not in fields:
+        raise UserError("--actions needs a log of events with a column for the action")
+    out = Path(out).resolve()
+    with (
+        writing(out, force=force) as writer,
+        Workspace(out.parent / f".{out.name}.building", size, threads or all_threads()) as work,
+    ):
+        rows = Rows(work, format, fields, weighted)
+        run = _Build(work, writer, rows, paths, None if docs is None else Path(docs), progress)
+        run.read(found)
+        run.aggregate()
+        run.choose_edges(min_clicks, min_users)
+        run.write()
+        run.figures["seconds"] = round(time.monotonic() - started, 2)
+        writer.commit("graph", figures=run.figures)
+        _publish_rejects(writer)
+    return ClickGraph.open(out)
+
+
+class _Build:
+    """The steps of one build, and what they counted."""
+
+    def __init__(
+        self,
+        work: Workspace,
+        out: ArtefactWriter,
+        rows: Rows,
+        paths: list[Path],
+        docs: Path | None,
+        progress: Callable[[str], None] | None,
+    ) -> None:
+        self.work, self.out, self.rows, self.paths, self.docs = work, out, rows, paths, docs
+        self.say = progress or (lambda message: None)
+        self.known: events.Known | None = None  # of an event log
+        self.text_fields: list[str] = []
+        self.figures: dict[str, Any] = {"format": rows.format, "files": [str(path) for path in paths]}
+        if rows.format != "clicks":
+            self.figures["actions"] = {action.name: action.weight for action in rows.actions}
+
+    def read(self, found: list[Found]) -> None:
+        """Files to typed rows, and strings to numbers."""
+        work, rows = self.work, self.rows
+        self.say(f"reading {len(self.paths)} file{'s' if len(self.paths) > 1 else ''} of {rows.format}")
+        create_reject(work)
+        try:
+            if self.docs:
+                self.text_fields = documents.read_documents(work, self.docs)
+            rows.open(found)
+            self.say(f"{rows.read:,} rows; numbering queries, documents and users")
+            ids.number_queries(work, rows.relation)
+            ids.number_docs(work, rows.relation, self.docs is not None)
+            if "user" in rows.fields:
+                ids.number_users(work, rows.relation)
+        except duckdb.Error as error:
+            raise self._blame(error) from error
+        if self.docs:
+            documents.check_overlap(work, self.docs)
+            documents.number_texts(work, self.text_fields)
+
+    def aggregate(self) -> None:
+        """Rows to tables of pairs; what is wrong with the others."""
+        work, rows = self.work, self.rows
+        self.say("adding up")
+        try:
+            if rows.format == "clicks":
+                right = clicks.aggregate(work, rows)
+            else:
+                right = events.number_events(work, rows) + rows.aside
+                self._check_actions()
+        except duckdb.Error as error:
+            raise self._blame(error) from error
+        if right < rows.read:
+            self.say(f"{rows.read - right:,} rows are wrong: looking where they stand")
+            rows.save_rejects()
+        self.figures |= {"rows": rows.read, "right": right, "rejected": rejected(work, self.paths)}
+        if "action" in rows.fields:
+            self.figures["other_actions"] = rows.other_actions
+        if rows.format != "clicks" and work.value("SELECT count(*) FROM event"):
+            self.known = events.aggregate(work, rows)
+            self.figures |= events.figures(work, self.known, len(rows.actions))
+            if self.known.days:
+                first, last = work.rows("SELECT min(t), max(t) FROM event")[0]
+                self.figures |= {"first": _iso(first), "last": _iso(last)}
+
+    def choose_edges(self, min_clicks: float, min_users: int) -> None:
+        """Table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
+        work, rows = self.work, self.rows
+        users = ""
+        if rows.format == "clicks":
+            candidates = "SELECT * FROM pair WHERE clicks > 0"
+        elif self.known is None:
+            raise self._nothing()
+        else:
+            terms = [
+                f"{action.weight!r}::DOUBLE * sum(c{code})" for code, action in enumerate(rows.actions, 1)
+            ]
+            candidates = f"SELECT q, d, {' + '.join(terms)} AS clicks FROM clicked GROUP BY q, d"
+        if min_users > 1:
+            users = f"AND users >= {min_users}"
+            if rows.format != "clicks":
+                candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
+        work.run(f"""
+            CREATE TABLE candidate AS {candidates};
+            CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
+            WHERE clicks >= {min_clicks!r} {users} ORDER BY q, d""")
+        (pairs, total), (kept, kept_total) = (
+            work.rows(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
+            for table in ("candidate", "edge")
+        )
+        if not kept:
+            raise self._nothing(pairs)
+        self.thresholds = min_clicks > 1 or min_users > 1
+        self.figures |= {
+            "min_clicks": min_clicks,
+            "min_users": min_users,
+            "pairs_below_thresholds": pairs - kept,
+            "clicks_below_thresholds": round(total - kept_total, 6),
+        }
+
+    def write(self) -> None:
+        """Tables to arrays, under the final numbers."""
+        work, out, rows, known = self.work, self.out, self.rows, self.known
+        self.say("writing the graph")
+        work.keep_order(True)
+        queries, docs = self._final_numbers()
+        arrays.write_strings(work, out, "queries", "query", "text", queries)
+        arrays.write_strings(work, out, "docs", "doc", "name", docs)
+        texts = [
+            arrays.write_strings(work, out, f"text.{field}", "doc_text", f"t{i}", docs)
+            for i, field in enumerate(self.text_fields)
+        ]
+        arrays.write_edges(work, out, queries, docs)
+        if known is None:
+            counts = [name for name in ("impressions", "users") if name in rows.fields]
+            if counts:
+                arrays.write_pair_counts(work, out, counts, queries, docs)
+        else:
+            weights = [action.weight for action in rows.actions]
+            write_history(work, out, known, weights, queries, docs)
+            if known.skips:
+                arrays.write_skips(work, out, queries, docs)
+        self.figures["merged_spellings"] = write_variants(work, out, queries)
+        if self.text_fields:
+            self.figures["docs_without_text"] = docs.size - max(texts)
+        self._write_rejects()
+
+    def _final_numbers(self) -> tuple[arrays.Numbering, arrays.Numbering]:
+        """Number what is used: queries with an edge, or, without thresholds, all that were shown or
+        clicked; their documents, and all of DOCS."""
+        work = self.work
+        tables = ["edge"]
+        if self.known is not None:
+            tables += ["clicked", "shown"] if self.known.impressions else ["clicked"]
+        elif self.rows.fields & {"impressions", "users"}:
+            tables.append("pair")
+        those = "SEMI JOIN (SELECT DISTINCT q FROM edge) USING (q)" if self.thresholds else ""
+        total_queries = work.value("SELECT count(*) FROM query")
+        total_docs = work.value("SELECT count(*) FROM doc")
+        queries, docs = (
+            np.logical_or.reduce(
+                [
+                    arrays.flags(work, total, f"SELECT DISTINCT {key} AS id FROM {table} {those}")
+                    for table in tables
+                ]
+            )
+            for key, total in (("q", total_queries), ("d", total_docs))
+        )
+        self.figures["queries_below_thresholds"] = self._queries_seen(tables) - int(queries.sum())
+        if self.docs is not None:
+            described = arrays.flags(work, total_docs, "SELECT id FROM doc_text")
+            self.figures["docs_missing"] = int((docs & ~described).sum())
+            self.figures["docs_rejected"] = rejected(work, [self.docs])
+            docs |= described
+        return arrays.Numbering.of(queries), arrays.Numbering.of(docs)
+
+    def _queries_seen(self, tables: list[str]) -> int:
+        every = " UNION ".join(f"SELECT q FROM {table}" for table in tables)
+        return self.work.value(f"SELECT count(*) FROM ({every} UNION SELECT q FROM candidate)")
+
+    def _write_rejects(self) -> None:
+        if not self.work.value("SELECT count(*) FROM reject"):
+            return
+        path = self.out.scratch()
+        self.work.run(f"""
+            COPY (FROM reject ORDER BY file, line, field, reason, raw) TO {literal(path)} (FORMAT parquet)""")
+        self.out.parquet("rejects", path)
+
+    def _check_actions(self) -> None:
+        """An action of the user's own that never occurs is most likely misspelt."""
+        there = {row[0] for row in self.work.rows("SELECT DISTINCT a FROM event")}
+        for code, action in enumerate(self.rows.actions, 1):
+            if code not in there and action.name not in ACTIONS:
+                others = ", ".join(self.rows.other_actions) or "none but those that count"
+                raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {others}")
+
+    def _nothing(self, below: int = 0) -> UserError:
+        """No edge at all: why?"""
+        figures = self.figures
+        if below:
+            return UserError(
+                f"no pair passes the thresholds: {below:,} were clicked, none often enough",
+                hint="lower --min-clicks or --min-users",
+            )
+        if not figures["rows"]:
+            return UserError("the log is empty", where=", ".join(figures["files"][:3]))
+        what = f"no click in the log: {figures['rows']:,} rows were read"
+        if not figures["rejected"]:
+            others = ", ".join(self.rows.other_actions) or "impressions only"
+            return UserError(what, hint=f"say with --actions what counts as a click; the log has {others}")
+        reason, count = next(iter(figures["rejected"].items()))
+        file, line, raw = self.work.rows(f"""
+            SELECT file, line, raw FROM reject WHERE trim(field || ' ' || reason) = {literal(reason)}
+            ORDER BY file, line LIMIT 1""")[0]
+        return UserError(
+            f"{what}, {sum(figures['rejected'].values()):,} rejected; commonest reason: {reason} ({count:,})",
+            where=f"{file}, line {line}: {raw[:200]}",
+        )
+
+    def _blame(self, error: duckdb.Error) -> Exception:
+        """The file that a statement failed on, if it was one of the user's."""
+        paths = [*self.paths, *([self.docs] if self.docs else [])]
+        for path in paths:
+            if str(path) in str(error):
+                return UserError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path))
+        return error
+
+
+def _iso(microseconds: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)).isoformat()
+
+
+def _publish_rejects(out: ArtefactWriter) -> None:
+    """`rejects.parquet`: the rejected rows under a name that people find."""
+    target = out.path / REJECTS
+    if "rejects" not in out.files:
+        target.unlink(missing_ok=True)
+        return
+    part = out.scratch()
+    try:
+        os.link(out.path / out.files["rejects"]["file"], part)
+    except OSError:
+        shutil.copyfile(out.path / out.files["rejects"]["file"], part)
+    part.replace(target)

@@ -1,0 +1,194 @@
+"""All rows of a log as one relation of typed fields, and the table of those that were rejected.
+
+Parquet is read where it lies, column by column, as often as needed. Text is parsed once, into a temporary
+Parquet file. Only when something was rejected are the files read again, in order, to say where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+
+from coclick.logs import scans, ubi
+from coclick.logs.fields import Column, click_fields, event_fields
+from coclick.logs.files import LogFile, check_gzip
+from coclick.logs.names import FIELDS, Action, action_codes
+from coclick.logs.recognise import Found
+from coclick.logs.workspace import Workspace, literal, paths_sql
+
+_MOST_ACTIONS = 20
+_BLANK = "query|is blank once normalised"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Files that are read alike: `typed` makes a relation of fields from lines (or Parquet rows), and
+    `numbered` gives the lines of one file with their numbers."""
+
+    files: list[LogFile]
+    typed: Callable[[str], str]
+    numbered: Callable[[LogFile], str] = scans.numbered_lines
+
+
+@dataclass
+class Rows:
+    """The rows of a log. `relation` has the columns of `names`, and `bad` for what is wrong with a row.
+
+    Event logs have `act`, the action's code: rows without one are neither shown nor clicked, nor rejected.
+    """
+
+    work: Workspace
+    format: str
+    fields: set[str]
+    actions: Sequence[Action]
+    relation: str = ""
+    read: int = 0  # rows, right or not
+    aside: int = 0  # right rows that are neither shown nor clicked: other actions, queries of a UBI export
+    other_actions: dict[str, int] = field(default_factory=dict)  # the commonest of those
+    _act: str = "1"
+    _groups: list[_Group] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the relation."""
+        if self.format == "clicks":
+            return [name for name in FIELDS["clicks"] if name in self.fields]
+        optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
+        return ["query", "doc", *(optional[name] for name in optional if name in self.fields)]
+
+    def open(self, found: Sequence[Found]) -> None:
+        """Read text files into Parquet, and make the relation over everything."""
+        if self.format == "ubi":
+            self._open_ubi([file for file, _ in found])
+        else:
+            groups: dict[object, tuple[list[LogFile], dict[str, int]]] = {}
+            for file, place in found:
+                groups.setdefault(file.shape, ([], place))[0].append(file)
+            parts = [self._open_group(group, place) for group, place in groups.values()]
+            self.relation = " UNION ALL ".join(parts)
+        if self.format != "clicks":
+            self._tell_actions()
+            self.relation = f"SELECT *, {self._act}::TINYINT AS act FROM ({self.relation})"
+        self.read += self.work.value(f"SELECT count(*) FROM ({self.relation})")
+        self.read += self.work.value("SELECT count(*) FROM unreadable")
+
+    def _open_group(self, files: list[LogFile], place: dict[str, int]) -> str:
+        wanted = {name: index for name, index in place.items() if name in self.fields}
+        if files[0].kind == "parquet":
+            return self._open_parquet(files, wanted)
+        if files[0].kind == "ndjson":
+            keys = [scans.json_path(files[0].columns[index]) for index in wanted.values()]
+            column = {name: Column(f"cell[{number}]") for number, name in enumerate(wanted, 1)}
+        else:
+            keys = []
+            column = {name: Column(f"cell[{index + 1}]") for name, index in wanted.items()}
+        for name in {"doc", "user"} & column.keys():
+            column[name] = Column(f"trim({column[name].sql})")
+        group = _Group(files, lambda lines: self._typed(column, scans.cells(files[0], lines, keys)))
+        return self._stage(group, scans.lines(files))
+
+    def _open_parquet(self, files: list[LogFile], wanted: dict[str, int]) -> str:
+        names, types = files[0].columns, files[0].types
+        column = {name: Column(f"c{index}", types[index]) for name, index in wanted.items()}
+        chosen = ", ".join(f'"{_quoted(names[i])}" AS c{i}' for i in wanted.values())
+        raw = ", ".join(f'{literal(names[i])}, "{_quoted(names[i])}"' for i in wanted.values())
+
+        def numbered(file: LogFile) -> str:
+            return f"""SELECT {chosen}, NULL::VARCHAR AS problem, {literal(file.path)} AS file,
+                file_row_number + 1 AS line, json_object({raw})::VARCHAR AS raw
+                FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
+
+        self._groups.append(_Group(files, lambda source: self._typed(column, source), numbered))
+        paths = paths_sql([file.path for file in files])
+        source = f"SELECT {chosen}, NULL::VARCHAR AS problem FROM read_parquet({paths})"
+        return f"SELECT {', '.join(self.names)}, bad FROM ({self._typed(column, source)})"
+
+    def _open_ubi(self, files: list[LogFile]) -> None:
+        lines = ubi.all_lines(files)
+        ubi.create_queries(self.work, files[0], lines)
+        self.work.run("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
+        self.aside = self.read = self.work.value("SELECT coalesce(sum(records), 0)::BIGINT FROM ubi_query")
+        group = _Group(files, lambda lines: self._typed(ubi.COLUMNS, ubi.events(files[0], lines)))
+        self.relation = self._stage(group, lines)
+
+    def _typed(self, column: dict[str, Column], source: str) -> str:
+        fields = click_fields(column) if self.format == "clicks" else event_fields(column)
+        return f"SELECT *, {fields} FROM ({source})"
+
+    def _tell_actions(self) -> None:
+        """Give the actions that matter their codes, and count the others."""
+        if "action" not in self.fields:
+            return
+        counts = dict(
+            self.work.rows(f"""SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL
+                GROUP BY action ORDER BY 2 DESC, 1""")
+        )
+        codes = action_codes(counts, self.actions)
+        cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
+        self._act = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
+        others = {name: count for name, count in counts.items() if name not in codes}
+        self.other_actions = dict(list(others.items())[:_MOST_ACTIONS])
+        self.aside += sum(others.values())
+
+    def _stage(self, group: _Group, lines: str) -> str:
+        """Parse text files into a Parquet file, checking gzip files meanwhile."""
+        self._groups.append(group)
+        path = self.work.file("parquet")
+        chosen = f"SELECT {', '.join(self.names)}, bad FROM ({group.typed(lines)})"
+        stop = Event()
+        with ThreadPoolExecutor(1) as pool:
+            gzipped = [file.path for file in group.files if file.gzipped]
+            checks = [pool.submit(check_gzip, path, stop) for path in gzipped]
+            try:
+                self.work.run(f"COPY ({chosen}) TO {literal(path)} (FORMAT parquet)")
+                for check in checks:
+                    check.result()
+            finally:
+                stop.set()
+        scans.save_unreadable(self.work)
+        return f"SELECT * FROM read_parquet({literal(path)})"
+
+    def save_rejects(self) -> None:
+        """Fill the table `reject` (file, line, field, reason, raw), reading the files again in order.
+
+        Needs the table `spelling`, which knows the queries that normalisation leaves nothing of.
+        """
+        kept = "true" if self.format == "clicks" else f"({self._act}) IS NOT NULL"
+        wrong = f"({kept} OR action IS NULL)" if "action" in self.fields else "true"
+        self.work.run("""INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable""")
+        self.work.keep_order(True)
+        for group in self._groups:
+            for file in group.files:
+                self.work.run(f"""
+                    INSERT INTO reject
+                    SELECT file, line, split_part(bad, '|', 1), split_part(bad, '|', 2), raw
+                    FROM (
+                        SELECT file, line, raw, CASE WHEN bad IS NOT NULL AND {wrong} THEN bad
+                            WHEN bad IS NULL AND {kept}
+                                AND query IN (SELECT raw FROM spelling WHERE id IS NULL)
+                            THEN '{_BLANK}' END AS bad
+                        FROM ({group.typed(group.numbered(file))}))
+                    WHERE bad IS NOT NULL""")
+        self.work.keep_order(False)
+
+
+def _quoted(name: str) -> str:
+    return name.replace('"', '""')
+
+
+def create_reject(work: Workspace) -> None:
+    """The table of rejected rows of log and documents."""
+    scans.create_unreadable(work)
+    work.run("CREATE TABLE reject (file VARCHAR, line BIGINT, field VARCHAR, reason VARCHAR, raw VARCHAR)")
+
+
+def rejected(work: Workspace, files: Sequence[Path]) -> dict[str, int]:
+    """How many rows of these files were rejected, by reason, the commonest first."""
+    names = ", ".join(literal(path) for path in files)
+    return dict(
+        work.rows(f"""SELECT trim(field || ' ' || reason), count(*) FROM reject WHERE file IN ({names})
+            GROUP BY 1 ORDER BY 2 DESC, 1""")
+    )

@@ -1,0 +1,70 @@
+"""OpenSearch User Behavior Insights: `ubi_queries` and `ubi_events` records, joined on `query_id`.
+
+An export is bulk NDJSON, in which a line with an action (`{"index": …}`) stands before every record, or the
+records alone. A record with `action_name` is an event, another one with `query_id` is a query.
+"""
+
+from __future__ import annotations
+
+from coclick.logs.fields import Column
+from coclick.logs.files import LogFile
+from coclick.logs.scans import cells, lines
+from coclick.logs.workspace import Workspace
+
+_KEYS = {
+    "action_name": "$.action_name",
+    "query_id": "$.query_id",
+    "user_query": "$.user_query",
+    "client_id": "$.client_id",
+    "user_id": "$.user_id",
+    "session_id": "$.session_id",
+    "timestamp": "$.timestamp",
+    "object_id": "$.event_attributes.object.object_id",
+    "ordinal": "$.event_attributes.position.ordinal",
+    "bulk_index": "$.index",
+    "bulk_create": "$.create",
+}
+
+COLUMNS = {
+    "query": Column("text"),
+    "doc": Column("object_id"),
+    "timestamp": Column("timestamp"),
+    "user": Column("who"),
+    "action": Column("action_name"),
+    "position": Column("coalesce(CAST(TRY_CAST(ordinal AS BIGINT) + 1 AS VARCHAR), ordinal)"),  # from 0
+}
+
+
+def create_queries(work: Workspace, file: LogFile, source: str) -> None:
+    """The queries by their id. Of several with one id, the smallest text: no order of lines matters."""
+    work.run(f"""
+        CREATE TABLE ubi_query AS
+        SELECT query_id, min(user_query) AS user_query, min(client_id) AS client_id, count(*) AS records
+        FROM ({_records(file, source)})
+        WHERE action_name IS NULL AND query_id IS NOT NULL GROUP BY query_id""")
+
+
+def events(file: LogFile, source: str) -> str:
+    """Relation of all records but queries, for `COLUMNS`; `source` gives lines."""
+    return f"""
+        SELECT event.* REPLACE (CASE WHEN problem IS NULL AND action_name IS NULL
+                THEN '|neither a query nor an event' ELSE problem END AS problem),
+            coalesce(asked.user_query, event.user_query) AS text,
+            coalesce(event.client_id, user_id, session_id, asked.client_id) AS who
+        FROM ({_records(file, source)}) event LEFT JOIN ubi_query asked USING (query_id)
+        WHERE problem IS NOT NULL OR action_name IS NOT NULL OR query_id IS NULL"""
+
+
+def _records(file: LogFile, source: str) -> str:
+    """Lines with one column a key of `_KEYS`, empty texts being null, without the lines between records."""
+    columns = ", ".join(f"nullif(cell[{place}], '') AS {name}" for place, name in enumerate(_KEYS, 1))
+    return f"""
+        SELECT * FROM (SELECT * EXCLUDE (cell), {columns} FROM ({cells(file, source, list(_KEYS.values()))}))
+        WHERE problem IS NOT NULL OR action_name IS NOT NULL OR query_id IS NOT NULL
+            OR coalesce(bulk_index, bulk_create) IS NULL"""
+
+
+def all_lines(files: list[LogFile]) -> str:
+    """The lines of all files of an export, whatever their compression."""
+    shapes = {file.shape: [other for other in files if other.shape == file.shape] for file in files}
+    return " UNION ALL ".join(f"({lines(group)})" for group in shapes.values())

@@ -1,0 +1,49 @@
+"""The raw spellings that normalisation merged into a query, kept so that they can be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coclick.graph import ClickGraph
+from coclick.logs.arrays import Numbering, Streams, write_strings
+from coclick.logs.workspace import Workspace
+from coclick.store import ArtefactWriter
+from coclick.strings import Strings
+
+
+def write_variants(work: Workspace, out: ArtefactWriter, queries: Numbering) -> int:
+    """Store the spellings that differ from their query's text, by query and bytes; return how many."""
+    work.run("""
+        CREATE TABLE variant AS
+        SELECT row_number() OVER (ORDER BY q, raw) - 1 AS id, q, raw, n
+        FROM (SELECT id AS q, raw, n FROM spelling JOIN query USING (id) WHERE raw <> text) ORDER BY id""")
+    total = work.value("SELECT count(*) FROM variant")
+    kept = np.zeros(total, bool)
+    with Streams(out, "variants", ["query", "count"]) as streams:
+        for first, last in work.ranges("variant", "id"):
+            block = work.arrays(f"SELECT q, n FROM variant WHERE id >= {first} AND id < {last}")
+            query = queries.new[block["q"]]
+            kept[first:last] = query >= 0
+            streams.append("query", query[query >= 0])
+            streams.append("count", block["n"][query >= 0])
+    write_strings(work, out, "variants.text", "variant", "raw", Numbering.of(kept))
+    return int(kept.sum())
+
+
+def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
+    """(query, spelling, rows) for every spelling in the log that differs from its query's normal form.
+
+    Rows are all those that spell it so, also those that were rejected for something else.
+    """
+    if graph.artefact is None or "variants.query" not in graph.artefact:
+        return []
+    source = graph.artefact
+    return [
+        (graph.queries[query], raw, count)
+        for query, raw, count in zip(
+            source.array("variants.query").tolist(),
+            Strings.read(source, "variants.text"),
+            source.array("variants.count").tolist(),
+            strict=True,
+        )
+    ]
