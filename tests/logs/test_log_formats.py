@@ -74,14 +74,11 @@ def test_parquet_of_any_types(tmp_path):
         [("VARCHAR", "INTEGER"), ("BLOB", "VARCHAR"), ("VARCHAR", "DOUBLE")]
     ):
         path = tmp_path / f"{number}.parquet"
-        values = ", ".join(str((q.encode().decode(), d, c, i, u)) for q, d, c, i, u in ROWS)
-        duckdb.execute(
-            f"""COPY (SELECT encode(query)::{text} AS query, doc, clicks::{count} AS clicks, impressions, users
-            FROM (VALUES {values}) t({", ".join(NAMES)})) TO '{path}' (FORMAT parquet)"""
-            if text == "BLOB"
-            else f"""COPY (SELECT query, doc, clicks::{count} AS clicks, impressions, users
-            FROM (VALUES {values}) t({", ".join(NAMES)})) TO '{path}' (FORMAT parquet)"""
-        )
+        values = ", ".join(map(str, ROWS))
+        query = "encode(query)" if text == "BLOB" else "query"
+        duckdb.execute(f"""
+            COPY (SELECT {query} AS query, doc, clicks::{count} AS clicks, impressions, users
+            FROM (VALUES {values}) t({", ".join(NAMES)})) TO '{path}' (FORMAT parquet)""")
         assert edges(build([path], None, tmp_path / f"graph{number}")) == EXPECTED
 
 

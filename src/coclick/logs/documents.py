@@ -150,7 +150,7 @@ def _text(work: Workspace, file: LogFile, names: dict[int, str]) -> tuple[str, d
             f"SELECT json_extract_string(raw, '$[0]')::BIGINT AS line, raw FROM ({scans.lines([file])})"
         )
     else:
-        work.run(f"SELECT count(raw) FROM ({scans.lines([file])})")
+        work.value(f"SELECT count(raw) FROM ({scans.lines([file])})")  # finds the lines that are no text
         keys = [scans.json_path(key) for key in file.columns]
         numbered = scans.numbered_lines(file)
     scans.save_unreadable(work)

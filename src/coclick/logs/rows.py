@@ -73,7 +73,7 @@ class Rows:
             self._tell_actions()
             self.relation = f"SELECT *, {self._act}::TINYINT AS act FROM ({self.relation})"
         self.read += self.work.value(f"SELECT count(*) FROM ({self.relation})")
-        self.read += self.work.value("SELECT count(*) FROM unreadable")
+        self.read += self.work.value(f"SELECT count(*) FROM ({self._unreadable()})")
 
     def _open_group(self, files: list[LogFile], place: dict[str, int]) -> str:
         wanted = {name: index for name, index in place.items() if name in self.fields}
@@ -151,6 +151,10 @@ class Rows:
         scans.save_unreadable(self.work)
         return f"SELECT * FROM read_parquet({literal(path)})"
 
+    def _unreadable(self) -> str:
+        paths = [literal(file.path) for group in self._groups for file in group.files]
+        return f"SELECT file, line, '', reason, raw FROM unreadable WHERE file IN ({', '.join(paths)})"
+
     def save_rejects(self) -> None:
         """Fill the table `reject` (file, line, field, reason, raw), reading the files again in order.
 
@@ -158,7 +162,7 @@ class Rows:
         """
         kept = "true" if self.format == "clicks" else f"({self._act}) IS NOT NULL"
         wrong = f"({kept} OR action IS NULL)" if "action" in self.fields else "true"
-        self.work.run("""INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable""")
+        self.work.run(f"INSERT INTO reject {self._unreadable()}")
         self.work.keep_order(True)
         for group in self._groups:
             for file in group.files:

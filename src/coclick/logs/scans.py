@@ -34,9 +34,9 @@ def numbered_lines(file: LogFile) -> str:
             SELECT row_number() OVER () + {skipped} AS n, line AS raw
             FROM {_reader([file], "ignore_errors = true")}
         ) ASOF LEFT JOIN (
-            SELECT line - row_number() OVER (ORDER BY line) + 1 AS from_n,
-                row_number() OVER (ORDER BY line) AS missing
-            FROM unreadable WHERE file = {path}
+            SELECT line - place + 1 AS from_n, max(place) AS missing
+            FROM (SELECT line, row_number() OVER (ORDER BY line) AS place FROM unreadable WHERE file = {path})
+            GROUP BY from_n
         ) ON n >= from_n"""
 
 

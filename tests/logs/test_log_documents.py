@@ -1,0 +1,144 @@
+"""DOCS: fields, headers, duplicates, and documents on one side only."""
+
+import gzip
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from coclick.errors import UserError
+from coclick.logs import build, read_docs
+
+DATA = Path("/work/shared/data")
+LOG = "query\tdoc\tclicks\nshoe\tD1\t3\nhat\tD2\t1\nhat\tD9\t2\n"
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.tsv"
+    path.write_text(LOG)
+    return path
+
+
+def texts(graph):
+    return {
+        doc: {field: text[place] for field, text in graph.texts.items()}
+        for place, doc in enumerate(graph.docs)
+    }
+
+
+EXPECTED = {
+    "D1": {"title": 'Red 12" shoe', "body": "with laces"},
+    "D2": {"title": "Hat, félt", "body": ""},
+    "D5": {"title": "Never clicked", "body": "at all"},
+    "D9": {"title": "", "body": ""},
+}
+ROWS = [[doc, *text.values()] for doc, text in EXPECTED.items() if doc != "D9"]
+FILES = {
+    "plain.tsv": "".join("\t".join(row) + "\n" for row in ROWS),
+    "short_rows.tsv": "".join("\t".join(row).rstrip("\t") + "\n" for row in ROWS),
+    "header.tsv": "".join("\t".join(row) + "\n" for row in [["doc", "title", "body"], *ROWS]),
+    "id.tsv": "".join("\t".join(row) + "\n" for row in [["id", "Title", "Body"], *ROWS]),
+    "order.tsv": "".join("\t".join(row[::-1]) + "\n" for row in [["doc_id", "title", "body"], *ROWS]),
+    "docs.csv": 'doc,title,body\nD1,"Red 12"" shoe",with laces\nD2,"Hat, félt",\nD5,Never clicked,at all\n',
+    "docs.ndjson": "".join(
+        json.dumps(dict(zip(["_id", "title", "body"], row, strict=True))) + "\n" for row in ROWS
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files(tmp_path, log, name):
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(FILES[name].encode()))
+    graph = build([log], path, tmp_path / "graph")
+    assert texts(graph) == EXPECTED
+    assert graph.figures["docs_missing"] == 1  # D9 is in the log only
+    assert graph.figures["docs_without_text"] == 1
+    assert graph.clicks.columns == 4 and graph.clicks_by_doc.lengths().tolist() == [1, 1, 0, 1]
+    assert read_docs(path) == {doc: text for doc, text in EXPECTED.items() if doc != "D9"}
+
+
+def test_parquet_takes_the_text_columns(tmp_path, log):
+    path = tmp_path / "docs.parquet"
+    duckdb.execute(f"""
+        COPY (SELECT 7.5 AS price, 'D1' AS doc, 'Shoe' AS name, 'http://x' AS "The URL", NULL AS brand
+            UNION ALL SELECT 1, 'D2', NULL, 'http://y', 'Hats & Co') TO '{path}' (FORMAT parquet)""")
+    graph = build([log], path, tmp_path / "graph")
+    assert texts(graph)["D1"] == {"title": "Shoe", "the_url": "http://x", "brand": ""}
+    assert texts(graph)["D2"] == {"title": "", "the_url": "http://y", "brand": "Hats & Co"}
+
+
+def test_fields_named_like_our_own_columns(tmp_path, log):
+    path = tmp_path / "docs.tsv"
+    path.write_text("doc\ttitle\tline\tbad\tname\torder\tt0\tid\nD1\tShoe\t1\t2\t3\t4\t5\t6\n")
+    graph = build([log], path, tmp_path / "graph")
+    fields = {"title": "Shoe", "line": "1", "bad": "2", "name": "3", "order": "4", "t0": "5", "id": "6"}
+    assert texts(graph)["D1"] == fields
+
+
+def test_csv_records_of_several_lines(tmp_path, log):
+    path = tmp_path / "docs.csv"
+    path.write_text('doc,title\nD1,"Red\nshoe"\n"D2","Hat ""two\n\nlines"""\nD1,again\n,no id\n')
+    graph = build([log], path, tmp_path / "graph")
+    assert texts(graph)["D1"]["title"] == "Red\nshoe"
+    assert texts(graph)["D2"]["title"] == 'Hat "two\n\nlines"'
+    found = duckdb.execute(f"SELECT line, field, reason FROM '{tmp_path}/graph/rejects.parquet'").fetchall()
+    assert found == [(7, "doc", "is a duplicate"), (8, "doc", "is missing")]
+
+
+def test_the_first_of_duplicates_counts(tmp_path, log):
+    path = tmp_path / "docs.tsv"
+    lines = [
+        b"D1\tfirst",
+        b"D2\tHat",
+        b"D1\tsecond",
+        b"\tno id",
+        b"D3\tcaf\xe9",
+        b"D2\tthird",
+        b"D4\ta\tb\tc",
+    ]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    graph = build([log], path, tmp_path / "graph")
+    assert texts(graph)["D1"]["title"] == "first" and texts(graph)["D2"]["title"] == "Hat"
+    assert list(graph.docs) == ["D1", "D2", "D9"]
+    assert graph.figures["docs_rejected"] == {
+        "doc is a duplicate": 2,
+        "doc is missing": 1,
+        "not valid UTF-8": 1,
+        "wrong number of columns": 1,
+    }
+    assert graph.figures["rejected"] == {}
+    found = duckdb.execute(
+        f"SELECT line, raw FROM '{tmp_path}/graph/rejects.parquet' WHERE line <> 5"
+    ).fetchall()
+    assert found == [(3, "D1\tsecond"), (4, "\tno id"), (6, "D2\tthird"), (7, "D4\ta\tb\tc")]
+    with pytest.raises(UserError, match=r"doc is a duplicate") as caught:
+        read_docs(path)
+    assert f"{path}, line 3" in str(caught.value)
+
+
+def test_files_without_any_document(tmp_path, log):
+    for content in ("", "doc\ttitle\n", "\tno id\n"):
+        (tmp_path / "docs.tsv").write_text(content)
+        with pytest.raises(UserError, match=r"no document in the file|of documents is empty"):
+            build([log], tmp_path / "docs.tsv", tmp_path / "graph")
+
+
+def test_long_texts(tmp_path, log):
+    path = tmp_path / "docs.tsv"
+    body = "wörd " * 400_000
+    path.write_text(f"D1\tShoe\t{body}\nD2\tHat\t{body[:1000]}\n", encoding="utf-8")
+    graph = build([log], path, tmp_path / "graph")
+    assert graph.texts["body"][0] == body and graph.texts["body"][1] == body[:1000]
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="needs the development data")
+@pytest.mark.parametrize(("name", "count"), [("esci_ubi", 6764), ("nfcorpus", 3633)])
+def test_real_documents(name, count):
+    docs = read_docs(DATA / name / "docs.tsv.gz")
+    with gzip.open(DATA / name / "docs.tsv.gz", "rt", encoding="utf-8") as stream:
+        lines = [line.rstrip("\n").split("\t") for line in stream]
+    assert len(docs) == count == len(lines)
+    assert [[doc, text["title"], text["body"]] for doc, text in docs.items()] == [line[:3] for line in lines]

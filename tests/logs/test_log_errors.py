@@ -1,0 +1,149 @@
+"""Mistakes that stop a build: the message names the file and what to do, and nothing is changed."""
+
+import gzip
+
+import duckdb
+import pytest
+
+from coclick.errors import UserError
+from coclick.logs import build
+
+LOG = "query\tdoc\tclicks\nshoe\tD1\t3\nhat\tD2\t1\n"
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.tsv"
+    path.write_text(LOG)
+    return path
+
+
+def refused(tmp_path, sources, docs=None, **options):
+    before = {path.name for path in tmp_path.iterdir()}
+    with pytest.raises(UserError) as caught:
+        build(sources, docs, tmp_path / "graph", **options)
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path, log):
+    assert "there is no such file" in refused(tmp_path, [tmp_path / "none.tsv"])
+    assert "no file matches the pattern" in refused(tmp_path, [str(tmp_path / "none*.tsv")])
+    assert "is a directory" in refused(tmp_path, [tmp_path])
+    assert "there is no such file" in refused(tmp_path, [log], tmp_path / "docs.tsv")
+    assert "no log file is given" in refused(tmp_path, [])
+
+
+def test_empty_logs(tmp_path):
+    for name, content in {
+        "a.tsv": "",
+        "b.tsv": "query\tdoc\tclicks\n",
+        "c.ndjson": "",
+        "d.csv": "\n\n",
+    }.items():
+        path = tmp_path / name
+        path.write_text(content)
+        message = refused(tmp_path, [path])
+        assert "empty" in message or "no column" in message, name
+
+
+def test_unknown_columns_list_what_there_is(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("what,doc,clicks\nshoe,D1,3\n")
+    message = refused(tmp_path, [path])
+    assert "no column for 'query'" in message
+    assert "'what', 'doc', 'clicks'" in message
+    assert "needs query, doc, clicks and may have impressions, users" in message
+    path.write_text("query,doc\nshoe,D1\n")
+    assert "no column for 'clicks'" in refused(tmp_path, [path], format="clicks")
+
+
+def test_damaged_gzip(tmp_path):
+    data = "".join(f"query {i * 7919 % 100_003}\tD{i % 977}\t1\n" for i in range(20_000))
+    whole = gzip.compress(("query\tdoc\tclicks\n" + data).encode())
+    path = tmp_path / "log.tsv.gz"
+    cases = {
+        "cut": whole[: len(whole) // 2],
+        "wrong checksum": whole[:-8] + b"\0\0\0\0" + whole[-4:],
+        "changed": whole[:5000] + bytes(100) + whole[5100:],
+        "not gzip": LOG.encode(),
+    }
+    for name, content in cases.items():
+        path.write_bytes(content)
+        message = refused(tmp_path, [path])
+        assert "gzip" in message.lower() and str(path) in message, name
+    path.write_bytes(whole)
+    (tmp_path / "docs.tsv.gz").write_bytes(cases["cut"])
+    assert "docs.tsv.gz" in refused(tmp_path, [path], tmp_path / "docs.tsv.gz")
+
+
+def test_damaged_parquet(tmp_path):
+    path = tmp_path / "log.parquet"
+    duckdb.execute(f"""COPY (SELECT 'query ' || hash(i) AS query, 'D' || i AS doc, 1 AS clicks
+        FROM range(50000) t(i)) TO '{path}' (FORMAT parquet)""")
+    whole = path.read_bytes()
+    for content in (b"", b"PAR1", whole[:-20], whole[: len(whole) // 2], b"query\tdoc\n", LOG.encode()):
+        path.write_bytes(content)
+        message = refused(tmp_path, [path])
+        assert "Parquet" in message and str(path) in message
+    path.write_bytes(whole[:1000] + b"\xff" * 2000 + whole[3000:])
+    assert str(path) in refused(tmp_path, [path])
+
+
+def test_documents_of_another_log(tmp_path, log):
+    docs = tmp_path / "docs.tsv"
+    docs.write_text("doc\ttitle\n1\tShoe\n2\tHat\n3\tCap\n4\tTie\n")
+    message = refused(tmp_path, [log], docs)
+    assert "none of the log's documents" in message
+    assert "the log has 'D1', 'D2'; the documents have '1', '2', '3'" in message
+
+
+def test_an_output_that_exists(tmp_path, log):
+    old = build([log], None, tmp_path / "graph")
+    assert "the output exists" in refused(tmp_path, [log])
+    with pytest.raises(UserError):
+        build([tmp_path / "none.tsv"], None, tmp_path / "graph", force=True)
+    assert build([log], None, tmp_path / "graph", force=True).digest == old.digest
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "precious.txt").write_text("keep me")
+    with pytest.raises(UserError, match="holds other files"):
+        build([log], None, other, force=True)
+    assert (other / "precious.txt").read_text() == "keep me"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "xml"}, "there is no format 'xml'"),
+        ({"format": "ubi"}, "a UBI export is NDJSON"),
+        ({"memory": "lots"}, "cannot read the amount of memory 'lots'"),
+        ({"memory": "10MB"}, "10MB of memory are too little"),
+        ({"min_clicks": float("nan")}, "min-clicks must be"),
+        ({"min_users": 0}, "min-users 1 or more"),
+        ({"min_users": 2}, "min-users needs a log that tells the users"),
+        ({"actions": {"click": 1}}, "--actions needs a log of events"),
+        ({"actions": {"click": -1}}, "must be a positive number"),
+        ({"actions": {"impression": 1}}, "cannot count as a click"),
+    ],
+)
+def test_options_that_make_no_sense(tmp_path, log, options, message):
+    assert message in refused(tmp_path, [log], **options)
+
+
+def test_actions_that_the_log_does_not_have(tmp_path):
+    path = tmp_path / "log.tsv"
+    path.write_text("query\tdoc\taction\nshoe\tD1\tclick\nshoe\tD1\tzoom\n")
+    assert "the log has no action 'zooom'" in refused(tmp_path, [path], actions={"zooom": 1})
+    assert build([path], None, tmp_path / "graph", actions={"Zoom": 2}).clicks.data.tolist() == [2]
+    path.write_text("query\tdoc\taction\nshoe\tD1\timpression\nshoe\tD1\tzoom\n")
+    message = None
+    with pytest.raises(UserError) as caught:
+        build([path], None, tmp_path / "graph2")
+    message = str(caught.value)
+    assert "no click in the log: 2 rows were read" in message and "zoom" in message
+
+
+def test_little_memory_is_enough_for_a_small_log(tmp_path, log):
+    assert build([log], None, tmp_path / "graph", memory="400MB").clicks.nnz == 2

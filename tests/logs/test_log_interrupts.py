@@ -1,0 +1,90 @@
+"""A build that is killed or interrupted leaves the old graph as it was, and the next one cleans up."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import pytest
+
+from coclick.graph import ClickGraph
+from coclick.logs import build
+
+PROGRAM = """
+import sys
+from coclick.logs import build
+print("ready", flush=True)
+build([sys.argv[1]], None, sys.argv[2], force=True, progress=lambda step: print(step, flush=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def big_log(tmp_path_factory):
+    """Large enough that a signal after the first steps lands in the middle."""
+    path = tmp_path_factory.mktemp("big") / "events.parquet"
+    duckdb.execute(f"""
+        COPY (SELECT 1.7e9::BIGINT + hash(i // 11) % 5000000 AS timestamp,
+            'u' || hash(i // 11) % 20000 AS "user",
+            'query ' || hash(i // 11 + 1) % 100000 AS query, 'D' || hash(i) % 50000 AS doc,
+            CASE WHEN i % 11 = 0 THEN 'click' ELSE 'impression' END AS action, i % 11 AS position
+        FROM range(1000000) t(i)) TO '{path}' (FORMAT parquet)""")
+    return path
+
+
+@pytest.fixture
+def old_graph(tmp_path):
+    small = tmp_path / "small.tsv"
+    small.write_text("query\tdoc\tclicks\nshoe\tD1\t3\n")
+    return build([small], None, tmp_path / "graph")
+
+
+def interrupted(log, out, step, number):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(log), str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stdout:
+        if line.startswith(step):
+            time.sleep(0.1)
+            os.kill(process.pid, number)
+            break
+    process.communicate(timeout=60)
+    return process.returncode
+
+
+@pytest.mark.parametrize("step", ["adding up", "writing the graph"])
+def test_killed(tmp_path, big_log, old_graph, step):
+    out = tmp_path / "graph"
+    assert interrupted(big_log, out, step, signal.SIGKILL) == -signal.SIGKILL
+    assert (tmp_path / ".graph.building").exists()  # a killed process cannot tidy up
+    again = ClickGraph.open(out)
+    assert again.digest == old_graph.digest and list(again.queries) == ["shoe"]
+    assert not list(again.artefact.damage())
+    rebuilt = build([tmp_path / "small.tsv"], None, out, force=True)
+    assert rebuilt.digest == old_graph.digest
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["graph", "small.tsv"]
+    named = {entry["file"] for entry in rebuilt.artefact.files.values()}
+    assert {path.name for path in out.iterdir()} == {"manifest.json", *named}
+
+
+@pytest.mark.parametrize("step", ["reading", "adding up", "writing the graph"])
+def test_interrupted(tmp_path, big_log, old_graph, step):
+    out = tmp_path / "graph"
+    before = {path.name for path in out.iterdir()}
+    assert interrupted(big_log, out, step, signal.SIGINT) != 0
+    assert {path.name for path in out.iterdir()} == before
+    assert ClickGraph.open(out).digest == old_graph.digest
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["graph", "small.tsv"]
+
+
+def test_a_first_build_that_is_killed(tmp_path, big_log):
+    out = tmp_path / "graph"
+    interrupted(big_log, out, "writing the graph", signal.SIGKILL)
+    small = tmp_path / "small.tsv"
+    small.write_text("query\tdoc\tclicks\nshoe\tD1\t3\n")
+    assert build([small], None, out).clicks.nnz == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["graph", "small.tsv"]

@@ -1,0 +1,195 @@
+"""Wrong rows are counted by reason and kept with file, line, field and raw text: right + rejected = all."""
+
+import gzip
+import json
+
+import duckdb
+import pytest
+
+from coclick.errors import UserError
+from coclick.logs import build
+from coclick.store import Artefact
+
+GOOD = "shoe\tD1\t3"
+BAD_CLICKS = {
+    "\tD1\t1": ("query", "is missing"),
+    "shoe\t\t1": ("doc", "is missing"),
+    "shoe\t  \t1": ("doc", "is missing"),
+    " \u00a0\u3000\tD1\t1": ("query", "is blank once normalised"),
+    "shoe\tD1\t": ("clicks", "is missing"),
+    "shoe\tD1\tmany": ("clicks", "is not a number"),
+    "shoe\tD1\t-2": ("clicks", "is negative"),
+    "shoe\tD1\t0": ("clicks", "is zero"),
+    "shoe\tD1\tnan": ("clicks", "is not a finite number"),
+    "shoe\tD1\tinf": ("clicks", "is not a finite number"),
+    "shoe\tD1\t1e300": ("clicks", "is too large"),
+    "shoe\tD1": ("", "wrong number of columns"),
+    "shoe\tD1\t1\tx": ("", "wrong number of columns"),
+}
+
+
+def rejects(graph_path):
+    query = f"SELECT file, line, field, reason, raw FROM '{graph_path}/rejects.parquet'"
+    return duckdb.execute(query).fetchall()
+
+
+def test_every_wrong_row_of_an_aggregated_log(tmp_path):
+    lines = ["query\tdoc\tclicks"]
+    expected = []
+    for raw, (field, reason) in BAD_CLICKS.items():
+        lines += [GOOD, raw]
+        expected.append((len(lines), field, reason, raw))
+    path = tmp_path / "log.tsv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    graph = build([path], None, tmp_path / "graph")
+    assert [row[1:] for row in rejects(tmp_path / "graph")] == expected
+    figures = graph.figures
+    assert figures["rows"] == 2 * len(BAD_CLICKS)
+    assert figures["right"] == len(BAD_CLICKS)
+    assert sum(figures["rejected"].values()) == len(BAD_CLICKS)
+    assert figures["rejected"]["clicks is not a finite number"] == 2
+    assert graph.clicks.data.tolist() == [3 * len(BAD_CLICKS)]
+    assert list(graph.docs) == ["D1"]  # what stood in wrong rows only is not in the graph
+    assert not list(Artefact(tmp_path / "graph").damage())
+
+
+def test_every_wrong_row_of_an_event_log(tmp_path):
+    good = ["2024-05-01T10:00:00Z", "u", "shoe", "D1", "click", "1"]
+    wrong = [
+        (0, "", "timestamp", "is missing"),
+        (0, "yesterday", "timestamp", "is not a time"),
+        (0, "1066-10-14", "timestamp", "is not between 1970 and 2200"),
+        (0, "infinity", "timestamp", "is not a time"),
+        (1, " ", "user", "is missing"),
+        (2, "", "query", "is missing"),
+        (3, "", "doc", "is missing"),
+        (4, "", "action", "is missing"),
+        (5, "first", "position", "is not a whole number from 0 up"),
+        (5, "-1", "position", "is not a whole number from 0 up"),
+        (5, "1.5", "position", "is not a whole number from 0 up"),
+    ]
+    rows = [good]
+    for place, value, *_ in wrong:
+        rows.append([*good[:place], value, *good[place + 1 :]])
+    rows.append([*good[:5], ""])  # a position may be unknown
+    rows.append(["", "", "", "", "scroll", "x"])  # other actions are not looked at
+    rows.append(["never", "u", "  ", "D9", "hover", "x"])
+    names = ["timestamp", "user", "query", "doc", "action", "position"]
+    csv_path, json_path = tmp_path / "log.csv", tmp_path / "log.ndjson"
+    csv_path.write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
+    json_path.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+    graphs = [build([path], None, tmp_path / path.suffix[1:]) for path in (csv_path, json_path)]
+    expected = [(number, *reason) for number, (_, _, *reason) in enumerate(wrong, 2)]
+    assert [row[1:4] for row in rejects(tmp_path / "ndjson")] == expected
+    assert [row[1:4] for row in rejects(tmp_path / "csv")] == [(n + 1, *rest) for n, *rest in expected]
+    for graph in graphs:
+        assert graph.figures["rows"] == len(rows)
+        assert graph.figures["right"] == 4
+        assert graph.figures["other_actions"] == {"hover": 1, "scroll": 1}
+        assert sum(graph.figures["rejected"].values()) == len(wrong)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_lines_that_are_no_text(tmp_path, zipped):
+    lines = [b"query\tdoc\tclicks", b"a\tD1\t1", b"caf\xe9\tD2\t2", b"\xff\xfe\tD3\t1", b"b\tD4\tx", b"",
+             b"c\tD\xe9\t1", b"d\tD6\t-1", b"e\tD7\t1"]  # fmt: skip
+    content = b"\n".join(lines)
+    path = tmp_path / ("log.tsv.gz" if zipped else "log.tsv")
+    path.write_bytes(gzip.compress(content) if zipped else content)
+    graph = build([path], None, tmp_path / "graph")
+    assert list(graph.queries) == ["a", "e"]
+    found = [(line, reason) for _, line, _, reason, _ in rejects(tmp_path / "graph")]
+    assert found == [
+        (3, "not valid UTF-8"),
+        (4, "not valid UTF-8"),
+        (5, "is not a number"),
+        (7, "not valid UTF-8"),
+        (8, "is negative"),
+    ]
+    assert (graph.figures["rows"], graph.figures["right"]) == (7, 2)
+
+
+def test_broken_quotes_cost_one_line(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text('query,doc,clicks\n"shoe,D1,1\na,D1,1\n"b"x,D1,1\n"c ""d""",D1,1\n12" pan,D1,1\n')
+    graph = build([path], None, tmp_path / "graph")
+    assert list(graph.queries) == ['12" pan', "a", 'c "d"']
+    assert [row[1:4] for row in rejects(tmp_path / "graph")] == [
+        (2, "", "broken quotes"),
+        (4, "", "broken quotes"),
+    ]
+
+
+def test_broken_json(tmp_path):
+    path = tmp_path / "log.ndjson"
+    good = '{"query": "shoe", "doc": "D1", "clicks": 2}'
+    lines = [good, '{"query": "shoe", "doc":', "[1, 2]", '"text"',
+             '{"query": "\\ud800", "doc": "D", "clicks": 1}',
+             '{"doc": "D1", "clicks": 1}', '{"query": null, "doc": "D1", "clicks": 1}', "", good]  # fmt: skip
+    path.write_text("\n".join(lines))
+    graph = build([path], None, tmp_path / "graph")
+    assert [row[1:4] for row in rejects(tmp_path / "graph")] == [
+        (2, "", "not valid JSON"),
+        (3, "query", "is missing"),
+        (4, "query", "is missing"),
+        (5, "", "not valid JSON"),
+        (6, "query", "is missing"),
+        (7, "query", "is missing"),
+    ]
+    assert (graph.figures["rows"], graph.figures["right"]) == (8, 2)
+
+
+def test_wrong_rows_of_parquet(tmp_path):
+    path = tmp_path / "log.parquet"
+    duckdb.execute(f"""
+        COPY (SELECT * FROM (VALUES ('a', 'D1', 1.0::DOUBLE), (NULL, 'D1', 1), ('b', '', 1),
+            ('c', 'D1', 'nan'), ('d', 'D1', -1), (' ', 'D1', 1), ('e', 'D2', NULL)
+        ) t(query, doc, clicks)) TO '{path}' (FORMAT parquet)""")
+    graph = build([path], None, tmp_path / "graph")
+    found = rejects(tmp_path / "graph")
+    assert [(line, field, reason) for _, line, field, reason, _ in found] == [
+        (2, "query", "is missing"),
+        (3, "doc", "is missing"),
+        (4, "clicks", "is not a finite number"),
+        (5, "clicks", "is negative"),
+        (6, "query", "is blank once normalised"),
+        (7, "clicks", "is missing"),
+    ]
+    assert json.loads(found[3][4])["query"] == "d"
+    assert (graph.figures["rows"], graph.figures["right"]) == (7, 1)
+
+
+def test_shown_but_never_clicked_is_no_mistake(tmp_path):
+    path = tmp_path / "log.tsv"
+    path.write_text("query\tdoc\tclicks\timpressions\na\tD1\t1\t5\na\tD2\t0\t7\na\tD3\t0\t0\na\tD4\t1\t-1\n")
+    graph = build([path], None, tmp_path / "graph")
+    assert graph.clicks.nnz == 1
+    assert graph.pairs.impressions.tolist() == [5, 7]
+    assert [row[2:4] for row in rejects(tmp_path / "graph")] == [
+        ("clicks", "is zero"),
+        ("impressions", "is negative"),
+    ]
+
+
+def test_rejects_are_replaced_with_the_graph(tmp_path):
+    good, bad = tmp_path / "good.tsv", tmp_path / "bad.tsv"
+    good.write_text("query\tdoc\tclicks\na\tD1\t1\n")
+    bad.write_text("query\tdoc\tclicks\na\tD1\t1\nb\tD1\tx\n")
+    target = tmp_path / "graph" / "rejects.parquet"
+    build([bad], None, tmp_path / "graph")
+    assert target.exists()
+    build([good], None, tmp_path / "graph", force=True)
+    assert not target.exists()
+    build([bad], None, tmp_path / "graph", force=True)
+    assert target.exists()
+
+
+def test_nothing_right_says_what_is_wrong(tmp_path):
+    path = tmp_path / "log.tsv"
+    path.write_text("query\tdoc\tclicks\na\tD1\tx\nb\tD1\ty\nc\tD1\t-1\n")
+    with pytest.raises(UserError) as caught:
+        build([path], None, tmp_path / "graph")
+    message = str(caught.value)
+    assert "3 rows were read, 3 rejected; commonest reason: clicks is not a number (2)" in message
+    assert f"{path}, line 2" in message
+    assert list(tmp_path.iterdir()) == [path]  # nothing is left behind
