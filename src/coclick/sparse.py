@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
 from coclick.store import Artefact, ArtefactWriter
+
+if TYPE_CHECKING:  # importing it takes as long as a search: only what needs it pays for it
+    import scipy.sparse
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Csr:
     @classmethod
     def from_scipy(cls, matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Csr:
         """From any scipy matrix; duplicates are summed."""
+        import scipy.sparse
+
         csr = scipy.sparse.csr_array(matrix)
         csr.sum_duplicates()
         return cls(
@@ -54,6 +58,8 @@ class Csr:
         shape: tuple[int, int],
     ) -> Csr:
         """From coordinates in any order; duplicates are summed in float64, whatever their order."""
+        import scipy.sparse
+
         coo = scipy.sparse.coo_array((np.asarray(values, np.float64), (rows, columns)), shape=shape)
         return cls.from_scipy(coo)
 
@@ -99,6 +105,8 @@ class Csr:
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """As a scipy matrix (values shared, pointers copied)."""
+        import scipy.sparse
+
         matrix = scipy.sparse.csr_array(
             (self.data, self.indices, self.indptr), shape=(self.rows, self.columns)
         )
@@ -157,6 +165,8 @@ def stack(upper: Csr, lower: Csr) -> Csr:
 
 def beside(left: Csr, right: Csr) -> Csr:
     """The columns of one matrix followed by those of another."""
+    import scipy.sparse
+
     both = scipy.sparse.hstack([left.to_scipy(), right.to_scipy()], format="csr")
     return Csr.from_scipy(both)
 
