@@ -4,11 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # The first call of a compiled function takes as long as its compilation: no deadline per example.
 # Derandomised, so that a clean clone and this one run the same examples.
-settings.register_profile("coclick", deadline=None, derandomize=True)
+phases = [phase for phase in Phase if phase is not Phase.shrink or not os.environ.get("CI")]
+settings.register_profile("coclick", deadline=None, derandomize=True, phases=phases)
 settings.load_profile("coclick")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -279,9 +279,7 @@ class ClickGraph:
 
 def _drop_zeros(pattern: Csr, data: NDArray[np.float32]) -> Csr:
     """The pattern's entries whose new value is above zero (rounding of a difference is not a click)."""
-    keep = data > 1e-6
-    kept = np.concatenate([[0], np.cumsum(keep)])
-    return Csr(kept[pattern.indptr], pattern.indices[keep], data[keep].astype(np.float32), pattern.columns)
+    return pattern.with_data(data.astype(np.float32)).positive(above=1e-6)
 
 
 def _look_up(source: Csr, wanted: Csr) -> NDArray[np.float32]:

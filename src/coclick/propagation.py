@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from coclick.index import VectorIndex
 from coclick.kernels import rows
-from coclick.kernels.propagate import half_step
+from coclick.kernels.packed import PackedRows
+from coclick.kernels.propagation import Propagator, propagate
 from coclick.kernels.strings import hashes
+from coclick.kernels.threads import balanced_blocks
 from coclick.progress import Progress
-from coclick.sparse import Csr
+from coclick.sparse import Csr, stack
 from coclick.strings import Vocab
 
 MOST_ROUNDS = 20
@@ -26,6 +28,7 @@ CONVERGED = 1 - 1e-3  # mean cosine to the round before
 _SAMPLED_PAIRS = 10_000
 _VALIDATION_QUERIES = 2000
 _VALIDATION_ROUNDS = 5
+_EDGES_AT_A_TIME = 4_000_000
 
 
 class Round(NamedTuple):
@@ -38,22 +41,22 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Propagation:
-    """A graph with weighted edges in both directions, and how to prune."""
+    """A graph with weighted edges, and how to prune."""
 
-    to_others: Csr  # rows are others, columns texts
     to_texts: Csr  # rows are texts, columns others
     k: int
     term_hash: NDArray[np.uint32]
 
     def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
         """One round after the other, without end."""
+        propagator = Propagator(self.to_texts, start, self.k, self.term_hash)
         read = start
         while True:
-            with progress("propagation", self.to_others.rows + self.to_texts.rows) as done:
-                others = half_step(self.to_others, read, self.k, self.term_hash, done)
-                texts = half_step(self.to_texts, others, self.k, self.term_hash, done)
-            yield Round(texts, others, read)
-            read = texts
+            with progress("propagation", self.to_texts.rows + self.to_texts.columns) as done:
+                propagator.round(done)
+            result = Round(propagator.texts(), propagator.others(), read)
+            yield result
+            read = result.texts
 
     def run(
         self, start: Csr, iterations: int | str, progress: Progress
@@ -74,6 +77,33 @@ class Propagation:
             if number == most or (iterations == "converge" and change > CONVERGED):
                 return result, figures
         raise AssertionError("rounds have no end")
+
+
+def half_step(weights: Csr, rows: Csr, k: int, term_hash: NDArray[np.uint32]) -> Csr:
+    """norm(top_K(W X)), for positive weights W."""
+    return propagate(weights, PackedRows.from_csr(rows), k, term_hash).to_csr()
+
+
+def two_hops(
+    holder_indptr: NDArray[np.int64],
+    holder_rows: NDArray[np.int32],
+    edges: Csr,
+    rows: Csr,
+    k: int,
+    term_hash: NDArray[np.uint32],
+    done: Callable[[int], None],
+) -> Csr:
+    """norm(top_K(Bᵀ W X)) with B given by the rows of W that each result sums: Bᵀ W is never whole."""
+    packed = PackedRows.from_csr(rows)
+    reached = np.concatenate([[0], np.cumsum(edges.lengths()[holder_rows])])[holder_indptr]
+    parts = [Csr.empty(0, rows.columns)]
+    for first, last in balanced_blocks(reached, int(reached[-1] // _EDGES_AT_A_TIME) + 1):
+        begin, end = holder_indptr[first], holder_indptr[last]
+        held = edges.take(holder_rows[begin:end])
+        ends = held.indptr[holder_indptr[first : last + 1] - begin]
+        weights = Csr(ends, held.indices, held.data, edges.columns)
+        parts.append(propagate(weights, packed, k, term_hash, done=done).to_csr())
+    return stack(*parts)
 
 
 def term_hash(terms: Vocab) -> NDArray[np.uint32]:

@@ -143,6 +143,14 @@ class Csr:
         """The same pattern with other values."""
         return Csr(self.indptr, self.indices, data, self.columns)
 
+    def positive(self, above: float = 0.0) -> Csr:
+        """Only the entries above a value."""
+        keep = self.data > above
+        if keep.all():
+            return self
+        kept = np.concatenate([[0], np.cumsum(keep)])
+        return Csr(kept[self.indptr], self.indices[keep], self.data[keep], self.columns)
+
     def lengths(self) -> NDArray[np.int64]:
         """Entries a row."""
         return np.diff(self.indptr)
@@ -153,13 +161,16 @@ class Csr:
         return totals[self.indptr[1:]] - totals[self.indptr[:-1]]
 
 
-def stack(upper: Csr, lower: Csr) -> Csr:
-    """The rows of one matrix followed by those of another."""
+def stack(*parts: Csr) -> Csr:
+    """The rows of one matrix followed by those of the next."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([part.lengths() for part in parts])
     return Csr(
-        np.concatenate([upper.indptr, lower.indptr[1:] + upper.indptr[-1]]),
-        np.concatenate([upper.indices, lower.indices]),
-        np.concatenate([upper.data, lower.data]),
-        upper.columns,
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.data for part in parts]),
+        parts[0].columns,
     )
 
 

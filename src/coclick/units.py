@@ -21,11 +21,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.propagate import half_step, two_hops
 from coclick.kernels.regression import UnitRegression
 from coclick.ngrams import CharUnits, Incidence, WordUnits, character_sequences
 from coclick.origins import GeneratedOrigin, NoOrigin, Origin, Side
 from coclick.progress import Progress
+from coclick.propagation import half_step, two_hops
 from coclick.sparse import Csr, beside, stack, where
 from coclick.state import stored
 from coclick.strings import Strings, Vocab
@@ -100,7 +100,7 @@ class UnitVectors:
                 unknown = self._unknown_words(texts, tokens, cut.analyzer)
                 units = beside(units, _rows(self.chars, character_sequences(unknown)))
         units = units.with_data(self.weights[units.indices])
-        return beside(units, cut.own_words(tokens)) if cut.own else units
+        return (beside(units, cut.own_words(tokens)) if cut.own else units).positive()
 
     def generate(self, mixture: Csr, k: int, term_hash: NDArray[np.uint32]) -> Csr:
         """Eq. 8–9."""

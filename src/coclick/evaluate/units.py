@@ -16,11 +16,10 @@ import numpy as np
 from coclick.errors import UserError
 from coclick.evaluate.leaderboard import measure
 from coclick.graph import ClickGraph
-from coclick.kernels.propagate import half_step
 from coclick.model import create
 from coclick.models.vpcg import VPCG
 from coclick.progress import Progress, quiet
-from coclick.propagation import row_dots
+from coclick.propagation import half_step, row_dots
 from coclick.sparse import Csr
 from coclick.views import count_terms, unit_rows
 

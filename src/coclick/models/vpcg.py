@@ -165,9 +165,8 @@ class VPCG(VectorModel):
         return edges if self.weight == "clicks" else edges.with_data(np.log1p(edges.data))
 
     def _propagation(self, graph: ClickGraph) -> Propagation:
-        by_query, by_doc = self._weigh(graph.clicks), self._weigh(graph.clicks_by_doc)
-        to_others, to_texts = (by_doc, by_query) if self.start == "query" else (by_query, by_doc)
-        return Propagation(to_others, to_texts, self.k, self.term_hash_)
+        edges = graph.clicks if self.start == "query" else graph.clicks_by_doc
+        return Propagation(self._weigh(edges), self.k, self.term_hash_)
 
     def _side(self, is_query: bool) -> Side:
         """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""

@@ -1,0 +1,13 @@
+"""`inlined`: like `jit`, for small functions that only other kernels call.
+
+The compiler copies them into their callers. That matters where they take tuples of arrays: a call would
+put every pointer and size of every array on the stack.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+
+inlined: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True)

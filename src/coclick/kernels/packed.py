@@ -1,0 +1,203 @@
+"""Sparse rows laid out to be read at random: terms and values side by side, one stretch a row."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.kernels.csr import inverse
+from coclick.kernels.inlined import inlined
+from coclick.kernels.jit import jit
+from coclick.kernels.prefetch import prefetch
+from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.sparse import Csr
+
+# Rows are read in groups of four entries, the last group filled up with terms that do not exist and
+# zero values: a processor guesses the end of a row right more often when there are fewer ends.
+GROUP = 4
+MOST_ENTRIES = 65_535
+_AHEAD = 8
+_MOST_PADDING = 6  # a fixed width may take this many times the room of rows laid end to end
+_SMALL = 64
+
+
+class PackedRows(NamedTuple):
+    """Sparse rows over `columns` terms; the entries of a row are in no particular order.
+
+    Entry e of row i is `entries[2 * (start + e)]`, a term, and `values[2 * (start + e) + 1]`, where
+    start is `i * width`, or `starts[i]` if the width is 0 (rows of very different lengths).
+    """
+
+    entries: NDArray[np.uint32]
+    values: NDArray[np.float32]  # the same memory
+    counts: NDArray[np.uint16]
+    starts: NDArray[np.int64]
+    width: int
+    columns: int
+
+    @classmethod
+    def empty(cls, rows: int, most: int, columns: int) -> PackedRows:
+        """Room for rows of up to `most` entries."""
+        width = _whole_groups(most)
+        entries = _aligned(2 * rows * width)
+        counts = np.zeros(rows, np.uint16)
+        return cls(entries, entries.view(np.float32), counts, np.empty(0, np.int64), width, columns)
+
+    @classmethod
+    def from_csr(cls, matrix: Csr, order: NDArray[np.int32] | None = None) -> PackedRows:
+        """Pack the rows of a matrix, in the given order."""
+        if order is None:
+            order = np.arange(matrix.rows, dtype=np.int32)
+        lengths = matrix.lengths()
+        longest = int(lengths.max(initial=1))
+        if longest > MOST_ENTRIES:
+            raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
+        packed = cls.empty(0, longest, matrix.columns)
+        room = _whole_groups(lengths)[order]
+        if matrix.rows * packed.width <= _MOST_PADDING * room.sum():
+            packed = cls.empty(matrix.rows, longest, matrix.columns)
+        else:
+            starts = np.cumsum(room) - room
+            entries = _aligned(2 * int(room.sum()))
+            counts = np.zeros(matrix.rows, np.uint16)
+            packed = cls(entries, entries.view(np.float32), counts, starts, 0, matrix.columns)
+
+        def pack(first: int, last: int) -> None:
+            _pack(first, last, order, matrix.indptr, matrix.indices, matrix.data, packed)
+
+        run_blocks(pack, balanced_blocks(matrix.indptr, 4 * threads()))
+        return packed
+
+    def to_csr(self, order: NDArray[np.int32] | None = None) -> Csr:
+        """Unpack: packed row i becomes row `order[i]`, its entries by ascending term."""
+        if order is None:
+            order = np.arange(len(self.counts), dtype=np.int32)
+        places = inverse(order)
+        indptr = np.zeros(len(places) + 1, np.int64)
+        np.cumsum(self.counts[places], out=indptr[1:])
+        indices = np.empty(indptr[-1], np.int32)
+        data = np.empty(indptr[-1], np.float32)
+
+        def unpack(first: int, last: int) -> None:
+            _unpack(first, last, places, self, indptr, indices, data)
+
+        run_blocks(unpack, balanced_blocks(indptr, 4 * threads()))
+        return Csr(indptr, indices, data, self.columns)
+
+
+def _whole_groups(entries):  # type: ignore[no-untyped-def]
+    return (entries + GROUP - 1) // GROUP * GROUP
+
+
+def _aligned(size: int) -> NDArray[np.uint32]:
+    """Memory that begins with a cache line, so that a row touches as few lines as can be."""
+    memory = np.empty(size + 16, np.uint32)
+    offset = -memory.ctypes.data % 64 // 4
+    return memory[offset : offset + size]
+
+
+@inlined
+def row_start(width: int, starts: NDArray[np.int64], row: np.uint64) -> np.uint64:
+    """Where in `entries` a row begins."""
+    if width:
+        return np.uint64(2) * row * np.uint64(width)
+    return np.uint64(2) * np.uint64(starts[row])
+
+
+@inlined
+def fill_group(
+    entries: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    columns: int,
+    start: np.uint64,
+    count: np.uint64,
+) -> None:
+    """Fill up the last group of a row of `count` entries."""
+    for entry in range(count, (count + np.uint64(3)) & ~np.uint64(3)):
+        at = start + np.uint64(2) * entry
+        entries[at] = np.uint32(np.uint64(columns) + (entry & np.uint64(3)))
+        values[at + np.uint64(1)] = np.float32(0)
+
+
+@jit
+def _pack(
+    first: int,
+    last: int,
+    order: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    data: NDArray[np.float32],
+    packed: PackedRows,
+) -> None:
+    entries, values, counts, starts, width, columns = packed
+    for row in range(first, last):
+        if row + 2 * _AHEAD < last:
+            prefetch(indptr, order[row + 2 * _AHEAD])
+            soon = indptr[order[row + _AHEAD]]
+            prefetch(indices, soon)
+            prefetch(data, soon)
+        begin, end = indptr[order[row]], indptr[order[row] + 1]
+        start = row_start(width, starts, np.uint64(row))
+        to = start
+        for at in range(begin, end):
+            entries[to] = indices[at]
+            values[to + np.uint64(1)] = data[at]
+            to += np.uint64(2)
+        fill_group(entries, values, columns, start, np.uint64(end - begin))
+        counts[row] = end - begin
+
+
+@jit
+def _unpack(
+    first: int,
+    last: int,
+    places: NDArray[np.int32],
+    packed: PackedRows,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    data: NDArray[np.float32],
+) -> None:
+    entries, values, _, starts, width, _ = packed
+    terms = np.empty(_SMALL, np.uint32)
+    ranks = np.empty(_SMALL, np.uint32)
+    for row in range(first, last):
+        if row + _AHEAD < last:
+            soon = row_start(width, starts, np.uint64(places[row + _AHEAD]))
+            for line in range(3):
+                prefetch(entries, soon + np.uint64(16 * line))
+        start = row_start(width, starts, np.uint64(places[row]))
+        to = np.uint64(indptr[row])
+        count = np.uint64(indptr[row + 1]) - to
+        if count <= _SMALL:
+            _rank(entries, start, count, terms, ranks)
+            for entry in range(count):
+                at = to + np.uint64(ranks[entry])
+                indices[at] = terms[entry]
+                data[at] = values[start + np.uint64(2) * entry + np.uint64(1)]
+        else:
+            many = entries[start : start + np.uint64(2) * count : 2]
+            for entry in np.argsort(many):
+                indices[to] = many[entry]
+                data[to] = values[start + np.uint64(2 * entry + 1)]
+                to += np.uint64(1)
+
+
+@inlined
+def _rank(
+    entries: NDArray[np.uint32],
+    start: np.uint64,
+    count: np.uint64,
+    terms: NDArray[np.uint32],
+    ranks: NDArray[np.uint32],
+) -> None:
+    """How many terms of a short row are smaller, for each: n² comparisons, but eight at a time."""
+    for entry in range(count):
+        terms[entry] = entries[start + np.uint64(2) * entry]
+    padded = (count + np.uint64(7)) & ~np.uint64(7)
+    for entry in range(padded):
+        ranks[entry] = np.uint32(0)
+    for other in range(count):
+        for entry in range(padded):
+            ranks[entry] += np.uint32(terms[other] < terms[entry])
