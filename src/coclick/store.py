@@ -28,12 +28,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, CoclickError, UserError
+from coclick.manifest import ARRAY_NAME, DTYPES, FILE_NAME, FORMAT, MANIFEST, read_manifest
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-_DTYPES = {"|u1", "<u2", "<i2", "<u4", "<i4", "<i8", "<f4", "<f8"}
-_ARRAY_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
-_FILE_NAME = re.compile(r"[a-z0-9_.]+-[0-9a-f]{16}\.(npy|parquet)")
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 _CHUNK = 1 << 24
 
@@ -43,7 +39,7 @@ class Artefact:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.manifest = _read_manifest(self.path)
+        self.manifest = read_manifest(self.path)
         self._arrays: dict[str, NDArray[Any]] = {}
         for name, entry in self.files.items():
             self._check_size(name, entry)
@@ -158,7 +154,7 @@ class ArtefactWriter:
     def stream(self, name: str, dtype: DTypeLike, row: tuple[int, ...] = ()) -> Iterator[Any]:
         """Write an array of unknown length block by block: yields the function that takes a block."""
         dtype = np.dtype(dtype)
-        if not _ARRAY_NAME.fullmatch(name) or dtype.str not in _DTYPES:
+        if not ARRAY_NAME.fullmatch(name) or dtype.str not in DTYPES:
             raise ValueError(f"{name!r} of type {dtype} cannot be stored")
         part = self._part()
         digest, length = hashlib.sha256(), 0
@@ -216,6 +212,7 @@ class ArtefactWriter:
 
     def commit(self, kind: str, **fields: Any) -> None:
         """Make what was written the artefact."""
+        _check_kind(self.path, kind)
         manifest = {
             "format": FORMAT,
             "coclick": __version__,
@@ -236,7 +233,7 @@ class ArtefactWriter:
     def _collect(self) -> None:
         named = {entry["file"] for entry in self.files.values()}
         for path in self.path.iterdir():
-            ours = _FILE_NAME.fullmatch(path.name) or _PART_NAME.fullmatch(path.name)
+            ours = FILE_NAME.fullmatch(path.name) or _PART_NAME.fullmatch(path.name)
             if ours and path.name not in named:
                 path.unlink(missing_ok=True)
 
@@ -298,7 +295,7 @@ def writing(
             yield writer
         except BaseException:
             for entry in path.iterdir():
-                ours = _FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name)
+                ours = FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name)
                 if ours and entry.name not in before:
                     entry.unlink(missing_ok=True)
             if created and not any(path.iterdir()):
@@ -308,21 +305,24 @@ def writing(
         os.close(lock)
 
 
-def check_output(path: Path, force: bool) -> None:
+def check_output(path: Path, force: bool, kind: str | None = None) -> None:
     """Raise if an artefact may not be written there; for callers that work long before they write."""
-    if not path.exists():
+    place = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not place.is_dir():
+        raise UserError("the output must be a directory, and this is not one", where=str(place))
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise UserError("no permission to write here", where=str(place))
+    if place != path:
         return
-    if not path.is_dir():
-        raise UserError("the output exists and is not a directory", where=str(path))
     if (path / MANIFEST).exists():
         if not force:
             raise UserError("the output exists", where=str(path), hint="add --force to replace it")
-        _read_manifest(path)  # refuses to replace somebody else's manifest.json
+        _check_kind(path, kind)
         return
     foreign = [
         entry.name
         for entry in path.iterdir()
-        if not (_FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name))
+        if not (FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name))
     ]
     if foreign:
         raise UserError(
@@ -332,55 +332,23 @@ def check_output(path: Path, force: bool) -> None:
         )
 
 
+def _check_kind(path: Path, kind: str | None) -> None:
+    """Only a graph may replace a graph and only a model a model; nothing replaces somebody else's files."""
+    if not (path / MANIFEST).exists():
+        return
+    there = read_manifest(path)["kind"]
+    if kind not in (None, there):
+        raise UserError(
+            f"the output is a {there}, and a {kind} does not replace it",
+            where=str(path),
+            hint="choose another directory",
+        )
+
+
 def content_digest(files: dict[str, dict[str, Any]]) -> str:
     """One digest over all files' names and digests."""
     lines = sorted(f"{name} {entry['digest']}" for name, entry in files.items())
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-
-
-def _read_manifest(path: Path) -> dict[str, Any]:
-    source = path / MANIFEST
-    if not path.is_dir():
-        state = "is not a directory" if path.exists() else "does not exist"
-        raise UserError(f"no graph or model here: it {state}", where=str(path))
-    try:
-        manifest = json.loads(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(
-            "no graph or model here: it has no manifest.json",
-            where=str(path),
-            hint="if a build or a training was interrupted, run it again",
-        ) from None
-    except (ValueError, OSError) as error:
-        raise ArtefactError(f"the manifest cannot be read: {error}", where=str(source)) from None
-    problem = _manifest_problem(manifest)
-    if problem:
-        raise ArtefactError(f"the manifest is not one of coclick's: {problem}", where=str(source))
-    return manifest
-
-
-def _manifest_problem(manifest: Any) -> str | None:
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("kind"), str):
-        return "no kind"
-    if manifest.get("format") != FORMAT:
-        return f"format {manifest.get('format')!r}, this version reads {FORMAT}"
-    files = manifest.get("files")
-    if not isinstance(files, dict):
-        return "no files"
-    for name, entry in files.items():
-        if not _ARRAY_NAME.fullmatch(name) or not isinstance(entry, dict):
-            return f"the name {name!r}"
-        if not isinstance(entry.get("file"), str) or not _FILE_NAME.fullmatch(entry["file"]):
-            return f"the file name of {name!r}"
-        if not isinstance(entry.get("bytes"), int) or not isinstance(entry.get("digest"), str):
-            return f"size or digest of {name!r}"
-        if "dtype" in entry or entry["file"].endswith(".npy"):
-            shape = entry.get("shape")
-            if entry.get("dtype") not in _DTYPES:
-                return f"the type of {name!r}"
-            if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
-                return f"the shape of {name!r}"
-    return None
 
 
 def _npy_header(dtype: np.dtype[Any], shape: tuple[int, ...], pad_to: int = 0) -> bytes:
