@@ -1,20 +1,37 @@
 """A model's name with its parameters: `"vpcg(start=doc,k=50)"`, the same text everywhere.
 
-Parameters are the fields of the model's dataclass; their annotations say what values are allowed. Parsing
-and formatting are inverse to each other, and what equals its default is left out when formatting.
+Parameters are the fields of the model's dataclass; their annotations say what values are allowed, those of
+numbers with their range: `k: Annotated[int, Range(1)] = 20`. Parsing and formatting are inverse to each
+other, and what equals its default is left out when formatting.
 """
 
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import types
 from collections.abc import Hashable
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from coclick.errors import UserError
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers that a parameter may be, both ends included; no parameter is infinite."""
+
+    low: float
+    high: float = math.inf
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high and math.isfinite(value)
+
+    def __str__(self) -> str:
+        return f"at least {self.low}" if self.high == math.inf else f"from {self.low} to {self.high}"
+
 
 _SPEC = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
@@ -74,16 +91,22 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
 
 
 def check(model: Any) -> None:
-    """Raise if a parameter that was given as a value, from Python, is not of its declared type."""
-    hints = _hints(model.__class__)
+    """Raise if a parameter is not of its declared type or out of its range."""
+    hints, ranges = _hints(model.__class__), _ranges(model.__class__)
     for field in parameters_of(type(model)):
         value = getattr(model, field.name)
         again = _from_text(_as_text(value), hints[field.name])
-        if again != value or isinstance(again, bool) != isinstance(value, bool):
+        right = again == value and isinstance(again, bool) == isinstance(value, bool)
+        if right and field.name in ranges and not isinstance(value, str):
+            right = value in ranges[field.name]
+        if not right:
+            described = _described(hints[field.name])
             raise UserError(
                 f"the parameter {field.name} cannot be {value!r}",
                 where=str(model.name),
-                hint=f"it is {_described(hints[field.name])}",
+                hint=f"it is {described}, {ranges[field.name]}"
+                if field.name in ranges
+                else f"it is {described}",
             )
 
 
@@ -96,6 +119,18 @@ def did_you_mean(word: str, known: list[str]) -> str:
 @cache
 def _hints(cls: Hashable) -> dict[str, Any]:
     return get_type_hints(cls)
+
+
+@cache
+def _ranges(cls: Hashable) -> dict[str, Range]:
+    """The parameters that are annotated with a range."""
+    return {
+        name: extra
+        for name, hint in get_type_hints(cls, include_extras=True).items()
+        if get_origin(hint) is Annotated
+        for extra in hint.__metadata__
+        if isinstance(extra, Range)
+    }
 
 
 def _as_text(value: Any) -> str:

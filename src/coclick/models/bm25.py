@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from coclick.index import VectorIndex
 from coclick.model import register
 from coclick.progress import Progress
 from coclick.sparse import Csr
+from coclick.spec import Range
 from coclick.strings import Strings
 from coclick.text import Analyzer
 from coclick.vectors import VectorModel
@@ -35,8 +37,8 @@ class BM25(VectorModel):
     unseen_docs = True
     can_add = True
 
-    k1: float = 1.2
-    b: float = 0.75
+    k1: Annotated[float, Range(0)] = 1.2
+    b: Annotated[float, Range(0, 1)] = 0.75
     fields: str = "all"
     language: str = "english"
     stem: bool = True
