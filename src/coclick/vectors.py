@@ -126,9 +126,9 @@ class VectorModel(Model):
         names = list(docs)
         known = graph.docs.lookup(names) >= 0
         if known.any():
-            example = names[int(np.flatnonzero(known)[0])]
+            count, example = int(known.sum()), names[int(np.flatnonzero(known)[0])]
             raise UserError(
-                f"{int(known.sum()):,} of the documents are in the model already, for example {example!r}",
+                f"{count:,} of {len(names):,} documents are in the model already, such as {example!r}",
                 hint="train again to change documents that are known",
             )
         given = [{"title": text} if isinstance(text, str) else text for text in docs.values()]
@@ -149,7 +149,10 @@ class VectorModel(Model):
     def _doc_rows(self, names: Sequence[str]) -> NDArray[np.int32]:
         rows = self._fitted.docs.lookup(names)
         if (rows < 0).any():
-            raise UserError(f"no document has the id {names[int(np.argmin(rows))]!r}")
+            known = ", ".join(self.graph_.docs.to_list(0, 3))
+            raise UserError(
+                f"no document has the id {names[int(np.argmin(rows))]!r}", hint=f"ids are like {known}"
+            )
         return rows
 
     def _similar(self, index: VectorIndex, vectors: Csr, own: NDArray[np.int32], k: int, names: Vocab) -> Run:

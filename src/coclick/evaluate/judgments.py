@@ -13,6 +13,8 @@ from pathlib import Path
 
 from coclick.errors import UserError
 
+_ID_NAMES = ("id", "qid", "query_id", "queryid", "topic", "topic_id")
+
 
 @dataclass(frozen=True)
 class Judgments:
@@ -44,10 +46,14 @@ def read_queries(path: str | Path) -> dict[str, str]:
         identity, tab, text = line.partition("\t")
         if not tab:
             raise UserError("a line without a tab", where=f"{path}, line {number}", hint="id<TAB>text")
-        if number == 1 and identity.lower() in ("id", "qid", "query_id"):
+        if number == 1 and identity.strip().lower().replace("-", "_") in _ID_NAMES:
             continue
         if texts.setdefault(identity, text.split("\t")[0]) != text.split("\t")[0]:
-            raise UserError(f"the query id {identity!r} has two texts", where=f"{path}, line {number}")
+            raise UserError(
+                f"the query id {identity!r} has two texts",
+                where=f"{path}, line {number}",
+                hint="id<TAB>text; judgments belong to --qrels",
+            )
     if not texts:
         raise UserError("no queries here", where=str(path))
     return texts
