@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coclick.errors import CoclickError, UserError
+from coclick.terminal import fail, prepare, print_json, say, suggest
+
+if TYPE_CHECKING:
+    from coclick.model import Model
 
 app = typer.Typer(
     help="Search click logs into relevance: vectors of readable words, learned from clicks, that say why.",
@@ -19,6 +21,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+INTERRUPTED = 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
@@ -46,8 +50,8 @@ def sample(
     from coclick import simulate
 
     simulate.sample(directory, queries=queries, docs=docs, events=events, seed=seed, force=force)
-    _say(f"wrote a simulated log to {directory}")
-    _next(f"coclick build {directory}/events.parquet --docs {directory}/docs.tsv -o graph")
+    say(f"wrote a simulated log to {directory}")
+    suggest(f"coclick build {directory}/events.parquet --docs {directory}/docs.tsv -o graph")
 
 
 @app.command()
@@ -74,7 +78,9 @@ def build(
     """Build a click graph from log files."""
     from coclick import logs, show
     from coclick.describe import describe
+    from coclick.store import check_output
 
+    check_output(out, force, "graph")
     logs.build(
         log,
         docs,
@@ -87,10 +93,10 @@ def build(
         memory=memory,
         threads=threads,
         force=force,
-        progress=_say if sys.stderr.isatty() else None,
+        progress=say if sys.stderr.isatty() else None,
     )
     show.graph_summary(describe(out))
-    _next(f'coclick train "vpcg" {out} -o model')
+    suggest(f'coclick train "vpcg" {out} -o model')
 
 
 @app.command()
@@ -110,13 +116,13 @@ def info(
 
         rows = logs.variants(ClickGraph.open(path))
         if json_:
-            _json([{"query": query, "spelling": raw, "rows": count} for query, raw, count in rows])
+            print_json([{"query": query, "spelling": raw, "rows": count} for query, raw, count in rows])
         else:
             show.table("merged spellings", ["query", "as typed", "rows"], rows)
         return
     figures = describe(path)
     if json_:
-        _json(figures)
+        print_json(figures)
     else:
         show.info(figures)
 
@@ -128,10 +134,10 @@ def verify(path: AnyPath, json_: Json = False) -> None:
 
     problems = check(path)
     if json_:
-        _json({"sound": not problems, "problems": [{"where": w, "what": what} for w, what in problems]})
+        print_json({"sound": not problems, "problems": [{"where": w, "what": what} for w, what in problems]})
     else:
         for where, what in problems:
-            typer.echo(f"{where}: {what}", err=True)
+            say(f"{where}: {what}")
         typer.echo("damaged" if problems else "sound")
     raise typer.Exit(3 if problems else 0)
 
@@ -153,11 +159,11 @@ def train(
     from coclick.progress import for_terminal
     from coclick.store import check_output
 
-    check_output(out, force)
+    check_output(out, force, "model")
     set_threads(threads)
     create(model).fit(ClickGraph.open(graph), for_terminal()).save(out, force=force)
     show.model_summary(describe(out))
-    _next(f'coclick search {out} "some query"')
+    suggest(f'coclick search {out} "some query"')
 
 
 @app.command()
@@ -168,7 +174,7 @@ def models(json_: Json = False) -> None:
 
     rows = describe_models()
     if json_:
-        _json(rows)
+        print_json(rows)
     else:
         show.models(rows)
 
@@ -184,7 +190,7 @@ def add(
 
     new = read_docs(docs)
     open_model(model).add(new).save(model, force=True)
-    _say(f"added {len(new):,} documents to {model}")
+    say(f"added {len(new):,} {'document' if len(new) == 1 else 'documents'} to {model}")
 
 
 @app.command()
@@ -204,10 +210,10 @@ def search(
     from coclick import open_model, show
 
     opened = open_model(model)
-    hits = opened.search(query, k, allow=_lines(allow), block=_lines(block)).hits()
+    hits = opened.search(query, k, allow=_ids(allow, opened), block=_ids(block, opened)).hits()
     results = [{"doc": doc, "score": score, "title": opened.title(doc)} for doc, score in hits]
     if json_:
-        _json({"query": query, "results": results})
+        print_json({"query": query, "results": results})
     else:
         show.results(query, results)
 
@@ -239,7 +245,7 @@ def similar(
         results = [{"query": text, "score": score} for text, score in hits]
         answer = {"query": query, "results": results}
     if json_:
-        _json(answer)
+        print_json(answer)
     else:
         show.results(str(query or docs), results)
 
@@ -251,7 +257,7 @@ def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
 
     words = [{"word": word, "weight": weight} for word, weight in open_model(model).expand(query)]
     if json_:
-        _json({"query": query, "words": words})
+        print_json({"query": query, "words": words})
     else:
         show.words(query, words)
 
@@ -272,7 +278,7 @@ def explain(
     opened = open_model(model)
     explanation = opened.explain(query, doc, clicks or None)
     if json_:
-        _json(explanation.to_dict())
+        print_json(explanation.to_dict())
     else:
         show.explanation(explanation, opened.title(doc))
 
@@ -294,7 +300,7 @@ def evaluate_units(
     set_threads(threads)
     rows = compare_units(ClickGraph.open(graph), model, fraction, seed)
     if json_:
-        _json(rows)
+        print_json(rows)
     else:
         show.unit_table(rows)
 
@@ -319,7 +325,7 @@ def evaluate(
     judgments = read_judgments(queries, qrels)
     board = leaderboard(ClickGraph.open(graph), judgments, models, progress=for_terminal())
     if json_:
-        _json(board)
+        print_json(board)
     else:
         show.leaderboard(board)
 
@@ -337,46 +343,38 @@ def demo(
 def main() -> None:
     """Run the command line; errors are printed for people, and exit codes mean something.
 
-    0 fine · 1 could not be done (a defect, a full disk) · 2 a user's mistake · 3 a damaged artefact ·
-    130 interrupted.
+    0 fine · 1 could not be done (a full disk, a reader that went away, a defect) · 2 a user's mistake ·
+    3 a damaged artefact · 130 interrupted.
     """
+    prepare()
     try:
         app()
     except CoclickError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("interrupted: nothing was changed", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        fail(str(error), error.exit_code)
+    except MemoryError as error:
+        fail(f"not enough memory: {error}" if str(error) else "not enough memory")
     except OSError as error:
         where = f"\n  where: {error.filename}" if error.filename else ""
-        typer.echo(f"error: {error.strerror or error}{where}", err=True)
-        sys.exit(1)
+        fail(f"{error.strerror or error}{where}")
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # typer ends with it on Ctrl-C, without a word
+            say("interrupted: nothing was changed")
+        raise
 
 
-def _say(line: str) -> None:
-    typer.echo(line, err=True)
-
-
-def _next(command: str) -> None:
-    if sys.stderr.isatty():
-        _say(f"next: {command}")
-
-
-def _json(value: Any) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
-
-
-def _lines(path: Path | None) -> list[str] | None:
+def _ids(path: Path | None, model: Model) -> list[str] | None:
+    """The documents that a file lists, one id a line."""
     if path is None:
         return None
     try:
-        return path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read the list of documents: {error}", where=str(path)) from None
+        ids = list(filter(None, path.read_text(encoding="utf-8-sig").split("\n")))
+    except OSError as error:
+        raise UserError(f"the list of documents cannot be read: {error.strerror}", where=str(path)) from None
+    except UnicodeDecodeError:
+        raise UserError("the list of documents is not UTF-8 text", where=str(path)) from None
+    if ids and (model.graph_.docs.lookup(ids) < 0).all():
+        say(f"note: no document of the model is listed in {path}, which has {ids[0]!r}")
+    return ids
 
 
 def _actions(text: str | None) -> dict[str, float] | None:

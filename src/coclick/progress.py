@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+_WIDE = 100  # columns from which there is room for counts and rates
+
 
 class Progress(Protocol):
     """`with progress("step", total) as done:` and then `done(rows)` as rows are finished."""
@@ -23,20 +25,26 @@ def quiet(what: str, total: int | None = None) -> Iterator[Callable[[int], None]
 
 @contextmanager
 def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar on the terminal: what, how far, rows a second, time left."""
+    """A bar on the terminal: what, how far, rows a second, time left; less of it where it is narrow."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
-    columns = [TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn()]
-    times = [TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TimeRemainingColumn()]
-    with Progress(*columns, *times, console=Console(stderr=True), transient=False) as display:
+    console = Console(stderr=True)
+    columns: list[ProgressColumn] = [TextColumn("{task.description:<29}"), BarColumn()]
+    if total is not None and console.width >= _WIDE:
+        columns += [MofNCompleteColumn(), TextColumn("{task.fields[rate]}")]
+    columns.append(TimeElapsedColumn())
+    if total is not None:
+        columns.append(TimeRemainingColumn())
+    with Progress(*columns, console=console) as display:
         task = display.add_task(what, total=total, rate="")
 
         def done(rows: int) -> None:
@@ -45,6 +53,8 @@ def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
             display.update(task, rate=f"{speed:,.0f}/s" if speed else "")
 
         yield done
+        finished = display.tasks[0].completed or 1  # of fewer than expected, where work ended early
+        display.update(task, total=finished, completed=finished)
 
 
 def for_terminal() -> Progress:

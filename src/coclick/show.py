@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
 from coclick.explanation import Click, Explanation, Word
@@ -16,43 +18,67 @@ from coclick.explanation import Click, Explanation, Word
 _IN_A_PIPE = 110  # columns, where no terminal says how wide it is
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _IN_A_PIPE)
 _BAR = 24  # characters of the longest bar
+_WIDE = 80  # columns from which a tree has room for bars
+_ANY_WIDTH = 10_000  # columns
+_LONGEST = 200  # characters of a text in a heading
+_STEPS = {"rounds": "rounds of propagation", "validation": "rounds tried on held-out clicks"}
+_SPACES = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class Bar(NamedTuple):
+    """A table's cell that draws a value; left out where the terminal is too narrow for the table."""
+
+    value: float
+    largest: float
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A plain table; numbers to the right."""
-    drawn = Table(title=title or None, title_justify="left", header_style="bold", box=None, pad_edge=False)
     rows = [list(row) for row in rows]
+    if title:
+        console.print(Text(_line(title), "bold"), no_wrap=True, overflow="ellipsis")
+    drawn = _draw(columns, rows)
+    if console.measure(drawn, options=console.options.update(max_width=_ANY_WIDTH)).maximum > console.width:
+        kept = [i for i in range(len(columns)) if not any(isinstance(row[i], Bar) for row in rows)]
+        drawn = _draw([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
+    console.print(drawn)
+
+
+def _draw(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    drawn = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
     for i, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[i], int | float) for row in rows)
         drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*[_cell(value) for value in row])
-    console.print(drawn)
+    return drawn
 
 
 def results(asked: str, found: Sequence[Mapping[str, Any]]) -> None:
     """Ranked documents or queries."""
     if not found:
-        console.print(f"nothing found for {escape(repr(asked))}")
+        console.print(f"nothing found for {_quoted(asked)}")
         return
     names = [name for name in ("doc", "query", "title") if name in found[0]]
     rows = [[i + 1, float(hit["score"]), *(hit[name] for name in names)] for i, hit in enumerate(found)]
-    table(escape(asked), ["", "score", *names], rows)
+    table(asked, ["", "score", *names], rows)
 
 
 def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
     """A query's vector as bars."""
     if not found:
-        console.print(f"no word of {escape(repr(query))} is known")
+        console.print(f"no word of {_quoted(query)} is known")
         return
     largest = max(word["weight"] for word in found)
-    rows = [[word["word"], float(word["weight"]), _bar(word["weight"], largest)] for word in found]
-    table(escape(query), ["word", "weight", ""], rows)
+    rows = [[word["word"], float(word["weight"]), Bar(word["weight"], largest)] for word in found]
+    table(query, ["word", "weight", ""], rows)
 
 
 def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     """The words of a score, heaviest first, and the clicks behind them on both sides."""
-    head = f"[bold]{why.score:.4f}[/]  {escape(why.query)} → {escape(why.doc)}  [dim]{escape(title)}[/]"
+    asked, doc, title = (escape(_line(text)) for text in (why.query, why.doc, title))
+    head = f"[bold]{why.score:.4f}[/]  {asked} → {doc}  [dim]{title}[/]"
     if not why.parts:
         console.print(f"{head}\nquery and document share no word")
         return
@@ -61,8 +87,8 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     sides: Sequence[Word | None] = why.words or [None] * len(why.parts)
     for part, word in list(zip(why.parts, sides, strict=True))[:words]:
         weights = f"[dim]= {word.query_weight:.3f} × {word.doc_weight:.3f}[/]" if word else ""
-        bar = _bar(part.value, largest).ljust(_BAR)
-        branch = tree.add(f"{bar} [bold]{escape(part.label)}[/] {part.value:.4f} {weights}")
+        bar = "" if console.width < _WIDE else _bar(Bar(part.value, largest)).ljust(_BAR) + " "
+        branch = tree.add(f"{bar}[bold]{escape(_line(part.label))}[/] {part.value:.4f} {weights}")
         if word and word.query_clicks:
             _clicks(branch.add("[dim]in the query, from[/]"), word.query_clicks)
         if part.clicks:
@@ -89,32 +115,32 @@ def model_summary(figures: Mapping[str, Any]) -> None:
     """A few lines on a model that was just trained."""
     console.print(f"[bold]{escape(figures['model'])}[/] {_size(figures['bytes'])}")
     if rounds := figures["training"].get("rounds"):
-        _rounds(rounds)
+        _steps("rounds", rounds)
 
 
 def info(figures: Mapping[str, Any]) -> None:
     """Everything known of a graph or a model."""
-    plain = {key: value for key, value in figures.items() if not isinstance(value, dict | list)}
-    table("", ["", ""], plain.items())
+    table("", ["", ""], [[k, _short(v)] for k, v in figures.items() if not isinstance(v, dict | list)])
     for key, value in figures.items():
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "build", "training"):
-        if flat := {k: v for k, v in figures.get(key, {}).items() if v not in ({}, []) and k != "rounds"}:
+        if flat := [[name, _short(value)] for name, value in _flat(figures.get(key, {}))]:
             console.print()
-            table(f"[bold]{key}[/]", ["", ""], [[k, _short(v)] for k, v in flat.items()])
+            table(key, ["", ""], flat)
     for key in ("tables", "can"):
         if key in figures:
             console.print(f"\n[bold]{key}[/]  {', '.join(figures[key]).replace('_', ' ') or 'none'}")
-    if rounds := figures.get("training", {}).get("rounds"):
-        _rounds(rounds)
+    for key in ("rounds", "validation"):
+        if steps := figures.get("training", {}).get(key):
+            _steps(key, steps)
 
 
 def models(rows: Sequence[Mapping[str, Any]]) -> None:
     """The registry."""
 
     def signature(parameters: Mapping[str, Any]) -> str:
-        return ", ".join(f"{name}={value}" for name, value in parameters.items())
+        return ", ".join(f"{name}={_short(value)}" for name, value in parameters.items())
 
     table("", ["model", "what it is", "parameters"],
           [[row["name"], row["summary"], signature(row["parameters"])] for row in rows])  # fmt: skip
@@ -129,7 +155,7 @@ def leaderboard(board: Mapping[str, Any]) -> None:
         [
             model["name"],
             *(float(model["measures"][name]) for name in measures),
-            _bar(model["measures"][measures[0]], best),
+            Bar(model["measures"][measures[0]], best),
             f"{model['seconds']:.1f} s",
         ]
         for model in ordered
@@ -157,51 +183,71 @@ def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def _rounds(rounds: Sequence[Mapping[str, Any]]) -> None:
+def _steps(name: str, steps: Sequence[Mapping[str, Any]]) -> None:
     console.print()
-    columns = list(rounds[0])
-    table(
-        "[bold]rounds of propagation[/]",
-        [c.replace("_", " ") for c in columns],
-        [list(r.values()) for r in rounds],
-    )
+    columns = [column.replace("_", " ") for column in steps[0]]
+    table(_STEPS[name], columns, [list(step.values()) for step in steps])
 
 
 def _distribution(name: str, value: Mapping[str, Any]) -> None:
     figures = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
     console.print(f"\n[bold]{name}[/]  [dim]{figures}[/]")
     largest = max((count for _, count in value["histogram"]), default=1)
-    table("", ["", "", ""], [[label, count, _bar(count, largest)] for label, count in value["histogram"]])
+    table("", ["", "", ""], [[label, count, Bar(count, largest)] for label, count in value["histogram"]])
 
 
 def _clicks(branch: Tree, clicks: Sequence[Click]) -> None:
     for click in clicks[:3]:
-        edge = f"[cyan]{escape(click.query)}[/] → {escape(click.doc)}"
+        edge = f"[cyan]{escape(_line(click.query))}[/] → {escape(_line(click.doc))}"
         branch.add(f"{click.share:6.1%}  {click.clicks:g} clicks  {edge}")
     if len(clicks) > 3:
         branch.add(f"[dim]… and {len(clicks) - 3} more; --json shows them[/]")
 
 
-def _bar(value: float, largest: float) -> str:
+def _bar(bar: Bar) -> str:
     """A bar in eighths of a character."""
-    eighths = round(8 * _BAR * value / largest) if largest > 0 else 0
+    eighths = round(8 * _BAR * bar.value / bar.largest) if bar.largest > 0 else 0
     return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, Bar):
+        return _bar(value)
+    return f"{value:.4f}" if isinstance(value, float) else escape(_line(_short(value), None))
+
+
+def _short(value: Any) -> str:
+    """A figure or a parameter as short as it can be read."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.4f}" if isinstance(value, float) else escape(str(value))
-
-
-def _short(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_cell(part)}" for key, part in value.items())
+        return ", ".join(f"{str(key).replace('_', ' ')} {_short(part)}" for key, part in value.items())
     if isinstance(value, list):
-        return ", ".join(map(str, value[:5])) + (" …" if len(value) > 5 else "")
-    return value
+        return ", ".join(map(_short, value[:5])) + (" …" if len(value) > 5 else "")
+    return str(value)
+
+
+def _flat(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Figures by name, those of figures under both names; without what is empty or has a table of its own."""
+    for name, value in figures.items():
+        if isinstance(value, dict) and any(isinstance(part, dict) for part in value.values()):
+            yield from ((f"{name} {inner}", part) for inner, part in value.items())
+        elif value not in ({}, []) and name not in _STEPS:
+            yield name, value
+
+
+def _line(text: str, most: int | None = _LONGEST) -> str:
+    """Somebody's text on one line: control characters could move the cursor or worse."""
+    clean = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _SPACES.sub(" ", text))
+    return clean if most is None or len(clean) <= most else f"{clean[:most]}…"
+
+
+def _quoted(text: str) -> str:
+    return escape(f"“{_line(text)}”")
 
 
 def _size(size: int) -> str:
