@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from coclick.kernels.jit import jit
 
 RUNGS = 32  # depths of a list to choose from: 0, h, 2h, 4h, …, all of it
+DECAY = 8.0  # measured: reading on until the bound is θ(1 − x) leaves about e^(−8x) of the rows to score
 
 
 @jit
@@ -54,41 +55,44 @@ def plan(
     tops: NDArray[np.int64],
     tau: float,
     norm: float,
-    target: float,
-    budget: int,
-    least: int,
+    theta: float,
+    scoring: float,
     rungs: NDArray[np.int64],
-) -> int:
-    """Choose a rung for each list, until the bound is below the target: postings to be read.
+) -> None:
+    """Choose a rung for each list so that the bound is below θ; all of them if θ is 0.
 
-    `rungs` start from `least`; steps that exceed the budget are shortened or left out.
+    Reading deeper leaves fewer rows to score, so choose what has the least estimated cost
+    altogether: a posting costs 1, a row `scoring`.
     """
     lists = len(query)
+    at = np.zeros(lists, np.int64)
     slopes = np.empty(lists, np.float64)
     nexts = np.empty(lists, np.int64)
     bound = 0.5 * tau * norm * norm
-    cost = 0
     for i in range(lists):
-        rungs[i] = min(least, tops[i])
-        cost += depths[i, rungs[i]]
-        bound += below(query[i], impacts[i, rungs[i]], tau)
-        slopes[i], nexts[i] = _step(query[i], depths[i], impacts[i], rungs[i], tops[i], tau)
-    while bound >= target:
+        rungs[i] = tops[i]
+        bound += below(query[i], impacts[i, 0], tau)
+        slopes[i], nexts[i] = _step(query[i], depths[i], impacts[i], 0, tops[i], tau)
+    read, least, enough = 0, np.inf, -1.0
+    while True:
+        if bound < theta:
+            if enough < 0.0:
+                enough = read
+            cost = read + scoring * enough * math.exp(-DECAY * (1.0 - bound / theta))
+            if cost < least:
+                least = cost
+                rungs[:] = at
+            elif read > least:
+                break
         best = int(np.argmax(slopes))
         if not slopes[best] > 0.0:
             break
         weight, depth, impact = query[best], depths[best], impacts[best]
-        rung, further = rungs[best], nexts[best]
-        while cost + depth[further] - depth[rung] > budget and further > rung:
-            further -= 1
-        if further == rung:
-            slopes[best] = 0.0
-            continue
-        cost += depth[further] - depth[rung]
+        rung, further = at[best], nexts[best]
+        read += depth[further] - depth[rung]
         bound -= below(weight, impact[rung], tau) - below(weight, impact[further], tau)
-        rungs[best] = further
+        at[best] = further
         slopes[best], nexts[best] = _step(weight, depth, impact, further, tops[best], tau)
-    return cost
 
 
 @jit

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
-from coclick.kernels import threshold as kernel
+from coclick.kernels import dots, threshold
 from coclick.kernels.jit import jit
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 
-TABLE = 1 << 18  # counters of a search; more would leave the processor's cache
+TABLE = 1 << 20  # counters of a search, at most; small searches use few of them and stay in the cache
 FEW = 2048  # so few allowed rows are scored one by one
 SHORT = 48  # lists up to this length are sorted by insertion
 
@@ -32,8 +32,8 @@ class Scratch:
     """Working memory for the searches of one thread over `rows` rows and `terms` terms."""
 
     def __init__(self, rows: int, terms: int) -> None:
-        self.clock = np.zeros(1, np.int32)
-        self.stamps = np.zeros(rows, np.int32)  # by the clock, the search that last scored a row
+        self.clock = np.zeros(1, np.uint8)  # counts searches, round and round
+        self.stamps = np.zeros(rows, np.uint8)  # the search that last scored a row
         self.query = np.zeros(terms, np.float32)  # zeros between searches
         self.table = np.zeros(TABLE, np.float32)
 
@@ -138,9 +138,7 @@ def search_block(
             rows[query], scores[query] = -1, 0.0
             rows[query, : len(found)], scores[query, : len(found)] = found, values
         return
-    if scratch.clock[0] > np.iinfo(np.int32).max - (last - first):
-        scratch.clock[:], scratch.stamps[:] = 0, 0
-    if not kernel.search_range(
+    if not threshold.search_range(
         *postings, indptr, indices, data, query_indptr, query_terms, query_weights,
         first, last, float(max_norm), allowed,
         scratch.clock, scratch.stamps, scratch.query, scratch.table, rows, scores,
@@ -176,7 +174,7 @@ def score_rows(
 ) -> NDArray[np.float32]:
     """The dot products of given rows with the query, to the bit what `search` finds."""
     scores = np.empty(len(rows), np.float32)
-    if not kernel.score_rows(indptr, indices, data, query_terms, query_weights, rows, scratch.query, scores):
+    if not dots.score_rows(indptr, indices, data, query_terms, query_weights, rows, scratch.query, scores):
         raise _damaged()
     return scores
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.depths import RUNGS, below, ladder, plan, tightest
+from coclick.kernels.dots import TOGETHER, dot, fetch, spread, wipe
 from coclick.kernels.heap import best_first, push
 from coclick.kernels.jit import jit
 from coclick.kernels.prefetch import prefetch
@@ -31,9 +32,9 @@ from coclick.kernels.prefetch import prefetch
 HEAD = 16  # postings of each list that a probe reads, at least
 PROBED = 1024  # postings that a probe reads altogether, if the heads are not more
 CHOSEN = 64  # rows that a probe scores, at least
-MARGIN = 0.3  # sweeps go as deep as if θ were less by this part, which leaves fewer rows to score
-WAITING = 32  # rows that are fetched from memory together
+SCORING = 50  # what it costs to score a row, beyond its entries; reading a posting costs 1
 ROUNDING = 1e-7  # relative error of a float32 operation
+TAKEN = np.float32(-1.0)  # a counter whose row was chosen
 NORM_ROUNDING = 1e-5  # relative error of vectors that were scaled to their norm
 
 
@@ -52,8 +53,8 @@ def search_range(
     last: int,
     max_norm: float,
     allowed: NDArray[np.uint8],
-    clock: NDArray[np.int32],
-    stamps: NDArray[np.int32],
+    clock: NDArray[np.uint8],
+    stamps: NDArray[np.uint8],
     dense: NDArray[np.float32],
     table: NDArray[np.float32],
     rows: NDArray[np.int32],
@@ -69,81 +70,21 @@ def search_range(
             return False
         terms = query_terms[start:end]
         clock[0] += 1
+        if clock[0] == 0:  # it went round
+            stamps[:] = 0
+            clock[0] = 1
         rows[query, :] = -1
         scores[query, :] = 0.0
-        _spread(terms, query_weights[start:end], dense)
+        spread(terms, query_weights[start:end], dense)
         found = _search(
             post_indptr, post_rows, post_weights, indptr, indices, data, terms,
             max_norm, allowed, clock[0], stamps, dense, table, rows[query], scores[query],
         )  # fmt: skip
-        _wipe(terms, dense)
+        wipe(terms, dense)
         if found < 0:
             return False
         best_first(scores[query], rows[query], found)
     return True
-
-
-@jit
-def _spread(terms: NDArray[np.int32], weights: NDArray[np.float32], dense: NDArray[np.float32]) -> None:
-    """Add the query's positive weights to `dense`; terms that do not exist are left out."""
-    for i in range(len(terms)):
-        if 0 <= terms[i] < len(dense) and weights[i] > 0.0:
-            dense[terms[i]] += weights[i]
-
-
-@jit
-def _wipe(terms: NDArray[np.int32], dense: NDArray[np.float32]) -> None:
-    """Set `dense` to zero again."""
-    for i in range(len(terms)):
-        if 0 <= terms[i] < len(dense):
-            dense[terms[i]] = 0.0
-
-
-@jit
-def _score(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    data: NDArray[np.float32],
-    dense: NDArray[np.float32],
-    row: int,
-) -> np.float32:
-    """The dot product of a row with the query, summed by ascending term; NaN if it is damaged."""
-    if row < 0 or row >= len(indptr) - 1:
-        return np.float32(np.nan)
-    start, end = indptr[row], indptr[row + 1]
-    if start < 0 or end > len(indices) or end > len(data):
-        return np.float32(np.nan)
-    total = 0.0
-    for at in range(start, end):
-        term = np.uint32(indices[at])
-        if term >= len(dense):
-            return np.float32(np.nan)
-        total += np.float64(dense[term]) * np.float64(data[at])
-    return np.float32(total)
-
-
-@jit
-def score_rows(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    data: NDArray[np.float32],
-    terms: NDArray[np.int32],
-    weights: NDArray[np.float32],
-    rows: NDArray[np.int32],
-    dense: NDArray[np.float32],
-    scores: NDArray[np.float32],
-) -> bool:
-    """The scores of given rows; False for damage."""
-    sound = True
-    _spread(terms, weights, dense)
-    for first in range(0, len(rows), WAITING):
-        last = min(first + WAITING, len(rows))
-        _fetch(indptr, indices, data, rows[first:last])
-        for i in range(first, last):
-            scores[i] = _score(indptr, indices, data, dense, rows[i])
-            sound &= scores[i] >= 0.0
-    _wipe(terms, dense)
-    return sound
 
 
 @jit
@@ -157,8 +98,8 @@ def _search(
     terms: NDArray[np.int32],
     max_norm: float,
     allowed: NDArray[np.uint8],
-    now: int,
-    stamps: NDArray[np.int32],
+    now: np.uint8,
+    stamps: NDArray[np.uint8],
     dense: NDArray[np.float32],
     table: NDArray[np.float32],
     rows: NDArray[np.int32],
@@ -173,6 +114,12 @@ def _search(
     lists = _open(post_indptr, postings, terms, dense, starts, lengths, query)
     if lists <= 0 or k == 0:
         return lists if k else 0
+    if lists == 1:
+        last = starts[0] + lengths[0]
+        return _first_of_list(
+            post_rows[starts[0] : last], post_weights[starts[0] : last], query[0],
+            len(indptr) - 1, allowed, rows, scores,
+        )  # fmt: skip
     query = query[:lists]
     depths = np.empty((lists, RUNGS), np.int64)
     impacts = np.empty((lists, RUNGS), np.float32)
@@ -184,26 +131,35 @@ def _search(
     slack = ROUNDING * (lists + 10) * largest
     norm = max_norm * (1.0 + NORM_ROUNDING) if max_norm < math.inf else 0.0
 
-    # Probe. The plan needs a guess of τ before there is a θ.
+    # Probe.
     rungs = np.empty(lists, np.int64)
-    tau = 0.2 * math.sqrt(np.sum(query * query)) / norm if norm else 0.0
-    cost = plan(query, depths, impacts, tops, tau, norm, 0.0, PROBED, 1, rungs)
+    cost = 0
+    for i in range(lists):
+        rungs[i] = min(1, tops[i])
+        while rungs[i] < tops[i] and depths[i, rungs[i] + 1] * lists <= PROBED:
+            rungs[i] += 1
+        cost += depths[i, rungs[i]]
     used = _clear(table, cost)
     chosen = np.empty(max(CHOSEN, 2 * k), np.int32)
-    found = _probe(post_rows, post_weights, starts, query, depths, rungs, allowed, now, stamps, used, chosen)
+    found = _probe(
+        post_rows, post_weights, starts, query, depths, rungs, len(indptr) - 1, allowed, used, chosen
+    )
     if found >= 0:
-        found = _score_block(indptr, indices, data, dense, chosen, found, rows, scores, 0)
+        found = _score_new(indptr, indices, data, dense, now, stamps, chosen[:found], rows, scores, 0)
     if found < 0:
         return -1
 
-    # Plan. Depths for the best τ, the best τ for these depths, and once more.
-    target = (1.0 - MARGIN) * scores[0] if found == k else 0.0
-    tau = 0.6 * target / (norm * norm) if norm else 0.0
+    # Plan. Depths for a likely τ, the best τ for these depths, and once more.
+    theta = max(0.0, scores[0] - slack) if found == k else 0.0
+    scoring = SCORING + len(indices) / (len(indptr) - 1)
+    tau = 0.4 * theta / (norm * norm) if norm else 0.0
     caps = np.empty(lists, np.float64)
     for _ in range(2):
-        cost = plan(query, depths, impacts, tops, tau, norm, target, len(post_rows), 0, rungs)
+        plan(query, depths, impacts, tops, tau, norm, theta, scoring, rungs)
+        cost = 0
         for i in range(lists):
             caps[i] = impacts[i, rungs[i]]
+            cost += depths[i, rungs[i]]
         tau = tightest(query, caps, norm)
 
     used = _clear(table, cost)
@@ -243,6 +199,33 @@ def _open(
 
 
 @jit
+def _first_of_list(
+    post_rows: NDArray[np.int32],
+    post_weights: NDArray[np.float32],
+    weight: float,
+    row_count: int,
+    allowed: NDArray[np.uint8],
+    rows: NDArray[np.int32],
+    scores: NDArray[np.float32],
+) -> int:
+    """The heap of the best rows where there is one list: its size, or −1 for damage.
+
+    They stand in front, and need no look at their vectors, which matters where thousands tie.
+    """
+    found = 0
+    for at in range(len(post_rows)):
+        value = np.float32(weight * np.float64(post_weights[at]))
+        if found == len(rows) and value < scores[0]:
+            break
+        row = post_rows[at]
+        if row < 0 or row >= row_count:
+            return -1
+        if value > 0.0 and (len(allowed) == 0 or allowed[row]):
+            found = push(scores, rows, found, value, row)
+    return found
+
+
+@jit
 def _clear(table: NDArray[np.float32], postings: int) -> NDArray[np.float32]:
     """As much of the table as there are postings, four times, in powers of two; zeros."""
     size = 1024
@@ -261,13 +244,16 @@ def _probe(
     query: NDArray[np.float64],
     depths: NDArray[np.int64],
     rungs: NDArray[np.int64],
+    rows: int,
     allowed: NDArray[np.uint8],
-    now: int,
-    stamps: NDArray[np.int32],
     table: NDArray[np.float32],
     chosen: NDArray[np.int32],
 ) -> int:
-    """Choose and stamp the rows with the largest partial scores: how many, or −1 for damage."""
+    """Choose the rows with the largest partial scores: how many, or −1 for damage.
+
+    Which rows look best is no more than a good guess, so rows that share a counter may displace
+    each other.
+    """
     mask = np.uint32(len(table) - 1)
     for i in range(len(query)):
         weight = np.float32(query[i])
@@ -279,16 +265,13 @@ def _probe(
         for at in range(starts[i], starts[i] + depths[i, rungs[i]]):
             row = post_rows[at]
             value = table[np.uint32(row) & mask]
-            if size == len(chosen) and value <= partial[0]:
+            if value == TAKEN or (size == len(chosen) and value <= partial[0]):
                 continue
-            if row < 0 or row >= len(stamps):
+            if row < 0 or row >= rows:
                 return -1
-            if stamps[row] == now or (len(allowed) and not allowed[row]):
-                continue
-            if size == len(chosen):
-                stamps[chosen[0]] = 0
-            stamps[row] = now
-            size = push(partial, chosen, size, value, row)
+            table[np.uint32(row) & mask] = TAKEN
+            if len(allowed) == 0 or allowed[row]:
+                size = push(partial, chosen, size, value, row)
     return size
 
 
@@ -308,8 +291,8 @@ def _sweep(
     norm: float,
     slack: float,
     allowed: NDArray[np.uint8],
-    now: int,
-    stamps: NDArray[np.int32],
+    now: np.uint8,
+    stamps: NDArray[np.uint8],
     dense: NDArray[np.float32],
     table: NDArray[np.float32],
     rows: NDArray[np.int32],
@@ -323,7 +306,7 @@ def _sweep(
     cut = np.float32(scores[0] - base) if found == len(rows) else np.float32(-1.0)
     mask = np.uint32(len(table) - 1)
     half = np.float32(0.5 * tau)
-    waiting = np.empty(WAITING, np.int32)
+    waiting = np.empty(TOGETHER, np.int32)
     waits = 0
     for i in range(len(query)):
         weight = np.float32(query[i])
@@ -336,58 +319,49 @@ def _sweep(
             table[np.uint32(row) & mask] = reach
             if reach < cut:
                 continue
-            if row < 0 or row >= len(stamps):
+            if row < 0 or row >= len(indptr) - 1:
                 return -1
-            if stamps[row] == now or (len(allowed) and not allowed[row]):
+            if len(allowed) and not allowed[row]:
                 continue
-            stamps[row] = now
+            prefetch(stamps, row)
             prefetch(indptr, row)
             waiting[waits] = row
             waits += 1
-            if waits == WAITING:
-                found = _score_block(indptr, indices, data, dense, waiting, waits, rows, scores, found)
+            if waits == TOGETHER:
+                found = _score_new(indptr, indices, data, dense, now, stamps, waiting, rows, scores, found)
                 if found < 0:
                     return -1
                 if found == len(rows):
                     cut = np.float32(scores[0] - base)
                 waits = 0
-    return _score_block(indptr, indices, data, dense, waiting, waits, rows, scores, found)
+    return _score_new(indptr, indices, data, dense, now, stamps, waiting[:waits], rows, scores, found)
 
 
 @jit
-def _score_block(
+def _score_new(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
     dense: NDArray[np.float32],
+    now: np.uint8,
+    stamps: NDArray[np.uint8],
     block: NDArray[np.int32],
-    count: int,
     rows: NDArray[np.int32],
     scores: NDArray[np.float32],
     found: int,
 ) -> int:
-    """Score the first `count` rows of a block into the heap: its size, or −1 for damage."""
-    _fetch(indptr, indices, data, block[:count])
-    for i in range(count):
-        value = _score(indptr, indices, data, dense, block[i])
+    """Score into the heap what has no stamp yet: the heap's size, or −1 for damage."""
+    fresh = 0
+    for row in block:
+        if stamps[row] != now:
+            stamps[row] = now
+            block[fresh] = row
+            fresh += 1
+    fetch(indptr, indices, data, block[:fresh])
+    for row in block[:fresh]:
+        value = dot(indptr, indices, data, dense, row)
         if not value >= 0.0:
             return -1
         if value > 0.0:
-            found = push(scores, rows, found, value, block[i])
+            found = push(scores, rows, found, value, row)
     return found
-
-
-@jit
-def _fetch(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    data: NDArray[np.float32],
-    rows: NDArray[np.int32],
-) -> None:
-    """Load rows from memory together: waiting for one after the other takes three times as long."""
-    for row in rows:
-        if 0 <= row < len(indptr) - 1:
-            start = indptr[row]
-            for line in (0, 16):  # 64 bytes each
-                prefetch(indices, start + line)
-                prefetch(data, start + line)
