@@ -1,6 +1,7 @@
 """Shared by all tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,14 @@ from hypothesis import Phase, settings
 
 # The first call of a compiled function takes as long as its compilation: no deadline per example.
 # Derandomised, so that a clean clone and this one run the same examples.
+# In continuous integration a failing example is reported as it is: to make it smaller can take minutes.
 phases = [phase for phase in Phase if phase is not Phase.shrink or not os.environ.get("CI")]
 settings.register_profile("coclick", deadline=None, derandomize=True, phases=phases)
 settings.load_profile("coclick")
+
+# A shell that starts us in the background makes us ignore Ctrl-C, and with us the processes that tests start
+# in order to interrupt them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NO_DATA = "the development data is not beside this repository"
