@@ -45,7 +45,9 @@ def problem(seed, rows=None):
 def test_half_step(seed):
     weights, vectors, k, term_hash = problem(seed)
     ours = half_step(weights, vectors, k, term_hash)
-    np.testing.assert_allclose(dense(ours), expected(dense(weights) @ dense(vectors), k, term_hash), atol=1e-6)
+    np.testing.assert_allclose(
+        dense(ours), expected(dense(weights) @ dense(vectors), k, term_hash), atol=1e-6
+    )
     assert ours.problem() is None
     for row in range(ours.rows):
         terms, _ = ours.row(row)

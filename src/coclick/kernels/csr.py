@@ -36,9 +36,7 @@ def take_rows(matrix: Csr, order: NDArray[np.int32]) -> Csr:
     data = np.empty(matrix.nnz, np.float32)
 
     def copy(first: int, last: int) -> None:
-        _copy_rows(
-            first, last, order, matrix.indptr, matrix.indices, matrix.data, indptr, indices, data
-        )
+        _copy_rows(first, last, order, matrix.indptr, matrix.indices, matrix.data, indptr, indices, data)
 
     run_blocks(copy, balanced_blocks(indptr, 4 * threads()))
     return Csr(indptr, indices, data, matrix.columns)

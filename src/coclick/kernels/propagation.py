@@ -4,8 +4,8 @@ One half-step is Y = norm(top_K(W X)): prune first, normalise after. Every resul
 dense array of sums with a list of the terms touched, and chosen from by `topk`. Ties for the last places
 go to the smaller hash of the term, then to the smaller term.
 
-The kernels `propagate_block` and `two_hops_block` are plain functions of arrays for a range of rows, with
-one thread; the other functions run them on all threads.
+The kernel `propagate_block` is a plain function of arrays for a range of rows, with one thread; the other
+functions run it on all threads.
 """
 
 from __future__ import annotations
@@ -154,7 +154,9 @@ def propagate_block(
             for edge in range(begin + ONE, end):
                 other = np.uint64(indices[edge])
                 start = row_start(width, starts, other)
-                touched = _add_row(entries, values, start, np.uint64(counts[other]), weights[edge], sums, terms, touched)
+                touched = _add_row(
+                    entries, values, start, np.uint64(counts[other]), weights[edge], sums, terms, touched
+                )
             for i in range(touched):
                 term = terms[i]
                 sums_of_terms[i] = sums[term]
@@ -162,7 +164,9 @@ def propagate_block(
         start = row_start(out_width, out_starts, row)
         kept = min(touched, most)
         if touched > most:
-            keep_largest(terms, sums_of_terms, keys, touched, most, term_hash, kept_terms, kept_values, tied, tied_keys)
+            keep_largest(
+                terms, sums_of_terms, keys, touched, most, term_hash, kept_terms, kept_values, tied, tied_keys
+            )
             _write_row(kept_terms, kept_values, kept, normalise, start, out_entries, out_values)
         else:
             _write_row(terms, sums_of_terms, kept, normalise, start, out_entries, out_values)
@@ -196,10 +200,14 @@ def propagate(
 
 
 class Propagator:
-    """Rounds of propagation between texts and others."""
+    """Rounds of propagation between texts and others, `weights` having a row for each text.
+
+    Rows are renumbered, once, so that neighbours in the graph are neighbours in memory: texts by the rarest
+    word that they start with, others by the first text that they are met from. Results are in the caller's
+    numbering again.
+    """
 
     def __init__(self, weights: Csr, start: Csr, k: int, term_hash: NDArray[np.uint32]) -> None:
-        self._start = start
         self._k, self._hash = k, term_hash
         self._text_order = group_by_rarest_column(start)
         self._to_texts = take_rows(weights, self._text_order)
@@ -208,11 +216,14 @@ class Propagator:
         self._texts = PackedRows.from_csr(start, self._text_order)
 
     def round(self, done: Done | None = None) -> None:
+        """Both half-steps: from the texts to the others and back."""
         self._others = propagate(self._to_others, self._texts, self._k, self._hash, done=done)
         self._texts = propagate(self._to_texts, self._others, self._k, self._hash, done=done)
 
     def texts(self) -> Csr:
+        """The vectors of the texts after the last round."""
         return self._texts.to_csr(self._text_order)
 
     def others(self) -> Csr:
+        """The vectors of the others after the last round."""
         return self._others.to_csr(self._other_order)

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.lanes import LANES, lanes_at_least, lowest_bit
 from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import jit
+from coclick.kernels.lanes import LANES, lanes_at_least, lowest_bit
 
 # Unsigned throughout: numba gives signed indices a test for negative ones, which costs a fifth here.
 ZERO, ONE, STEP = np.uint64(0), np.uint64(1), np.uint64(LANES)
