@@ -66,6 +66,8 @@ class Model:
         specs.check(self)
         if graph.clicks.nnz == 0:
             raise UserError("the graph has no clicks to learn from")
+        if graph.artefact:
+            check_bounds({"graph": graph}, graph.artefact)
         self.graph_ = graph
         self.figures_ = {}
         self.artefact_ = None
@@ -257,7 +259,7 @@ def names() -> list[str]:
 
 def model_class(name: str) -> type[Model]:
     """The class of that name; only its own file is imported when it is named after the model."""
-    if name not in _REGISTRY:
+    if name not in _REGISTRY and name.isidentifier():
         try:
             importlib.import_module(f"coclick.models.{name}")
         except ModuleNotFoundError:
@@ -293,7 +295,11 @@ def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
             where=str(path),
             hint="train one: coclick train vpcg GRAPH",
         )
-    model = model_class(str(source.manifest.get("model")))._read(source)
+    try:
+        cls = model_class(str(source.manifest.get("model")))
+    except UserError as error:
+        raise ArtefactError(f"the manifest: {error.what}", where=str(path)) from None
+    model = cls._read(source)
     if graph is not None:
         model.check_graph(graph)
     return model
@@ -322,9 +328,22 @@ def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
         yield from out_of_bounds("clicks_by_doc", value.clicks_by_doc)
         yield from out_of_bounds("queries", value.queries)
         yield from out_of_bounds("docs", value.docs)
+        for field, texts in value.texts.items():
+            yield from out_of_bounds(f"text.{field}", texts)
     elif hasattr(value, "problem"):
         if problem := value.problem():
             yield name, problem
     elif hasattr(value, "__dataclass_fields__"):
         for part in value.__dataclass_fields__:
             yield from out_of_bounds(f"{name}.{part}", getattr(value, part))
+
+
+def check_bounds(values: Mapping[str, Any], source: Artefact) -> None:
+    """Raise if what was opened from a file would lead outside an array; for work that reads all of it."""
+    for name, value in values.items():
+        for part, problem in out_of_bounds(name, value):
+            raise ArtefactError(
+                f"the {source.kind} is damaged: {part}: {problem}",
+                where=str(source.path),
+                hint="`coclick verify` names the file",
+            )

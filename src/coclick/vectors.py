@@ -17,7 +17,7 @@ from coclick.errors import UserError
 from coclick.explanation import Click, Explanation, Part, Word
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
-from coclick.model import Model, as_list
+from coclick.model import Model, as_list, check_bounds
 from coclick.origins import NoOrigin, Origin
 from coclick.run import Run
 from coclick.sparse import Csr, stack
@@ -123,6 +123,8 @@ class VectorModel(Model):
         if not self.can_add:
             self._cannot("take documents after training", "can_add")
         graph = self._fitted
+        if self.artefact_:
+            check_bounds(vars(self), self.artefact_)
         names = list(docs)
         known = graph.docs.lookup(names) >= 0
         if known.any():
