@@ -173,11 +173,11 @@ class UnitTable:
 
     def sequences(self, texts: Sequence[str], analyzer: Analyzer, terms: Vocab) -> Tokens:
         """Texts as sequences of the symbols of this kind of unit."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract
 
     def labels(self, units: NDArray[np.integer], surfaces: Strings) -> list[str]:
         """Units as people read them; `surfaces` says how to write each term."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract
 
     def _find(self, sequences: Tokens, first: int, last: int) -> Found:
         symbols = int(sequences.indptr[last] - sequences.indptr[first])

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from coclick.errors import UserError
 from coclick.logs import build, read_docs
 
-DATA = Path("/work/shared/data")
 LOG = "query\tdoc\tclicks\nshoe\tD1\t3\nhat\tD2\t1\nhat\tD9\t2\n"
 
 
@@ -134,11 +132,10 @@ def test_long_texts(tmp_path, log):
     assert graph.texts["body"][0] == body and graph.texts["body"][1] == body[:1000]
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs the development data")
 @pytest.mark.parametrize(("name", "count"), [("esci_ubi", 6764), ("nfcorpus", 3633)])
-def test_real_documents(name, count):
-    docs = read_docs(DATA / name / "docs.tsv.gz")
-    with gzip.open(DATA / name / "docs.tsv.gz", "rt", encoding="utf-8") as stream:
+def test_real_documents(name, count, data):
+    docs = read_docs(data / name / "docs.tsv.gz")
+    with gzip.open(data / name / "docs.tsv.gz", "rt", encoding="utf-8") as stream:
         lines = [line.rstrip("\n").split("\t") for line in stream]
     assert len(docs) == count == len(lines)
     assert [[doc, text["title"], text["body"]] for doc, text in docs.items()] == [line[:3] for line in lines]

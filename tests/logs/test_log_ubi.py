@@ -3,13 +3,10 @@
 import gzip
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from coclick.logs import build
-
-SAMPLE = Path("/work/shared/data/esci_ubi/ubi_queries_events.ndjson.gz")
 
 
 def event(query_id, action, doc=None, ordinal=None, minute=0, **more):
@@ -87,9 +84,9 @@ def test_a_small_export(tmp_path, export):
     assert carts.clicks.to_scipy().toarray().tolist() == [[1, 0, 0], [0, 4, 1]]
 
 
-@pytest.mark.skipif(not SAMPLE.exists(), reason="needs the development data")
-def test_the_real_export(tmp_path):
-    with gzip.open(SAMPLE, "rt", encoding="utf-8") as stream:
+def test_the_real_export(tmp_path, data):
+    sample = data / "esci_ubi" / "ubi_queries_events.ndjson.gz"
+    with gzip.open(sample, "rt", encoding="utf-8") as stream:
         records = [json.loads(line) for line in stream]
     records = [record for record in records if "index" not in record]
     texts = {}
@@ -108,7 +105,7 @@ def test_the_real_export(tmp_path):
             dropped += 1
         elif action != "impression":
             clicks[" ".join(query.lower().split()), doc] += 1
-    graph = build([SAMPLE], SAMPLE.with_name("docs.tsv.gz"), tmp_path / "graph")
+    graph = build([sample], sample.with_name("docs.tsv.gz"), tmp_path / "graph")
     assert graph.figures["rows"] == len(records)
     assert graph.figures["right"] == len(records) - dropped
     matrix = graph.clicks.to_scipy().tocoo()
