@@ -27,6 +27,7 @@ from coclick.state import read_value, write_value
 from coclick.store import Artefact, writing
 from coclick.strings import Strings
 from coclick.text import normalise
+from coclick.views import titles
 
 _REGISTRY: dict[str, type[Model]] = {}
 M = TypeVar("M", bound="Model")
@@ -158,13 +159,9 @@ class Model:
     def save(self, path: str | Path, *, force: bool = False) -> Self:
         """Write one self-contained directory; what the graph has on disk already is linked."""
         graph = self._fitted
-        carried = ClickGraph(
-            graph.queries,
-            graph.docs,
-            graph.clicks,
-            {name: text for name, text in graph.texts.items() if name == "title"},
-            artefact=graph.artefact,
-        )
+        short = titles(graph.texts)  # what explanations read: the title or, without titles, the first field
+        texts = {name: text for name, text in graph.texts.items() if text is short}
+        carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
         origins = [origin for origin in (graph.artefact, self.artefact_) if origin]
         with writing(path, force=force, origins=origins) as out:
             carried.write(out)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coclick import create
+from coclick import create, open_model
 from coclick.graph import ClickGraph
 from coclick.text import Analyzer
 from models.reference_vpcg import Reference
@@ -204,6 +204,15 @@ def test_own_words_take_part_and_have_no_clicks_behind_them():
     assert sum(click.share for click in words["mail"].query_clicks) == pytest.approx(1, rel=1e-5)
     for part in why.parts:
         assert sum(unit.value for unit in part.parts) == pytest.approx(part.value, rel=1e-5)
+
+
+def test_documents_without_titles_are_known_and_explained_by_their_first_text(tmp_path):
+    docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
+    rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
+    create("vpcg").fit(ClickGraph.from_clicks(rows, docs)).save(tmp_path / "model")
+    why = open_model(tmp_path / "model").explain("yahoo", "b")
+    assert why.score > 0
+    assert all(word.clicks for word in why.words)
 
 
 def test_rounds_by_convergence_and_by_validation():

@@ -134,7 +134,8 @@ class VPCG(VectorModel):
         """The clicks of the document, or those behind the units of its title."""
         if self.graph_.clicks_by_doc.lengths()[doc]:
             return PropagatedOrigin(self._side(is_query=False), doc)
-        title = self.graph_.title(doc)
+        texts = titles(self.graph_.texts)
+        title = texts[doc] if texts else ""
         return self._generator.origin(self._side(self.start == "query"), title, self.surfaces_)
 
     # -- inside ----------------------------------------------------------------------------------------
