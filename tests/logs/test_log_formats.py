@@ -158,3 +158,14 @@ def test_many_decimals_add_up_exactly_in_any_order(tmp_path):
         graphs.append(build([tmp_path / f"{number}.tsv"], None, tmp_path / f"graph{number}"))
     assert graphs[0].digest == graphs[1].digest
     assert graphs[0].clicks.data[0] == pytest.approx(1_000_003.500001)
+
+
+def test_queries_without_an_edge_or_any_other_sign_are_not_in_the_graph(tmp_path):
+    path = tmp_path / "log.tsv"
+    path.write_text(tsv([NAMES[:3], ("few", "D1", 0.5), ("many", "D2", 2), ("some", "D2", 1)]))
+    graph = build([path], None, tmp_path / "graph")
+    assert list(graph.queries) == ["many", "some"] and list(graph.docs) == ["D2"]
+    assert graph.figures["pairs_below_thresholds"] == graph.figures["queries_below_thresholds"] == 1
+    assert graph.figures["clicks_below_thresholds"] == 0.5
+    assert list(build([path], None, tmp_path / "more", min_clicks=2).queries) == ["many"]
+    assert list(build([path], None, tmp_path / "all", min_clicks=0).queries) == ["few", "many", "some"]

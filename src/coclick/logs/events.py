@@ -27,6 +27,9 @@ class Known:
     users: bool
     days: bool
     positions: bool
+    docs: int  # how many have a number
+    places: int  # one more than the largest position
+    last_day: int
 
     @property
     def sessions(self) -> bool:
@@ -59,16 +62,22 @@ def number_events(work: Workspace, rows: Rows) -> int:
 def aggregate(work: Workspace, rows: Rows) -> Known:
     """Make the tables that the graph's arrays are cut from, all sorted by query and document:
 
-    shown    (q, d, day, position, n)     pages that showed the document; position 0 is unknown
+    shown    (pair, cell)     a row a page that showed the document: pair = q · docs + d, and
+                              cell = day · places + position, where position 0 is unknown
     clicked  (q, d, day, c1 …[, navigational, users])     ci counts the i-th action
     clickers (q, d, users)
     skip     (q, clicked, skipped, n)
     """
+    days, positions = "timestamp" in rows.fields, "position" in rows.fields
+    farthest = work.value("SELECT max(position) FROM event") if positions else None
     known = Known(
         impressions=bool(work.value("SELECT count(*) FROM event WHERE a = 0")),
         users="user" in rows.fields,
-        days="timestamp" in rows.fields,
-        positions="position" in rows.fields and work.value("SELECT max(position) FROM event") is not None,
+        days=days,
+        positions=farthest is not None,
+        docs=work.value("SELECT count(*) FROM doc"),
+        places=(farthest or 0) + 2,
+        last_day=work.value(f"SELECT max(t) // {_DAY} FROM event") if days else 0,
     )
     counts = [f"c{code}" for code in range(1, len(rows.actions) + 1)]
     if known.sessions:
@@ -79,7 +88,7 @@ def aggregate(work: Workspace, rows: Rows) -> Known:
         _plain(work, known, counts)
     _clicked(work, known, counts)
     if known.impressions:
-        _shown(work)
+        _shown(work, known)
     if known.skips:
         _skips(work, counts)
     return known
@@ -124,7 +133,7 @@ def _pages(work: Workspace, known: Known, counts: list[str]) -> None:
     work.run(f"""
         CREATE TABLE page AS
         SELECT s, q, d, (min(b) // {_DAY // GAP})::INTEGER AS day, {position} AS position {clicks}
-        FROM event JOIN stretch ON event.u = stretch.u AND event.t // {GAP} = stretch.b
+        FROM event JOIN stretch ON event.u = stretch.u AND (event.t // {GAP})::INTEGER = stretch.b
         GROUP BY s, q, d""")
 
 
@@ -186,10 +195,12 @@ def _clicked(work: Workspace, known: Known, counts: list[str]) -> None:
             FROM click GROUP BY q, d, day ORDER BY q, d, day""")
 
 
-def _shown(work: Workspace) -> None:
-    work.run("""
-        CREATE TABLE shown AS SELECT q, d, day, position, count(*) AS n
-        FROM page GROUP BY q, d, day, position ORDER BY q, d, day, position""")
+def _shown(work: Workspace, known: Known) -> None:
+    """Two packed keys sort in half the time that grouping by four columns takes; the rest is counting."""
+    work.run(f"""
+        CREATE TABLE shown AS
+        SELECT q::BIGINT * {known.docs} + d AS pair, day::BIGINT * {known.places} + position AS cell
+        FROM page ORDER BY pair, cell""")
 
 
 def _skips(work: Workspace, counts: list[str]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ class _Block:
     """Some queries' days: one row a query, document and day, in that order, and the rows' positions."""
 
     query: Ints  # of each pair
-    doc: Ints
+    doc: NDArray[np.int32]
     users: Ints
     pair: Ints  # of each row
     day: Ints
@@ -36,7 +37,7 @@ class _Block:
 
     def by_pair(self, counts: Ints) -> Ints:
         """Add up the days."""
-        return _summed(self.pair, counts, len(self.query))
+        return np.add.reduceat(counts, np.flatnonzero(np.diff(self.pair, prepend=-1)))
 
 
 def write_history(
@@ -55,135 +56,180 @@ def write_history(
         "navigational": known.sessions,
     }
     columns = [name for name, there in optional.items() if there]
-    if not columns and not known.days:
-        return
     days = [*columns, "day", "clicks", "indptr"] if known.days else []
     if known.days and known.impressions and known.positions:
         days += ["position_indptr", "position", "shown"]
     per_query = np.zeros(queries.size, np.int64)
-    rows = places = 0
     with (
         Streams(out, "pairs", ["docs", *columns]) as pairs,
         Streams(out, "daily", days, clicks=np.float32, indptr=np.int64, position_indptr=np.int64) as daily,
     ):
-        daily.append("indptr", np.zeros(1, np.int64))
-        daily.append("position_indptr", np.zeros(1, np.int64))
-        for block in _blocks(work, known, weights, queries, docs):
-            per_query += np.bincount(block.query, minlength=queries.size)
-            shown = block.by_pair(block.impressions)
-            pairs.append("docs", block.doc)
-            pairs.append("impressions", shown)
-            pairs.append("users", block.users)
-            pairs.append("sessions", shown)  # a document counts once a page, and a page is of one session
-            pairs.append("navigational", block.by_pair(block.navigational))
-            daily.append("day", block.day)
-            daily.append("clicks", block.clicks)
-            daily.append("impressions", block.impressions)
-            daily.append("users", block.day_users)
-            daily.append("sessions", block.impressions)
-            daily.append("navigational", block.navigational)
-            daily.append("position", block.position)
-            daily.append("shown", block.shown)
-            per_pair = np.bincount(block.pair, minlength=len(block.query))
-            per_row = np.bincount(block.position_row, minlength=len(block.day))
-            daily.append("indptr", rows + np.cumsum(per_pair))
-            daily.append("position_indptr", places + np.cumsum(per_row))
-            rows, places = rows + len(block.day), places + len(block.position)
+        append = _appender(pairs, daily, per_query)
+        blocks = (
+            _Reader(work, known, weights, queries, docs, *span) for span in _spans(work, known, queries)
+        )
+        _overlapped(append, (block for reader in blocks if (block := reader.block()) is not None))
     out.array("pairs.indptr", pointers(per_query))
 
 
-def _blocks(
-    work: Workspace, known: Known, weights: Sequence[float], queries: Numbering, docs: Numbering
-) -> Iterator[_Block]:
-    tables = ["shown", "clicked"] if known.impressions else ["clicked"]
-    larger = max(tables, key=lambda table: work.value(f"SELECT count(*) FROM {table}"))
-    spans = [work.rows(f"SELECT min(day), max(day) FROM {table}")[0] for table in tables]
-    first_day = min(low for low, _ in spans if low is not None)
-    days = max(high for _, high in spans if high is not None) - first_day + 1
-    cuts = [last for _, last in work.ranges(larger)][:-1]
-    for first, last in zip([0, *cuts], [*cuts, len(queries.new)], strict=True):
-        read = _Reader(work, first, last, queries, docs, first_day, days)
-        if (block := read.block(known, weights)) is not None:
-            yield block
+def _appender(pairs: Streams, daily: Streams, per_query: Ints) -> Callable[[_Block], None]:
+    """The function that writes a block; it knows how many rows and positions came before."""
+    daily.append("indptr", np.zeros(1, np.int64))
+    daily.append("position_indptr", np.zeros(1, np.int64))
+    before = {"rows": 0, "positions": 0}
+
+    def append(block: _Block) -> None:
+        per_query[block.query[0] : block.query[-1] + 1] += np.bincount(block.query - block.query[0])
+        shown = block.by_pair(block.impressions)
+        pairs.append("docs", block.doc)
+        pairs.append("impressions", shown)
+        pairs.append("users", block.users)
+        pairs.append("sessions", shown)  # a document counts once a page, and a page is of one session
+        pairs.append("navigational", block.by_pair(block.navigational))
+        daily.append("day", block.day)
+        daily.append("clicks", block.clicks)
+        daily.append("impressions", block.impressions)
+        daily.append("users", block.day_users)
+        daily.append("sessions", block.impressions)
+        daily.append("navigational", block.navigational)
+        daily.append("position", block.position)
+        daily.append("shown", block.shown)
+        rows = np.cumsum(np.bincount(block.pair, minlength=len(block.query)))
+        positions = np.cumsum(np.bincount(block.position_row, minlength=len(block.day)))
+        daily.append("indptr", before["rows"] + rows)
+        daily.append("position_indptr", before["positions"] + positions)
+        before["rows"] += len(block.day)
+        before["positions"] += len(block.position)
+
+    return append
+
+
+def _overlapped(write: Callable[[Any], None], blocks: Iterator[Any]) -> None:
+    """Write each block in a thread while the next one is being made."""
+    with ThreadPoolExecutor(1) as pool:
+        writing = None
+        for block in blocks:
+            if writing is not None:
+                writing.result()
+            writing = pool.submit(write, block)
+        if writing is not None:
+            writing.result()
+
+
+def _spans(work: Workspace, known: Known, queries: Numbering) -> Iterator[tuple[int, int]]:
+    """Ranges of queries whose rows fit into memory."""
+    rows = {"clicked": "q"}
+    if known.impressions:
+        rows["shown"] = f"pair // {known.docs}"
+    larger = max(rows, key=lambda table: work.value(f"SELECT count(*) FROM {table}"))
+    cuts = [last for _, last in work.ranges(larger, rows[larger])][:-1]
+    yield from zip([0, *cuts], [*cuts, len(queries.new)], strict=True)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads a range of queries from the sorted tables. A row's key is its query, document and day."""
+    """Reads the queries first … last−1 from the sorted tables."""
 
     work: Workspace
-    first: int
-    last: int
+    known: Known
+    weights: Sequence[float]
     queries: Numbering
     docs: Numbering
-    first_day: int
-    days: int
+    first: int
+    last: int
 
-    def block(self, known: Known, weights: Sequence[float]) -> _Block | None:
+    def block(self) -> _Block | None:
         """The range, or None if nothing in it is kept."""
-        counts = [f"c{code}" for code in range(1, len(weights) + 1)]
-        more = [*counts, *(["navigational"] if known.sessions else []), *(["users"] if known.users else [])]
-        clicked = self._table("clicked", ["day", *more])
-        click_key = self._key(clicked)
-        shown = self._table("shown", ["day", "position", "n"]) if known.impressions else {}
-        shown_key = self._key(shown) if shown else np.empty(0, np.int64)
-        keys = _distinct(np.sort(np.concatenate([shown_key, click_key]), kind="stable"))
-        if not len(keys):
+        known = self.known
+        shown_pair, cell = self._shown()
+        clicked = self._clicked()
+        shown_day, position = cell // known.places, cell % known.places
+        pairs = _union(shown_pair, clicked["pair"])
+        if not len(pairs):
             return None
-        click_row, shown_row = np.searchsorted(keys, click_key), np.searchsorted(keys, shown_key)
-        pair_keys = _distinct(keys // self.days)
-        clicks = sum(weight * clicked[name] for weight, name in zip(weights, counts, strict=True))
-        impressions = _summed(shown_row, shown["n"], len(keys)) if shown else _zeros(keys)
-        if shown and not known.sessions:
-            impressions[click_row] = np.maximum(impressions[click_row], 1)
-        placed = shown["position"] > 0 if shown else np.empty(0, bool)
+        width = known.last_day + 1
+        click_key = np.searchsorted(pairs, clicked["pair"]) * width + clicked["day"]
+        shown_key = _places(pairs, shown_pair) * width + shown_day
+        keys = _union(shown_key, click_key)
+        size, at = len(keys), np.searchsorted(keys, click_key)
+        shown_row = _places(keys, shown_key)
+        impressions = np.bincount(shown_row, minlength=size)
+        if known.impressions and not known.sessions:
+            impressions[at] = np.maximum(impressions[at], 1)
+        stands = np.flatnonzero(_changes(shown_key) | _changes(position)) if len(position) else at[:0]
+        times = np.diff(stands, append=len(position))
+        told = position[stands] > 0
         return _Block(
-            query=pair_keys // self.docs.size + self._base,
-            doc=pair_keys % self.docs.size,
-            users=self._clickers(pair_keys) if known.users else _zeros(pair_keys),
-            pair=np.searchsorted(pair_keys, keys // self.days),
-            day=keys % self.days + self.first_day,
-            clicks=_placed(click_row, np.asarray(clicks, np.float64), len(keys)),
+            query=self.queries.new[pairs // known.docs].astype(np.int64),
+            doc=self.docs.new[pairs % known.docs],
+            users=self._clickers(pairs) if known.users else np.zeros(len(pairs), np.int64),
+            pair=keys // width,
+            day=keys % width,
+            clicks=_placed(at, clicked["clicks"], size),
             impressions=impressions,
-            navigational=_placed(click_row, clicked.get("navigational", _zeros(click_row)), len(keys)),
-            day_users=_placed(click_row, clicked.get("users", _zeros(click_row)), len(keys)),
-            position_row=shown_row[placed],
-            position=shown["position"][placed] if shown else _zeros(placed),
-            shown=shown["n"][placed] if shown else _zeros(placed),
+            navigational=_placed(at, clicked["navigational"], size),
+            day_users=_placed(at, clicked["users"], size),
+            position_row=shown_row[stands[told]],
+            position=position[stands[told]],
+            shown=times[told],
         )
 
-    @property
-    def _base(self) -> int:
-        """The number of the first query in the range, or of the next one that is kept."""
-        return int((self.queries.new[: self.first] >= 0).sum())
+    def _shown(self) -> tuple[Ints, Ints]:
+        if not self.known.impressions:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        docs = self.known.docs
+        block = self.work.arrays(f"""
+            SELECT pair, cell FROM shown WHERE pair >= {self.first * docs} AND pair < {self.last * docs}""")
+        kept = self._kept(block["pair"])
+        return block["pair"][kept], block["cell"][kept]
 
-    def _table(self, table: str, columns: Sequence[str]) -> dict[str, Ints]:
-        """Rows of queries that are kept, under the final numbers."""
-        block = self.work.arrays(
-            f"SELECT q, d, {', '.join(columns)} FROM {table} WHERE q >= {self.first} AND q < {self.last}"
-        )
-        kept = self.queries.new[block["q"]] >= 0
-        block = {name: values[kept].astype(np.int64) for name, values in block.items()}
-        return block | {"q": self.queries.new[block["q"]] - self._base, "d": self.docs.new[block["d"]]}
+    def _clicked(self) -> dict[str, NDArray[Any]]:
+        """Days with clicks: pair, day, weighted clicks, navigational clicks, users."""
+        counts = [f"c{code}" for code in range(1, len(self.weights) + 1)]
+        block = self.work.arrays(f"""
+            SELECT q::BIGINT * {self.known.docs} + d AS pair, day, {", ".join(counts)},
+                {"navigational" if self.known.sessions else "0::BIGINT AS navigational"},
+                {"users" if self.known.users else "0::BIGINT AS users"}
+            FROM clicked WHERE q >= {self.first} AND q < {self.last}""")
+        kept = self._kept(block["pair"])
+        block = {name: values[kept] for name, values in block.items()}
+        block["clicks"] = np.zeros(len(block["pair"]))
+        for weight, name in zip(self.weights, counts, strict=True):
+            block["clicks"] += weight * block[name]
+        return block
 
-    def _key(self, block: dict[str, Ints]) -> Ints:
-        pair = block["q"].astype(np.int64) * self.docs.size + block["d"]
-        return pair * self.days + block["day"] - self.first_day
+    def _clickers(self, pairs: Ints) -> Ints:
+        """Of each pair, how many users clicked it."""
+        block = self.work.arrays(f"""
+            SELECT q::BIGINT * {self.known.docs} + d AS pair, users
+            FROM clickers WHERE q >= {self.first} AND q < {self.last}""")
+        kept = self._kept(block["pair"])
+        return _placed(np.searchsorted(pairs, block["pair"][kept]), block["users"][kept], len(pairs))
 
-    def _clickers(self, pair_keys: Ints) -> Ints:
-        block = self._table("clickers", ["users"])
-        keys = block["q"].astype(np.int64) * self.docs.size + block["d"]
-        return _placed(np.searchsorted(pair_keys, keys), block["users"], len(pair_keys))
+    def _kept(self, pair: Ints) -> NDArray[np.bool_] | slice:
+        """Which rows are of queries that are in the graph."""
+        whole = self.queries.new[self.first : self.last]
+        return slice(None) if (whole >= 0).all() else self.queries.new[pair // self.known.docs] >= 0
 
 
-def _distinct(ascending: Ints) -> Ints:
-    """Without repetitions; np.unique would hash, which takes ten times as long."""
-    return ascending[np.diff(ascending, prepend=-1) != 0]
+def _changes(values: Ints) -> NDArray[np.bool_]:
+    """Where a value differs from the one before it."""
+    changed = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed
 
 
-def _summed(rows: Ints, counts: Ints, size: int) -> Ints:
-    """Add up counts by row; exact, for no sum comes near 2^53."""
-    return np.bincount(rows, weights=counts, minlength=size).astype(np.int64)
+def _union(one: Ints, other: Ints) -> Ints:
+    """The distinct values of two ascending arrays; np.union1d would hash, which takes ten times as long."""
+    one, other = one[_changes(one)], other[_changes(other)]
+    both = np.sort(np.concatenate([one, other]), kind="stable")
+    return both[_changes(both)]
+
+
+def _places(distinct: Ints, ascending: Ints) -> Ints:
+    """Where in `distinct` the values of an ascending array with many repetitions stand."""
+    changed = _changes(ascending)
+    return np.searchsorted(distinct, ascending[changed])[np.cumsum(changed) - 1]
 
 
 def _placed(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:
@@ -191,7 +237,3 @@ def _placed(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:
     placed = np.zeros(size, values.dtype)
     placed[rows] = values
     return placed
-
-
-def _zeros(like: NDArray[np.generic]) -> Ints:
-    return np.zeros(len(like), np.int64)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
@@ -201,15 +200,13 @@ class _Build:
             for i, field in enumerate(self.text_fields)
         ]
         arrays.write_edges(work, out, queries, docs)
-        if known is None:
+        if known is None and self._has_pairs:
             counts = [name for name in ("impressions", "users") if name in rows.fields]
-            if counts:
-                arrays.write_pair_counts(work, out, counts, queries, docs)
-        else:
-            weights = [action.weight for action in rows.actions]
-            write_history(work, out, known, weights, queries, docs)
-            if known.skips:
-                arrays.write_skips(work, out, queries, docs)
+            arrays.write_pair_counts(work, out, counts, queries, docs)
+        elif known is not None and self._has_pairs:
+            write_history(work, out, known, [action.weight for action in rows.actions], queries, docs)
+        if known is not None and known.skips:
+            arrays.write_skips(work, out, queries, docs)
         self.figures["merged_spellings"] = write_variants(work, out, queries)
         if self.text_fields:
             self.figures["docs_without_text"] = docs.size - max(texts)
@@ -219,34 +216,51 @@ class _Build:
         """Number what is used: queries with an edge, or, without thresholds, all that were shown or
         clicked; their documents, and all of DOCS."""
         work = self.work
-        tables = ["edge"]
-        if self.known is not None:
-            tables += ["clicked", "shown"] if self.known.impressions else ["clicked"]
-        elif self.rows.fields & {"impressions", "users"}:
-            tables.append("pair")
-        those = "SEMI JOIN (SELECT DISTINCT q FROM edge) USING (q)" if self.thresholds else ""
-        total_queries = work.value("SELECT count(*) FROM query")
-        total_docs = work.value("SELECT count(*) FROM doc")
         queries, docs = (
-            np.logical_or.reduce(
-                [
-                    arrays.flags(work, total, f"SELECT DISTINCT {key} AS id FROM {table} {those}")
-                    for table in tables
-                ]
-            )
-            for key, total in (("q", total_queries), ("d", total_docs))
+            arrays.flags(work, work.value(f"SELECT count(*) FROM {table}"), self._used(key))
+            for key, table in (("q", "query"), ("d", "doc"))
         )
-        self.figures["queries_below_thresholds"] = self._queries_seen(tables) - int(queries.sum())
+        seen = work.value(f"SELECT count(*) FROM ({self._seen('q')})")
+        self.figures["queries_below_thresholds"] = seen - int(queries.sum())
         if self.docs is not None:
-            described = arrays.flags(work, total_docs, "SELECT id FROM doc_text")
+            described = arrays.flags(work, len(docs), "SELECT id FROM doc_text")
             self.figures["docs_missing"] = int((docs & ~described).sum())
             self.figures["docs_rejected"] = rejected(work, [self.docs])
             docs |= described
         return arrays.Numbering.of(queries), arrays.Numbering.of(docs)
 
-    def _queries_seen(self, tables: list[str]) -> int:
-        every = " UNION ".join(f"SELECT q FROM {table}" for table in tables)
-        return self.work.value(f"SELECT count(*) FROM ({every} UNION SELECT q FROM candidate)")
+    def _used(self, key: str) -> str:
+        """Query for the provisional numbers that the graph uses."""
+        if not self._has_pairs:
+            return f"SELECT DISTINCT {key} AS id FROM edge"
+        if self.thresholds:
+            return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()}) SEMI JOIN edge USING (q)"
+        return self._seen(key)
+
+    def _seen(self, key: str) -> str:
+        """Those that the right rows have. Where no row was left out, that is whatever has a number."""
+        if self.figures["right"] == self.rows.read and not self.rows.aside:
+            table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
+            return f"SELECT id FROM {table}"
+        return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
+
+    @property
+    def _has_pairs(self) -> bool:
+        """Whether the graph has a table of pairs beside the edges."""
+        known = self.known
+        if known is None:
+            return bool(self.rows.fields & {"impressions", "users"})
+        return known.impressions or known.users or known.days
+
+    def _pairs(self) -> str:
+        """All pairs, whether they pass the thresholds or not."""
+        known = self.known
+        if known is None:
+            return "SELECT q, d FROM pair"
+        if not known.impressions:
+            return "SELECT q, d FROM clicked"
+        shown = f"SELECT pair // {known.docs} AS q, pair % {known.docs} AS d FROM shown"
+        return shown if known.sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
     def _write_rejects(self) -> None:
         if not self.work.value("SELECT count(*) FROM reject"):
