@@ -6,7 +6,9 @@ Every topic has words of its own for queries and for titles and one word that bo
 
 import random
 
-from coclick.graph import ClickGraph
+import numpy as np
+
+from coclick.graph import ClickGraph, Daily, Pairs, Skips
 
 TOPICS = {
     "hotel": (["ny", "hotel", "cheap", "stay"], ["manhattan", "hotel", "lodging", "suites"]),
@@ -48,8 +50,56 @@ def docs() -> dict[str, str]:
 
 
 def graph(seed: int = 0) -> ClickGraph:
-    """The planted click graph."""
-    return ClickGraph.from_clicks(clicks(seed), docs())
+    """The planted click graph, with a history."""
+    return with_history(ClickGraph.from_clicks(clicks(seed), docs()))
+
+
+def with_history(graph: ClickGraph) -> ClickGraph:
+    """As if events had been logged: two days, documents shown in the order of their clicks.
+
+    A pair with c clicks was shown in c + 10 sessions, all but the last of them on day 100; in c // 2 of
+    those it was the only click. Of two neighbours in the order the lower one was once clicked over the upper.
+    """
+    order = np.concatenate(
+        [np.argsort(np.argsort(-graph.clicks.row(q)[1], kind="stable")) for q in range(len(graph.queries))]
+    )
+    counts = graph.clicks.data.astype(np.int32)
+    sessions, navigational = counts + 10, counts // 2
+    days = np.tile(np.array([100, 101], np.int32), len(counts))
+
+    def by_day(values, last):
+        return np.stack([values - last, np.full_like(values, last)], 1).ravel()
+
+    pairs = Pairs(
+        graph.clicks.indptr,
+        graph.clicks.indices,
+        sessions,
+        np.maximum(counts // 3, 1),
+        sessions,
+        navigational,
+    )
+    daily = Daily(
+        indptr=np.arange(len(counts) + 1) * 2,
+        day=days,
+        clicks=by_day(counts, 0).astype(np.float32),
+        impressions=by_day(sessions, 1),
+        users=by_day(np.maximum(counts // 3, 1), 0),
+        sessions=by_day(sessions, 1),
+        navigational=by_day(navigational, 0),
+        position_indptr=np.arange(2 * len(counts) + 1),
+        position=np.repeat(order + 1, 2).astype(np.int32),
+        shown=by_day(sessions, 1),
+    )
+    upper = np.flatnonzero(order[:-1] + 1 == order[1:])
+    upper = upper[np.searchsorted(graph.clicks.indptr, upper, "right")
+                  == np.searchsorted(graph.clicks.indptr, upper + 1, "right")]  # fmt: skip
+    skips = Skips(
+        np.searchsorted(upper, graph.clicks.indptr),
+        graph.clicks.indices[upper + 1],
+        graph.clicks.indices[upper],
+        np.ones(len(upper), np.int32),
+    )
+    return ClickGraph(graph.queries, graph.docs, graph.clicks, graph.texts, pairs, daily, skips)
 
 
 def topic_of(doc: str) -> str:

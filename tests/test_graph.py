@@ -102,10 +102,41 @@ def test_split_by_time():
     assert edges(ClickGraph(graph.queries, graph.docs, held)) == {("a", "x"): 3, ("a", "y"): 1}
 
 
+def history(graph):
+    """{(query, doc): (sessions, navigational, {(day, position): shown})} from the tables, row by row."""
+    pairs, daily, found = graph.pairs, graph.daily, {}
+    for query in range(len(graph.queries)):
+        for pair in range(pairs.indptr[query], pairs.indptr[query + 1]):
+            cells = {}
+            for row in range(daily.indptr[pair], daily.indptr[pair + 1]):
+                for at in range(daily.position_indptr[row], daily.position_indptr[row + 1]):
+                    cells[int(daily.day[row]), int(daily.position[at])] = int(daily.shown[at])
+            name = graph.queries[query], graph.docs[int(pairs.docs[pair])]
+            found[name] = int(pairs.sessions[pair]), int(pairs.navigational[pair]), cells
+    return found
+
+
+def test_splits_cut_the_history_too():
+    graph = planted.graph()
+    before = history(graph)
+    by_time = history(graph.split("time", 0.5).train)
+    assert by_time == {
+        pair: (sessions - 1, alone, {cell: n for cell, n in cells.items() if cell[0] == 100})
+        for pair, (sessions, alone, cells) in before.items()
+    }
+    train, held = graph.split("queries", 0.3, seed=1)
+    out = {graph.queries[int(q)] for q in np.flatnonzero(held.lengths() > 0)}
+    assert history(train) == {pair: known for pair, known in before.items() if pair[0] not in out}
+    assert not np.diff(train.skips.indptr)[held.lengths() > 0].any()
+    assert 0 < len(train.skips.clicked) < len(graph.skips.clicked)
+    train, held = graph.split("pairs", 0.3, seed=1)
+    assert set(history(train)) == set(edges(train))
+
+
 def test_impossible_splits():
     graph = planted.graph()
     with pytest.raises(UserError, match="no days"):
-        graph.split("time")
+        ClickGraph.from_clicks([("a", "x", 1)]).split("time")
     with pytest.raises(UserError, match="cannot split by"):
         graph.split("weather")
     with pytest.raises(UserError, match="fraction"):

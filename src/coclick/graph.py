@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from coclick.sparse import Csr
 from coclick.store import Artefact, ArtefactWriter, writing
 from coclick.strings import Strings, Vocab
 from coclick.text import normalise_batch
+
+if TYPE_CHECKING:
+    from coclick.split import Split
 
 Ints = NDArray[np.int32]
 
@@ -91,13 +94,6 @@ class Skips(_Columns):
     clicked: Ints
     skipped: Ints
     count: Ints
-
-
-class Split(NamedTuple):
-    """A graph to learn from, and the clicks that it was not shown."""
-
-    train: ClickGraph
-    held_out: Csr
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,45 +209,27 @@ class ClickGraph:
         """A document's title, or the empty string."""
         return self.texts["title"][doc] if "title" in self.texts else ""
 
+    @cached_property
+    def has(self) -> frozenset[str]:
+        """What there is beyond clicks: texts, impressions, sessions, days, positions, skips."""
+        pairs, daily = self.pairs, self.daily
+        there = {
+            "texts": bool(self.texts),
+            "impressions": pairs is not None and pairs.impressions is not None,
+            "sessions": pairs is not None and pairs.sessions is not None,
+            "days": daily is not None,
+            "positions": daily is not None and bool((daily.position > 0).any()),
+            "skips": self.skips is not None,
+        }
+        return frozenset(name for name, found in there.items() if found)
+
     # -- cutting it ------------------------------------------------------------------------------------
 
     def split(self, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
-        """Hold clicks out: the last `fraction` of the days (`time`), all clicks of that share of the
-        queries (`queries`), or that share of the pairs of queries that keep another pair (`pairs`)."""
-        if not 0 < fraction < 1:
-            raise UserError(f"a fraction between 0 and 1 is needed, not {fraction}")
-        if by == "time":
-            held = self._late_clicks(fraction)
-        else:
-            random = np.random.default_rng(seed)
-            query = np.repeat(np.arange(self.clicks.rows), self.clicks.lengths())
-            if by == "queries":
-                chosen = (random.random(self.clicks.rows) < fraction)[query]
-            elif by == "pairs":
-                chosen = random.random(self.clicks.nnz) < fraction
-                first = self.clicks.indptr[:-1][self.clicks.lengths() > 0]
-                keep = first + random.integers(0, self.clicks.lengths()[self.clicks.lengths() > 0])
-                chosen[keep] = False
-            else:
-                raise UserError(f"cannot split by {by!r}", hint="by time, queries or pairs")
-            held = np.where(chosen, self.clicks.data, np.float32(0))
-        rest = self.clicks.data - held
-        return Split(self._with_clicks(_drop_zeros(self.clicks, rest)), _drop_zeros(self.clicks, held))
+        """Hold clicks out by `time`, `queries` or `pairs`: see `coclick.split`."""
+        from coclick.split import split
 
-    def _late_clicks(self, fraction: float) -> NDArray[np.float32]:
-        """For each clicked pair, its clicks on the last days of the log."""
-        if self.daily is None or self.pairs is None:
-            raise UserError("this graph has no days, so it cannot be split by time", hint="split by queries")
-        days = np.unique(self.daily.day)
-        cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
-        late = np.where(self.daily.day >= cut, self.daily.clicks, 0).astype(np.float64)
-        totals = np.concatenate([[0.0], np.cumsum(late)])
-        pair = totals[self.daily.indptr[1:]] - totals[self.daily.indptr[:-1]]
-        seen = Csr(self.pairs.indptr, self.pairs.docs, pair.astype(np.float32), len(self.docs))
-        return _look_up(seen, self.clicks)
-
-    def _with_clicks(self, clicks: Csr) -> ClickGraph:
-        return ClickGraph(self.queries, self.docs, clicks, self.texts, figures=self.figures)
+        return split(self, by, fraction, seed)
 
     def merge(self, other: ClickGraph) -> ClickGraph:
         """The clicks of both graphs; texts from this one, from the other where this one has none."""
@@ -275,19 +253,3 @@ class ClickGraph:
                     column[doc] = text or column[doc]
             texts[name] = Strings.from_list(column)
         return ClickGraph(queries, docs, clicks, texts)
-
-
-def _drop_zeros(pattern: Csr, data: NDArray[np.float32]) -> Csr:
-    """The pattern's entries whose new value is above zero (rounding of a difference is not a click)."""
-    return pattern.with_data(data.astype(np.float32)).positive(above=1e-6)
-
-
-def _look_up(source: Csr, wanted: Csr) -> NDArray[np.float32]:
-    """The values of `source` at the entries of `wanted`, 0 where it has none; rows sorted by column."""
-    width = np.int64(source.columns)
-    keys = np.repeat(np.arange(source.rows), source.lengths()) * width + source.indices
-    asked = np.repeat(np.arange(wanted.rows), wanted.lengths()) * width + wanted.indices
-    place = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
-    if not len(keys):
-        return np.zeros(len(asked), np.float32)
-    return np.where(keys[place] == asked, source.data[place], np.float32(0))

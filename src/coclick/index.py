@@ -66,6 +66,14 @@ class VectorIndex:
             vectors.indptr, vectors.indices, vectors.data, terms, weights, rows, self._scratch()
         )
 
+    def score_all(self, query: Csr) -> NDArray[np.float32]:
+        """The dot products of one query (the only row of `query`) with all rows."""
+        scores = np.zeros(self.vectors.rows, np.float32)
+        for term, weight in zip(*query.row(0), strict=True):
+            of_term = slice(self.indptr[term], self.indptr[term + 1])
+            scores[self.rows[of_term]] += weight * self.weights[of_term]
+        return scores
+
     def _scratch(self) -> Scratch:
         """This thread's working memory for indexes of this size."""
         size = self.vectors.rows, self.vectors.columns

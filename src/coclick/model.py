@@ -8,6 +8,7 @@ can do; asked for what it cannot, it says so.
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,12 +33,23 @@ from coclick.views import titles
 _REGISTRY: dict[str, type[Model]] = {}
 M = TypeVar("M", bound="Model")
 
+_EVENTS = "build it from events: timestamp, user, query, doc, action, position"
+_NEEDS = {
+    "texts": "build it with --docs",
+    "impressions": "build it from events, or from clicks with a column `impressions`",
+    "sessions": _EVENTS,
+    "days": _EVENTS,
+    "positions": _EVENTS,
+    "skips": _EVENTS,
+}
+
 
 class Model:
     """Base of all systems. Queries and documents are strings at this edge, rows of the graph inside."""
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
+    needs: ClassVar[tuple[str, ...]] = ()  # beyond clicks: names of `ClickGraph.has`
     uses_query: ClassVar[bool] = True
     unseen_queries: ClassVar[bool] = False  # ranks for queries that are not in the graph
     unseen_docs: ClassVar[bool] = False  # ranks documents that have no clicks
@@ -60,6 +72,14 @@ class Model:
         """The scores of some documents, given as rows of the graph, for one normalised query."""
         raise NotImplementedError  # abstract
 
+    def score_all(self, query: str) -> NDArray[np.float32]:
+        """The scores of all documents for one normalised query; a model with a faster way has its own."""
+        return self.score_rows(query, np.arange(len(self.graph_.docs), dtype=np.int32))
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """What stands behind the scores for a normalised query: named numbers from 0 (nothing) to 1."""
+        return {}
+
     # -- for everybody to call -------------------------------------------------------------------------
 
     def fit(self, graph: ClickGraph, progress: Progress = quiet) -> Self:
@@ -67,6 +87,9 @@ class Model:
         specs.check(self)
         if graph.clicks.nnz == 0:
             raise UserError("the graph has no clicks to learn from")
+        for need in self.needs:
+            if need not in graph.has:
+                raise UserError(f"{self.name} needs {need}, and this graph has none", hint=_NEEDS[need])
         if graph.artefact:
             check_bounds({"graph": graph}, graph.artefact)
         self.graph_ = graph
@@ -90,6 +113,13 @@ class Model:
             answers.append(scores)
         return answers
 
+    def confidence(self, query: str) -> float:
+        """How much stands behind the scores for a normalised query, 0 … 1: all its evidence together.
+
+        Combinations ask this, so that a faint signal does not drown a good one.
+        """
+        return math.prod(self.evidence(query).values())
+
     def search(
         self,
         queries: str | Sequence[str],
@@ -102,10 +132,9 @@ class Model:
         texts = [normalise(query) for query in as_list(queries)]
         k = self._clip(k, len(self._fitted.docs))
         allowed = self._allowed(allow, block)
-        everything = np.arange(len(self.graph_.docs), dtype=np.int32)
         rows, scores = padded(len(texts), k)
         for i, query in enumerate(texts):
-            found = self.score_rows(query, everything)
+            found = self.score_all(query)
             if allowed is not None:
                 found = np.where(allowed.astype(bool), found, np.float32(0))
             best, values = top_rows(found, k)

@@ -60,6 +60,10 @@ class VectorModel(Model):
         """Dot products."""
         return self.doc_index_.score(self.embed_queries([query]), docs)
 
+    def score_all(self, query: str) -> NDArray[np.float32]:
+        """Dot products, through the index."""
+        return self.doc_index_.score_all(self.embed_queries([query]))
+
     def search(
         self,
         queries: str | Sequence[str],

@@ -152,7 +152,7 @@ def test_permuted_input_same_scores(model, name):
     rows, docs = planted.clicks(), list(planted.docs().items())
     random.Random(5).shuffle(rows)
     random.Random(6).shuffle(docs)
-    shuffled = create(name).fit(ClickGraph.from_clicks(rows, dict(docs)))
+    shuffled = create(name).fit(planted.with_history(ClickGraph.from_clicks(rows, dict(docs))))
     for ours, theirs in zip(everything(model), everything(shuffled), strict=True):
         assert [doc for doc, _ in ours] == [doc for doc, _ in theirs]
         np.testing.assert_allclose([s for _, s in ours], [s for _, s in theirs], rtol=1e-5)
@@ -181,6 +181,14 @@ def test_allowed_and_blocked_documents(model):
     assert model.search(QUERIES[0], 100, block=some).hits() == everything[0::2]
     assert model.search(QUERIES[0], 100, allow=[]).hits() == []
     assert model.search(QUERIES[0], 1, allow=[*some, "no such document"]).hits() == everything[1:2]
+
+
+def test_what_a_model_needs_it_asks_for(name):
+    bare = ClickGraph.from_clicks([("hotel", "hotel-0", 1)])
+    for need in model_class(name).needs:
+        assert need not in bare.has
+        with pytest.raises(UserError, match="needs"):
+            create(name).fit(bare)
 
 
 def test_another_graph_is_noticed(saved, tmp_path):
