@@ -65,8 +65,9 @@ _PEER = """
               FROM (SELECT u, (t // 1800000000)::INTEGER AS b, min(t) AS first, max(t) AS last
                     FROM event GROUP BY ALL));
     CREATE TABLE page AS
-        SELECT s, q, d, (min(b) // 48)::INTEGER AS day, min(p) AS p, (count(*) FILTER (c))::INTEGER AS c
-        FROM event JOIN stretch ON event.u = stretch.u AND event.t // 1800000000 = stretch.b GROUP BY s, q, d;
+        SELECT s, q, d, (min(b) // 48)::INTEGER AS day, min(p) AS p, count_if(c)::INTEGER AS c
+        FROM event JOIN stretch ON event.u = stretch.u AND (event.t // 1800000000)::INTEGER = stretch.b
+        GROUP BY s, q, d;
     CREATE TABLE click AS SELECT page.*, u, alone::INTEGER AS navigational
         FROM page JOIN (SELECT s, min(u) AS u FROM stretch GROUP BY s) USING (s)
             JOIN (SELECT s, sum(c) = 1 AS alone FROM page WHERE c > 0 GROUP BY s) USING (s)

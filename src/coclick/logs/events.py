@@ -129,7 +129,7 @@ def _sessions(work: Workspace) -> None:
 def _pages(work: Workspace, known: Known, counts: list[str]) -> None:
     """Table `page` (s, q, d, day, position, c1 …): a row for each document on each result page."""
     position = _position(work, "min(position)", known)
-    clicks = "".join(f", (count(*) FILTER (a = {c[1:]}))::INTEGER AS {c}" for c in counts)
+    clicks = "".join(f", count_if(a = {c[1:]})::INTEGER AS {c}" for c in counts)
     work.run(f"""
         CREATE TABLE page AS
         SELECT s, q, d, (min(b) // {_DAY // GAP})::INTEGER AS day, {position} AS position {clicks}

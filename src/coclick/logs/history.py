@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -65,10 +66,11 @@ def write_history(
         Streams(out, "daily", days, clicks=np.float32, indptr=np.int64, position_indptr=np.int64) as daily,
     ):
         append = _appender(pairs, daily, per_query)
-        blocks = (
-            _Reader(work, known, weights, queries, docs, *span) for span in _spans(work, known, queries)
-        )
-        _overlapped(append, (block for reader in blocks if (block := reader.block()) is not None))
+        spans = _spans(work, known, queries)
+        readers = (_Reader(work, known, weights, queries, docs, *span) for span in spans)
+        for block in _in_threads(readers):
+            if block is not None:
+                append(block)
     out.array("pairs.indptr", pointers(per_query))
 
 
@@ -104,16 +106,16 @@ def _appender(pairs: Streams, daily: Streams, per_query: Ints) -> Callable[[_Blo
     return append
 
 
-def _overlapped(write: Callable[[Any], None], blocks: Iterator[Any]) -> None:
-    """Write each block in a thread while the next one is being made."""
-    with ThreadPoolExecutor(1) as pool:
-        writing = None
-        for block in blocks:
-            if writing is not None:
-                writing.result()
-            writing = pool.submit(write, block)
-        if writing is not None:
-            writing.result()
+def _in_threads(readers: Iterator[_Reader]) -> Iterator[_Block | None]:
+    """The blocks in order, the next two being made while one is written."""
+    with ThreadPoolExecutor(2) as pool:
+        coming: deque[Future[_Block | None]] = deque()
+        for reader in readers:
+            coming.append(pool.submit(reader.block))
+            if len(coming) > 2:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
 
 def _spans(work: Workspace, known: Known, queries: Numbering) -> Iterator[tuple[int, int]]:
@@ -144,15 +146,13 @@ class _Reader:
         shown_pair, cell = self._shown()
         clicked = self._clicked()
         shown_day, position = cell // known.places, cell % known.places
-        pairs = _union(shown_pair, clicked["pair"])
+        pairs, shown_at, clicked_at = _merge(shown_pair, clicked["pair"])
         if not len(pairs):
             return None
         width = known.last_day + 1
-        click_key = np.searchsorted(pairs, clicked["pair"]) * width + clicked["day"]
-        shown_key = _places(pairs, shown_pair) * width + shown_day
-        keys = _union(shown_key, click_key)
-        size, at = len(keys), np.searchsorted(keys, click_key)
-        shown_row = _places(keys, shown_key)
+        shown_key = shown_at * width + shown_day
+        keys, shown_row, at = _merge(shown_key, clicked_at * width + clicked["day"])
+        size = len(keys)
         impressions = np.bincount(shown_row, minlength=size)
         if known.impressions and not known.sessions:
             impressions[at] = np.maximum(impressions[at], 1)
@@ -219,17 +219,18 @@ def _changes(values: Ints) -> NDArray[np.bool_]:
     return changed
 
 
-def _union(one: Ints, other: Ints) -> Ints:
-    """The distinct values of two ascending arrays; np.union1d would hash, which takes ten times as long."""
-    one, other = one[_changes(one)], other[_changes(other)]
-    both = np.sort(np.concatenate([one, other]), kind="stable")
-    return both[_changes(both)]
-
-
-def _places(distinct: Ints, ascending: Ints) -> Ints:
-    """Where in `distinct` the values of an ascending array with many repetitions stand."""
-    changed = _changes(ascending)
-    return np.searchsorted(distinct, ascending[changed])[np.cumsum(changed) - 1]
+def _merge(many: Ints, few: Ints) -> tuple[Ints, Ints, Ints]:
+    """The distinct values of two ascending arrays, and where in them the values of each stand."""
+    changed = _changes(many)
+    distinct = many[changed]
+    at = np.searchsorted(distinct, few)
+    known = at < len(distinct)
+    known[known] = distinct[at[known]] == few[known]
+    if not known.all():
+        distinct = np.sort(np.concatenate([distinct, few[~known]]), kind="stable")
+        distinct = distinct[_changes(distinct)]
+        return distinct, np.searchsorted(distinct, many), np.searchsorted(distinct, few)
+    return distinct, np.cumsum(changed) - 1, at
 
 
 def _placed(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:

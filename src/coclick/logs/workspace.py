@@ -46,7 +46,7 @@ class Workspace:
 
     def __init__(self, path: Path, memory: int, threads: int) -> None:
         self.path = path
-        self.rows_at_once = min(max(50_000, memory // 4000), 1_000_000)
+        self.rows_at_once = min(max(50_000, memory // 8000), 500_000)
         self._memory = (memory - _PYTHON_MEMORY) * 4 // 5
         self._threads = threads
         self._files = 0
