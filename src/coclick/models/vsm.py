@@ -1,0 +1,45 @@
+"""`vsm`: the vector space model, cosines of TF-IDF vectors (Salton; paper 001 §5.3, row 1 of its Table 2).
+
+    weight(t) = tf · ln(1 + N / df)          score(q, d) = cos(q, d)
+
+with tf the count c of the word, or 1 + ln c (`tf=log`), and df the number of documents that hold it, of N.
+Words that no document holds have no weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from coclick.lexical import LexicalModel
+from coclick.model import register
+from coclick.sparse import Csr
+from coclick.views import unit_rows
+
+
+@register
+@dataclass
+class VSM(LexicalModel):
+    """Queries and documents as TF-IDF vectors of unit length."""
+
+    name = "vsm"
+    summary = "lexical: the cosine of TF-IDF vectors"
+    max_norm = 1.0
+
+    tf: Literal["log", "count"] = "log"
+
+    def observe(self, counts: Csr) -> None:
+        """The rarity of words."""
+        frequency = np.bincount(counts.indices, minlength=counts.columns)
+        self.idf_ = np.log1p(counts.rows / np.maximum(frequency, 1)).astype(np.float32)
+
+    def weigh_docs(self, counts: Csr) -> Csr:
+        """TF-IDF of unit length."""
+        frequency = 1 + np.log(counts.data) if self.tf == "log" else counts.data
+        return unit_rows(counts.with_data(frequency * self.idf_[counts.indices]))
+
+    def weigh_queries(self, counts: Csr) -> Csr:
+        """As for documents."""
+        return self.weigh_docs(counts)
