@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from coclick.errors import ArtefactError, CoclickError, UserError
     from coclick.graph import ClickGraph
     from coclick.logs import build
-    from coclick.model import Model, create, open_model, train
+    from coclick.model import Model, create, train
     from coclick.model import names as model_names
     from coclick.run import Run
+    from coclick.saved import open_model
     from coclick.text import Analyzer
 
 _HOMES = {
@@ -36,7 +37,7 @@ _HOMES = {
     "build": "logs",
     "create": "model",
     "model_names": "model",
-    "open_model": "model",
+    "open_model": "saved",
     "train": "model",
 }
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph import ClickGraph
-from coclick.model import Model, model_class, names, open_model
+from coclick.model import Model, model_class, names
+from coclick.saved import open_model
 from coclick.spec import parameters_of
 from coclick.store import Artefact
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
@@ -18,17 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick import spec as specs
+from coclick.bounds import check_bounds
 from coclick.errors import ArtefactError, UserError
 from coclick.explanation import Explanation
 from coclick.graph import ClickGraph
 from coclick.progress import Progress, quiet
 from coclick.run import Run, top_rows
-from coclick.sparse import Csr
-from coclick.state import read_value, write_value
-from coclick.store import Artefact, writing
-from coclick.strings import Strings
+from coclick.store import Artefact
 from coclick.text import normalise
-from coclick.views import titles
 
 _REGISTRY: dict[str, type[Model]] = {}
 M = TypeVar("M", bound="Model")
@@ -49,14 +46,14 @@ class Model:
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
-    needs: ClassVar[tuple[str, ...]] = ()  # beyond clicks: names of `ClickGraph.has`
-    uses_query: ClassVar[bool] = True
-    unseen_queries: ClassVar[bool] = False  # ranks for queries that are not in the graph
-    unseen_docs: ClassVar[bool] = False  # ranks documents that have no clicks
-    can_similar: ClassVar[bool] = False  # similar queries and documents
-    can_expand: ClassVar[bool] = False  # the words that stand for a query
-    can_explain: ClassVar[bool] = False
-    can_add: ClassVar[bool] = False  # documents that arrive after training
+    needs: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.has`
+    uses_query: bool = True
+    unseen_queries: bool = False  # ranks for queries that are not in the graph
+    unseen_docs: bool = False  # ranks documents that have no clicks
+    can_similar: bool = False  # similar queries and documents
+    can_expand: bool = False  # the words that stand for a query
+    can_explain: bool = False
+    can_add: bool = False  # documents that arrive after training
 
     graph_: ClickGraph
     figures_: dict[str, Any]
@@ -107,7 +104,7 @@ class Model:
             raise UserError(f"{len(queries)} queries but {len(candidates)} lists of candidates")
         answers = []
         for query, docs in zip(queries, candidates, strict=True):
-            rows = self._fitted.docs.lookup(list(docs))
+            rows = self.trained_on.docs.lookup(list(docs))
             scores = np.zeros(len(rows), np.float32)
             scores[rows >= 0] = self.score_rows(normalise(query), rows[rows >= 0])
             answers.append(scores)
@@ -130,7 +127,7 @@ class Model:
     ) -> Run:
         """The k best documents for each query, over all of them or only over those allowed."""
         texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self._fitted.docs))
+        k = self._clip(k, len(self.trained_on.docs))
         allowed = self._allowed(allow, block)
         rows, scores = padded(len(texts), k)
         for i, query in enumerate(texts):
@@ -163,15 +160,15 @@ class Model:
 
     def title(self, doc: str) -> str:
         """A document's title, or the empty string."""
-        row = self._fitted.docs.id(doc)
+        row = self.trained_on.docs.id(doc)
         return self.graph_.title(row) if row >= 0 else ""
 
     def check_graph(self, graph: ClickGraph) -> None:
         """Raise if this model was not learned from that graph."""
-        mine, other = self._fitted, graph
-        if mine.digest and other.digest and self._graph_digest not in ("", other.digest):
+        mine, other = self.trained_on, graph
+        if mine.digest and other.digest and self.graph_digest not in ("", other.digest):
             raise ArtefactError(
-                f"this model was trained on another graph ({self._graph_digest}, not {other.digest})",
+                f"this model was trained on another graph ({self.graph_digest}, not {other.digest})",
                 hint="train it again on this graph",
             )
         if mine.queries.digest != other.queries.digest or mine.docs.digest != other.docs.digest:
@@ -186,60 +183,24 @@ class Model:
         return specs.format_spec(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> Self:
-        """Write one self-contained directory; what the graph has on disk already is linked."""
-        graph = self._fitted
-        short = titles(graph.texts)  # what explanations read: the title or, without titles, the first field
-        texts = {name: text for name, text in graph.texts.items() if text is short}
-        carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
-        origins = [origin for origin in (graph.artefact, self.artefact_) if origin]
-        with writing(path, force=force, origins=origins) as out:
-            carried.write(out)
-            state = {
-                key: write_value(out, f"model.{key.rstrip('_')}", value)
-                for key, value in vars(self).items()
-                if key.endswith("_") and key not in ("graph_", "figures_", "artefact_")
-            }
-            parameters = {field.name: getattr(self, field.name) for field in specs.parameters_of(type(self))}
-            out.commit(
-                "model",
-                model=self.name,
-                spec=str(self),
-                parameters=parameters,
-                graph=self._graph_digest,
-                figures=self.figures_,
-                state=state,
-            )
-        return self
+        """Write one self-contained directory: see `coclick.saved`."""
+        from coclick.saved import save
 
-    @classmethod
-    def _read(cls, source: Artefact) -> Self:
-        try:
-            model = cls(**source.manifest["parameters"])
-            specs.check(model)
-            state = source.manifest["state"].items()
-        except (KeyError, TypeError, AttributeError, UserError) as error:
-            raise ArtefactError(
-                f"the model's parameters are damaged: {error}", where=str(source.path)
-            ) from None
-        for key, entry in state:
-            if not key.endswith("_") or key in ("graph_", "figures_", "artefact_"):
-                raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path))
-            setattr(model, key, read_value(source, f"model.{key.rstrip('_')}", entry))
-        model.graph_ = ClickGraph.read(source)
-        model.figures_ = source.manifest.get("figures", {})
-        model.artefact_ = source
-        return model
+        save(self, path, force=force)
+        return self
 
     # -- inside ----------------------------------------------------------------------------------------
 
     @property
-    def _fitted(self) -> ClickGraph:
+    def trained_on(self) -> ClickGraph:
+        """The graph that this model carries; an untrained one says that it is."""
         if not hasattr(self, "graph_"):
             raise UserError(f"{self} is not trained yet", hint="call fit(graph) first")
         return self.graph_
 
     @property
-    def _graph_digest(self) -> str:
+    def graph_digest(self) -> str:
+        """The identity of the graph that this was trained on, empty if that was never saved."""
         return str(self.artefact_.manifest["graph"]) if self.artefact_ else self.graph_.digest
 
     @staticmethod
@@ -300,8 +261,8 @@ def model_class(name: str) -> type[Model]:
 
 
 def create(spec: str) -> Model:
-    """An untrained model from its specification, such as `"vpcg(start=doc)"`."""
-    name, given = specs.parse(spec)
+    """An untrained model from its specification: `"vpcg(start=doc)"`, `"0.8*rw + 0.2*bm25"`."""
+    name, given = ("mix", {specs.SUM: spec}) if specs.is_sum(spec) else specs.parse(spec)
     cls = model_class(name)
     return cls(**specs.convert(cls, given, spec))
 
@@ -312,25 +273,6 @@ def train(spec: str | Model, graph: ClickGraph, progress: Progress = quiet) -> M
     return model.fit(graph, progress)
 
 
-def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
-    """Open a saved model; with `graph`, make sure that it was trained on that one."""
-    source = Artefact(path)
-    if source.kind != "model":
-        raise UserError(
-            f"this is a {source.kind}, not a model",
-            where=str(path),
-            hint="train one: coclick train vpcg GRAPH",
-        )
-    try:
-        cls = model_class(str(source.manifest.get("model")))
-    except UserError as error:
-        raise ArtefactError(f"the manifest: {error.what}", where=str(path)) from None
-    model = cls._read(source)
-    if graph is not None:
-        model.check_graph(graph)
-    return model
-
-
 def as_list(texts: str | Sequence[str]) -> list[str]:
     """One text or several, as a list."""
     return [texts] if isinstance(texts, str) else list(texts)
@@ -339,37 +281,3 @@ def as_list(texts: str | Sequence[str]) -> list[str]:
 def padded(queries: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Empty results, to be filled."""
     return np.full((queries, k), -1, np.int32), np.zeros((queries, k), np.float32)
-
-
-def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """(part, what is wrong) for all that would lead outside an array or is not a number."""
-    if isinstance(value, Csr):
-        if problem := value.problem():
-            yield name, problem
-    elif isinstance(value, Strings):
-        if np.any(np.diff(value.offsets) < 0):
-            yield name, "offsets fall"
-    elif isinstance(value, ClickGraph):
-        yield from out_of_bounds("clicks", value.clicks)
-        yield from out_of_bounds("clicks_by_doc", value.clicks_by_doc)
-        yield from out_of_bounds("queries", value.queries)
-        yield from out_of_bounds("docs", value.docs)
-        for field, texts in value.texts.items():
-            yield from out_of_bounds(f"text.{field}", texts)
-    elif hasattr(value, "problem"):
-        if problem := value.problem():
-            yield name, problem
-    elif hasattr(value, "__dataclass_fields__"):
-        for part in value.__dataclass_fields__:
-            yield from out_of_bounds(f"{name}.{part}", getattr(value, part))
-
-
-def check_bounds(values: Mapping[str, Any], source: Artefact) -> None:
-    """Raise if what was opened from a file would lead outside an array; for work that reads all of it."""
-    for name, value in values.items():
-        for part, problem in out_of_bounds(name, value):
-            raise ArtefactError(
-                f"the {source.kind} is damaged: {part}: {problem}",
-                where=str(source.path),
-                hint="`coclick verify` names the file",
-            )

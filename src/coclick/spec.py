@@ -1,5 +1,8 @@
 """A model's name with its parameters: `"vpcg(start=doc,k=50)"`, the same text everywhere.
 
+Sums of models are written `"0.8*rw + 0.2*bm25"`, and stand in parentheses where a model is made of one:
+`"backoff(neighbours + bm25)"`.
+
 Parameters are the fields of the model's dataclass; their annotations say what values are allowed, those of
 numbers with their range: `k: Annotated[int, Range(1)] = 20`. Parsing and formatting are inverse to each
 other, and what equals its default is left out when formatting.
@@ -11,7 +14,7 @@ import difflib
 import math
 import re
 import types
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -33,6 +36,7 @@ class Range:
         return f"at least {self.low}" if self.high == math.inf else f"from {self.low} to {self.high}"
 
 
+SUM = "of"  # the parameter that is written without its name
 _SPEC = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -43,9 +47,10 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
         raise UserError(f"cannot read the model {spec!r}", hint='write it like "vpcg(start=query,k=20)"')
     name, inside = match.groups()
     parameters: dict[str, str] = {}
-    for part in filter(str.strip, (inside or "").split(",")):
-        key, equals, value = (text.strip() for text in part.partition("="))
-        if not equals or not key or not value:
+    for part in filter(str.strip, pieces(inside or "", ",")):
+        head, *rest = pieces(part, "=")
+        key, value = (head.strip(), "=".join(rest).strip()) if rest else (SUM, head.strip())
+        if not key or not value:
             raise UserError(
                 f"cannot read the parameter {part.strip()!r}",
                 where=spec,
@@ -55,6 +60,47 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
             raise UserError(f"the parameter {key!r} is given twice", where=spec)
         parameters[key] = value
     return name, parameters
+
+
+def parse_sum(text: str) -> list[tuple[float, str]]:
+    """Cut a sum of models into weights and specifications."""
+    terms = []
+    for term in pieces(text, "+"):
+        factor, *rest = pieces(term, "*")
+        try:
+            weight = float(factor) if rest else 1.0
+        except ValueError:
+            weight = math.nan
+        spec = (rest[0] if rest else factor).strip()
+        if not 0 < weight < math.inf or len(rest) > 1 or not spec:
+            raise UserError(
+                f"cannot read the summand {term.strip()!r}",
+                where=text,
+                hint="write 0.8*rw + 0.2*bm25, with weights above zero",
+            )
+        terms.append((weight, spec))
+    return terms
+
+
+def is_sum(text: str) -> bool:
+    """Is it a sum, or a multiple, of models?"""
+    return len(pieces(text, "+")) > 1 or len(pieces(text, "*")) > 1
+
+
+def format_sum(terms: Sequence[tuple[float, str]]) -> str:
+    """The inverse of `parse_sum`."""
+    return " + ".join(spec if weight == 1 else f"{weight:g}*{spec}" for weight, spec in terms)
+
+
+def pieces(text: str, separator: str) -> list[str]:
+    """Cut at a separator where it stands outside parentheses."""
+    found, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == separator and depth == 0:
+            found.append(text[start:at])
+            start = at + 1
+    return [*found, text[start:]]
 
 
 def format_spec(model: Any) -> str:
@@ -78,6 +124,9 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
     known = [field.name for field in parameters_of(cls)]
     values = {}
     for key, text in given.items():
+        if key == SUM and SUM not in known:
+            raise UserError(f"cannot read the parameter {text!r}", where=where,
+                            hint="parameters are written name=value, separated by commas")  # fmt: skip
         if key not in known:
             raise UserError(f"no parameter {key!r}{did_you_mean(key, known)}", where=where,
                             hint=f"the parameters are {', '.join(known)}")  # fmt: skip

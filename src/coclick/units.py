@@ -161,6 +161,16 @@ class Generator:
             return Csr.empty(len(texts), len(self.cut.terms))
         return self.units.generate(self.units.mixture(texts, self.cut), self.k, self.term_hash)
 
+    def coverage(self, text: str) -> float:
+        """The share of a text's words that its units stand for; a word the log has never seen is not one."""
+        tokens = self.cut.analyzer.look_up([text], self.cut.terms)[0]
+        if self.units is None or not len(tokens):
+            return 0.0
+        if self.units.words is None:
+            return float(self.vectors([text]).nnz > 0)
+        known = self.units.words.symbols[: self.units.words.levels[1]]
+        return float(np.isin(tokens, known).mean())
+
     def fill(self, vectors: Csr, edges: Csr, texts: Strings | None) -> Csr:
         """The given vectors, with generated ones for the rows that have no edges."""
         missing = np.flatnonzero(edges.lengths() == 0)

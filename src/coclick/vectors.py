@@ -13,11 +13,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.bounds import check_bounds
 from coclick.errors import UserError
 from coclick.explanation import Click, Explanation, Part, Word
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
-from coclick.model import Model, as_list, check_bounds
+from coclick.model import Model, as_list
 from coclick.origins import NoOrigin, Origin
 from coclick.run import Run
 from coclick.sparse import Csr, stack
@@ -74,7 +75,7 @@ class VectorModel(Model):
     ) -> Run:
         """Exact, through the index."""
         texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self._fitted.docs))
+        k = self._clip(k, len(self.trained_on.docs))
         found = self.doc_index_.search(self.embed_queries(texts), k, self._allowed(allow, block))
         return Run(*found, self.graph_.docs)
 
@@ -83,7 +84,7 @@ class VectorModel(Model):
         texts = [normalise(query) for query in as_list(queries)]
         if not self.can_similar or self.query_index_ is None:
             self._cannot("find similar queries", "can_similar")
-        k = self._clip(k, len(self._fitted.queries))
+        k = self._clip(k, len(self.trained_on.queries))
         rows = self.graph_.queries.lookup(texts)
         return self._similar(self.query_index_, self.embed_queries(texts), rows, k, self.graph_.queries)
 
@@ -126,7 +127,7 @@ class VectorModel(Model):
         """New documents get vectors from their texts; nothing is learned again."""
         if not self.can_add:
             self._cannot("take documents after training", "can_add")
-        graph = self._fitted
+        graph = self.trained_on
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
         names = list(docs)
@@ -153,7 +154,7 @@ class VectorModel(Model):
         return self.embed_queries([normalise(query)]).row(0)
 
     def _doc_rows(self, names: Sequence[str]) -> NDArray[np.int32]:
-        rows = self._fitted.docs.lookup(names)
+        rows = self.trained_on.docs.lookup(names)
         if (rows < 0).any():
             known = ", ".join(self.graph_.docs.to_list(0, 3))
             raise UserError(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from coclick.bounds import out_of_bounds
 from coclick.errors import CoclickError
 from coclick.graph import ClickGraph
-from coclick.model import open_model, out_of_bounds
+from coclick.saved import open_model
 from coclick.store import Artefact
 
 

@@ -31,3 +31,7 @@ class Clicks(Model):
             clicked, counts = self.graph_.clicks.row(row)
             scores[clicked] = counts
         return scores[docs]
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """How many clicks the query has."""
+        return {"support": self.graph_.support(query)}

@@ -138,6 +138,12 @@ class VPCG(VectorModel):
         title = texts[doc] if texts else ""
         return self._generator.origin(self._side(self.start == "query"), title, self.surfaces_)
 
+    def evidence(self, query: str) -> dict[str, float]:
+        """The query's clicks or, where it has none, how much of its words' weight the units know."""
+        if support := self.graph_.support(query):
+            return {"support": support}
+        return {"coverage": self._generator.coverage(query)}
+
     # -- inside ----------------------------------------------------------------------------------------
 
     @property

@@ -1,0 +1,86 @@
+"""Models on disk: one self-contained directory each, also for models that are made of others.
+
+What a model has learned (its attributes that end in `_`) is stored under `model.<attribute>`. The parts of a
+combination lie in the same directory under `model.parts.0` …: they share the graph, which is stored once,
+and one manifest commits all of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from coclick import spec as specs
+from coclick.errors import ArtefactError, UserError
+from coclick.graph import ClickGraph
+from coclick.model import Model, model_class
+from coclick.state import read_value, write_value
+from coclick.store import Artefact, ArtefactWriter, writing
+from coclick.views import titles
+
+_NOT_STATE = ("graph_", "figures_", "artefact_")
+
+
+def save(model: Model, path: str | Path, *, force: bool = False) -> None:
+    """Write a trained model; what the graph has on disk already is linked."""
+    graph = model.trained_on
+    short = titles(graph.texts)  # what explanations read: the title or, without titles, the first field
+    texts = {name: text for name, text in graph.texts.items() if text is short}
+    carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
+    origins = [origin for origin in (graph.artefact, model.artefact_) if origin]
+    with writing(path, force=force, origins=origins) as out:
+        carried.write(out)
+        learned = _write(out, "model", model)
+        out.commit("model", spec=str(model), graph=model.graph_digest, **learned)
+
+
+def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
+    """Open a saved model; with `graph`, make sure that it was trained on that one."""
+    source = Artefact(path)
+    if source.kind != "model":
+        raise UserError(
+            f"this is a {source.kind}, not a model",
+            where=str(path),
+            hint="train one: coclick train vpcg GRAPH",
+        )
+    model = _read(source, "model", source.manifest, ClickGraph.read(source))
+    if graph is not None:
+        model.check_graph(graph)
+    return model
+
+
+def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
+    """Store a model's state; returns what the manifest must remember to read it back."""
+    state = {}
+    for key, value in vars(model).items():
+        if key.endswith("_") and key not in _NOT_STATE:
+            name = f"{prefix}.{key.rstrip('_')}"
+            if key == "parts_":
+                parts = [_write(out, f"{name}.{i}", part) for i, part in enumerate(value)]
+                state[key] = {"type": "models", "models": parts}
+            else:
+                state[key] = write_value(out, name, value)
+    parameters = {field.name: getattr(model, field.name) for field in specs.parameters_of(type(model))}
+    return {"model": model.name, "parameters": parameters, "figures": model.figures_, "state": state}
+
+
+def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model:
+    try:
+        cls = model_class(str(entry["model"]))
+        model = cls(**entry["parameters"])
+        specs.check(model)
+        state, figures = entry["state"].items(), entry["figures"]
+        for key, value in state:
+            if not key.endswith("_") or key in _NOT_STATE:
+                raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path))
+            name = f"{prefix}.{key.rstrip('_')}"
+            if key == "parts_":
+                parts = [_read(source, f"{name}.{i}", part, graph) for i, part in enumerate(value["models"])]
+                setattr(model, key, parts)
+            else:
+                setattr(model, key, read_value(source, name, value))
+    except (KeyError, TypeError, AttributeError, RecursionError, UserError) as error:
+        what = f"the manifest does not describe a model: {error}"
+        raise ArtefactError(what, where=str(source.path)) from None
+    model.graph_, model.figures_, model.artefact_ = graph, figures, source
+    return model
