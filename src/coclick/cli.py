@@ -325,9 +325,9 @@ def evaluate(
     judgments = read_judgments(queries, qrels)
     board = leaderboard(ClickGraph.open(graph), judgments, models, progress=for_terminal())
     if json_:
-        print_json(board)
+        print_json(board.to_dict())
     else:
-        show.leaderboard(board)
+        show.leaderboard(board.to_dict())
 
 
 @app.command(hidden=True)

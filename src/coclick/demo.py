@@ -39,7 +39,7 @@ def run(directory: Path) -> None:
     show.graph_summary(describe(graph_path))
     _heading("3. Models learn from it; judgments of a later period say which helps")
     judgments = read_judgments(directory / "queries.tsv", directory / "qrels.tsv")
-    show.leaderboard(leaderboard(graph, judgments, MODELS, for_terminal()))
+    show.leaderboard(leaderboard(graph, judgments, MODELS, for_terminal()).to_dict())
     _heading("4. Searches, with their reasons")
     model = train(CHOSEN, graph, for_terminal()).save(model_path, force=True)
     examples = _examples(model, judgments)

@@ -84,9 +84,7 @@ class Model:
         specs.check(self)
         if graph.clicks.nnz == 0:
             raise UserError("the graph has no clicks to learn from")
-        for need in self.needs:
-            if need not in graph.has:
-                raise UserError(f"{self.name} needs {need}, and this graph has none", hint=_NEEDS[need])
+        self.check_needs(graph)
         if graph.artefact:
             check_bounds({"graph": graph}, graph.artefact)
         self.graph_ = graph
@@ -162,6 +160,12 @@ class Model:
         """A document's title, or the empty string."""
         row = self.trained_on.docs.id(doc)
         return self.graph_.title(row) if row >= 0 else ""
+
+    def check_needs(self, graph: ClickGraph) -> None:
+        """Raise if the graph lacks what this model learns from."""
+        for need in self.needs:
+            if need not in graph.has:
+                raise UserError(f"{self.name} needs {need}, and this graph has none", hint=_NEEDS[need])
 
     def check_graph(self, graph: ClickGraph) -> None:
         """Raise if this model was not learned from that graph."""

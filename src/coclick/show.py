@@ -17,6 +17,8 @@ from coclick.explanation import Click, Explanation, Word
 
 _IN_A_PIPE = 110  # columns, where no terminal says how wide it is
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _IN_A_PIPE)
+_MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # of a leaderboard; JSON has more
+_LEVEL = 0.05
 _BAR = 24  # characters of the longest bar
 _WIDE = 80  # columns from which a tree has room for bars
 _ANY_WIDTH = 10_000  # columns
@@ -147,30 +149,51 @@ def models(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def leaderboard(board: Mapping[str, Any]) -> None:
-    """Models by their main measure, best first."""
-    measures = list(board["models"][0]["measures"])
-    ordered = sorted(board["models"], key=lambda model: -model["measures"][measures[0]])
-    best = ordered[0]["measures"][measures[0]] or 1
+    """Models by their main measure, best first, with what is certain about their order."""
+    protocol, main = board["protocol"], board["protocol"]["main_measure"]
+    ordered = sorted(board["models"], key=lambda model: -model["measures"][main])
+    best = ordered[0]
+    tests = [row for row in board["significance"] if row["measure"] == main and row["a"] == best["name"]]
+    against = {row["b"]: row for row in tests}
     rows = [
         [
             model["name"],
-            *(float(model["measures"][name]) for name in measures),
-            Bar(model["measures"][measures[0]], best),
-            f"{model['seconds']:.1f} s",
+            *(float(model["measures"][name]) for name in _MEASURES),
+            "{:.3f}–{:.3f}".format(*model["interval"]),
+            Bar(model["measures"][main], best["measures"][main] or 1),
+            _versus(against.get(model["name"])),
+            f"{model['seconds']:.1f} s" if model["seconds"] else "",
         ]
         for model in ordered
     ]
-    protocol = board["protocol"]
-    title = f"{protocol['queries']:,} judged queries, {protocol['docs']:,} documents"
-    table(title, ["model", *measures, "", "trained in"], rows)
-    if kinds := [kind for kind in ("seen", "unseen") if kind in ordered[0]["breakdown"]]:
-        counts = {kind: ordered[0]["breakdown"][kind]["queries"] for kind in kinds}
-        console.print()
-        table(
-            f"{measures[0]} by whether the log had the query",
-            ["model", *(f"{kind} ({counts[kind]:,})" for kind in kinds)],
-            [[m["name"], *(float(m["breakdown"][k][measures[0]]) for k in kinds)] for m in ordered],
-        )
+    table(
+        f"{protocol['queries']:,} queries judged by {protocol['judged_by']}, {protocol['docs']:,} documents, "
+        f"{protocol['retrieval']}",
+        ["model", *_MEASURES, "95 %", "", "the best is", "trained in"],
+        rows,
+    )
+    for warning in protocol["warnings"]:
+        console.print(f"note: {warning}", style="dim")
+    for by, title in (
+        ("query", "whether the log had the query"),
+        ("document", "whether documents have clicks"),
+    ):
+        groups = best["breakdown"][by]
+        if len(groups) > 1:
+            console.print()
+            table(
+                f"{main} by {title}",
+                ["model", *(f"{name} ({group['queries']:,})" for name, group in groups.items())],
+                [[m["name"], *(float(m["breakdown"][by][name][main]) for name in groups)] for m in ordered],
+            )
+
+
+def _versus(test: Mapping[str, Any] | None) -> str:
+    """How the best model compares with another: beyond chance or not, and on how many queries."""
+    if test is None:
+        return ""
+    certain = "better" if test["p_holm"] < _LEVEL else "not surely better"
+    return f"{certain} ({test['won']}–{test['tied']}–{test['lost']})"
 
 
 def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:

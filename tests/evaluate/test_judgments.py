@@ -47,7 +47,7 @@ def test_qrels_in_three_and_four_columns(write, text):
     ("text", "message"),
     [
         ("q1\td1\n", "three columns"),
-        ("q1\td1\t3\nq2\td1\tgood\n", "line 2"),
+        ("q1\td1\t3\nq2\td1\tgut\n", "line 2"),
         ("q1\td1\t3\nq1\td1\t2\n", "two grades"),
         ("", "no judgments"),
     ],

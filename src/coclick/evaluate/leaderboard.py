@@ -1,89 +1,128 @@
-"""Train models on a graph and measure them by judgments: full retrieval, ir-measures' own definitions."""
+"""Train models on a graph, judge them by the same queries, and put them in order."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from coclick.combine import Combination
 from coclick.errors import UserError
+from coclick.evaluate.breakdown import break_down, by_document, query_groups
 from coclick.evaluate.judgments import Judgments
+from coclick.evaluate.measures import MAIN, mean
+from coclick.evaluate.significance import intervals, paired_tests
+from coclick.evaluate.trial import Protocol, Trial, try_model, try_rankings
 from coclick.graph import ClickGraph
 from coclick.model import Model, create
 from coclick.progress import Progress, quiet
-from coclick.text import normalise
+from coclick.saved import open_model
 
-MEASURES = ("nDCG@10", "AP", "RR", "R@100")
-DEPTH = 100
+TESTED = (MAIN, "AP")  # measures that models are tested on in pairs
+
+
+class Trainer:
+    """Trains each model once, however many combinations it is part of."""
+
+    def __init__(self, graph: ClickGraph, progress: Progress = quiet, *, opens: bool = True) -> None:
+        self.graph, self._progress, self._opens = graph, progress, opens
+        self._trained: dict[str, tuple[Model, float]] = {}
+
+    def check(self, specs: Sequence[str]) -> None:
+        """Raise for a misspelt model or one that the graph cannot feed, before any is trained."""
+        for spec in specs:
+            if not self._is_path(spec):
+                create(spec).check_needs(self.graph)
+
+    def get(self, spec: str) -> tuple[Model, float]:
+        """A trained model, and the seconds that its training took."""
+        if self._is_path(spec):
+            return open_model(spec, self.graph), 0.0
+        model = create(spec)
+        if str(model) not in self._trained:
+            started = time.perf_counter()
+            before = 0.0
+            if isinstance(model, Combination):
+                parts = [self.get(part) for part in model.part_specs]
+                model.assemble(self.graph, [part for part, _ in parts])
+                before = sum(seconds for _, seconds in parts)
+                started = time.perf_counter()
+            else:
+                model.fit(self.graph, self._progress)
+            self._trained[str(model)] = model, before + time.perf_counter() - started
+        return self._trained[str(model)]
+
+    def _is_path(self, spec: str) -> bool:
+        if not (Path(spec) / "manifest.json").is_file():
+            return False
+        if not self._opens:
+            raise UserError(
+                f"the model in {spec} has learned from the clicks that would judge it",
+                hint="give judgments (--queries, --qrels), or name the model to train it again",
+            )
+        return True
+
+
+@dataclass(frozen=True)
+class Board:
+    """Everything that was found out, for tables, JSON and reports."""
+
+    graph: ClickGraph
+    judgments: Judgments
+    protocol: Protocol
+    trials: list[Trial]
+
+    def ordered(self) -> list[Trial]:
+        """By the main measure, best first."""
+        return sorted(self.trials, key=lambda trial: -float(trial.values().mean()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, in the shape that `coclick evaluate --json` writes."""
+        groups = query_groups(self.graph, self.judgments)
+        spans = intervals({trial.name: trial.values() for trial in self.trials})
+        models = [
+            {
+                "name": trial.name,
+                "measures": mean(trial.by_query, list(self.judgments.queries)),
+                "interval": list(spans[trial.name]),
+                "breakdown": {
+                    **break_down(groups, trial.by_query),
+                    "document": by_document(self.graph, self.judgments, trial.rankings, self.protocol.gain),
+                },
+                "seconds": round(trial.seconds, 3),
+            }
+            for trial in self.trials
+        ]
+        tests = [
+            row
+            for name in TESTED
+            for row in paired_tests({trial.name: trial.values(name) for trial in self.ordered()}, name)
+        ]
+        protocol = self.protocol.describe(self.graph, self.judgments)
+        return {"protocol": protocol, "models": models, "significance": tests}
 
 
 def leaderboard(
-    graph: ClickGraph, judgments: Judgments, models: Sequence[str], progress: Progress = quiet
-) -> dict[str, Any]:
-    """The measures of each model over all judged queries, and apart for those that the log has seen."""
-    judged = {doc for grades in judgments.grades.values() for doc in grades}
-    known = int((graph.docs.lookup(sorted(judged)) >= 0).sum())
-    if known == 0:
-        theirs, ours = ", ".join(sorted(judged)[:3]), ", ".join(graph.docs.to_list(0, 3))
-        raise UserError(
-            f"none of the {len(judged):,} judged documents is in the graph",
-            hint=f"judged are {theirs}; the graph has {ours}",
-        )
-    untrained = [create(spec) for spec in models]  # a misspelt one is found before any is trained
-    return {
-        "protocol": {
-            "retrieval": "full",
-            "depth": DEPTH,
-            "gain": "linear",
-            "queries": len(judgments.queries),
-            "docs": len(graph.docs),
-            "judged_docs_in_graph": known,
-        },
-        "models": [_measure_model(model, graph, judgments, progress) for model in untrained],
-    }
-
-
-def _measure_model(
-    model: Model, graph: ClickGraph, judgments: Judgments, progress: Progress
-) -> dict[str, Any]:
-    started = time.perf_counter()
-    model.fit(graph, progress)
-    seconds = time.perf_counter() - started
-    ids, texts = list(judgments.queries), list(judgments.queries.values())
-    run = model.search(texts, DEPTH)
-    by_query = measure(judgments.grades, {query: dict(run.hits(i)) for i, query in enumerate(ids)})
-    rows = graph.queries.lookup([normalise(text) for text in texts])
-    clicks = graph.clicks.lengths()
-    seen = {query for query, row in zip(ids, rows.tolist(), strict=True) if row >= 0 and clicks[row] > 0}
-    groups = {"seen": [q for q in ids if q in seen], "unseen": [q for q in ids if q not in seen]}
-    return {
-        "name": str(model),
-        "measures": _mean(by_query, ids),
-        "breakdown": {
-            name: {"queries": len(members), **_mean(by_query, members)}
-            for name, members in groups.items()
-            if members
-        },
-        "seconds": round(seconds, 3),
-    }
-
-
-def measure(
-    grades: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]]
-) -> dict[str, dict[str, float]]:
-    """Each measure of each judged query. A query that is missing from the run counts as zero, here."""
-    try:
-        import ir_measures
-    except ImportError:
-        raise UserError("measures need ir-measures", hint='pip install "coclick[eval]"') from None
-    measures = [ir_measures.parse_measure(name) for name in MEASURES]
-    values = {query: dict.fromkeys(MEASURES, 0.0) for query in grades}
-    filled = {query: dict(found) for query, found in run.items() if found}
-    if filled:
-        for metric in ir_measures.iter_calc(measures, {q: dict(g) for q, g in grades.items()}, filled):
-            values[metric.query_id][str(metric.measure)] = float(metric.value)
-    return values
-
-
-def _mean(by_query: Mapping[str, Mapping[str, float]], queries: Sequence[str]) -> dict[str, float]:
-    return {name: sum(by_query[query][name] for query in queries) / len(queries) for name in MEASURES}
+    graph: ClickGraph,
+    judgments: Judgments,
+    models: Sequence[str],
+    progress: Progress = quiet,
+    *,
+    protocol: Protocol | None = None,
+    runs: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> Board:
+    """Train and judge models, and judge rankings from elsewhere beside them."""
+    protocol = protocol or Protocol()
+    protocol.check(graph, judgments)
+    trainer = Trainer(graph, progress, opens=protocol.source == "judgments")
+    trainer.check(models)
+    trials = [try_rankings(name, run, judgments, protocol) for name, run in (runs or {}).items()]
+    for spec in dict.fromkeys(models):
+        model, seconds = trainer.get(spec)
+        with progress(f"judging {spec}"):
+            trials.append(try_model(model, judgments, protocol, seconds))
+    if not trials:
+        raise UserError("no model is given", hint='--models "bm25" --models "vpcg"')
+    return Board(graph, judgments, protocol, trials)

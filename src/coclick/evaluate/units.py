@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coclick.errors import UserError
-from coclick.evaluate.leaderboard import measure
+from coclick.evaluate.measures import measure
 from coclick.graph import ClickGraph
 from coclick.model import create
 from coclick.models.vpcg import VPCG
@@ -102,11 +102,8 @@ def _in_vocabulary(vectors: Csr, source: VPCG, target: VPCG) -> Csr:
 
 
 def _ndcg(model: VPCG, vectors: Csr, rows: list[int], grades: dict[str, dict[str, int]]) -> float:
-    found, scores = model.doc_index_.search(vectors, min(10, len(model.graph_.docs)))
+    found, _ = model.doc_index_.search(vectors, min(10, len(model.graph_.docs)))
     docs = model.graph_.docs
-    run = {
-        str(row): {docs[int(d)]: float(s) for d, s in zip(found[i], scores[i], strict=True) if d >= 0}
-        for i, row in enumerate(rows)
-    }
-    values = measure(grades, run)
+    run = {str(row): [docs[int(d)] for d in found[i] if d >= 0] for i, row in enumerate(rows)}
+    values = measure(grades, run, ("nDCG@10",))
     return float(np.mean([value["nDCG@10"] for value in values.values()]))

@@ -1,0 +1,125 @@
+"""Is it luck? Paired tests between models over the same queries, and intervals for each of them.
+
+The papers' tests are the paired t-test and the sign test. The randomisation test asks how often a difference
+as large arises when each query's two results are swapped at random. With many models some pair differs by
+chance: Holm's correction of the t-test's p-values over all pairs of a leaderboard accounts for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import UserError
+
+ROUNDS = 10_000  # of randomisation, and of the bootstrap
+_TIE = 1e-9
+_BLOCK = 1000
+Values = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """A mean lies here in 95 % of the resampled sets of queries."""
+
+    low: float
+    high: float
+
+
+def paired_tests(
+    values: Mapping[str, Values], measure: str, pairs: Sequence[tuple[str, str]] | None = None, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Every pair of models (or the given ones): difference a − b, p-values, queries won, tied and lost."""
+    chosen = list(combinations(values, 2)) if pairs is None else list(pairs)
+    if not chosen:
+        return []
+    differences = np.stack([values[a] - values[b] for a, b in chosen])
+    random = _randomisation(differences, seed)
+    low, high = bootstrap(differences, seed)
+    rows = []
+    for i, (a, b) in enumerate(chosen):
+        won, lost = int((differences[i] > _TIE).sum()), int((differences[i] < -_TIE).sum())
+        rows.append(
+            {
+                "a": a,
+                "b": b,
+                "measure": measure,
+                "difference": float(differences[i].mean()),
+                "interval": [float(low[i]), float(high[i])],
+                "p_t": t_test(differences[i]),
+                "p_sign": sign_test(won, lost),
+                "p_random": float(random[i]),
+                "won": won,
+                "tied": differences.shape[1] - won - lost,
+                "lost": lost,
+            }
+        )
+    for row, corrected in zip(rows, holm([row["p_t"] for row in rows]), strict=True):
+        row["p_holm"] = corrected
+    return rows
+
+
+def t_test(differences: Values) -> float:
+    """The two-sided p-value of the paired t-test; 1 where nothing differs, or with a single query."""
+    if len(differences) < 2 or np.abs(differences).max() <= _TIE:
+        return 1.0
+    spread = differences.std(ddof=1)
+    if spread <= _TIE:
+        return 0.0
+    from scipy.special import stdtr
+
+    t = differences.mean() / (spread / np.sqrt(len(differences)))
+    return float(2 * stdtr(len(differences) - 1, -abs(t)))
+
+
+def sign_test(won: int, lost: int) -> float:
+    """The two-sided p-value of the sign test; ties are left out."""
+    if won + lost == 0:
+        return 1.0
+    from scipy.special import bdtr
+
+    return float(min(1.0, 2 * bdtr(min(won, lost), won + lost, 0.5)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction: p-values that may be compared with the level one had in mind."""
+    corrected = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        corrected[i] = highest
+    return corrected
+
+
+def bootstrap(values: Values, seed: int = 0) -> tuple[Values, Values]:
+    """The 95 % intervals of the mean of each row, by resampling columns."""
+    count = values.shape[1]
+    random = np.random.default_rng(seed)
+    means = []
+    for _ in range(ROUNDS // _BLOCK):
+        drawn = random.multinomial(count, np.full(count, 1 / count), _BLOCK)
+        means.append(values @ drawn.T / count)
+    low, high = np.percentile(np.concatenate(means, axis=1), [2.5, 97.5], axis=1)
+    return low, high
+
+
+def intervals(values: Mapping[str, Values], seed: int = 0) -> dict[str, Interval]:
+    """For each model the 95 % interval of its mean."""
+    if not values:
+        raise UserError("there is nothing to compare")
+    low, high = bootstrap(np.stack(list(values.values())), seed)
+    return {name: Interval(float(a), float(b)) for name, a, b in zip(values, low, high, strict=True)}
+
+
+def _randomisation(differences: Values, seed: int) -> Values:
+    """Two-sided p-values of the randomisation test for each row; the observed one counts as one of them."""
+    random = np.random.default_rng([seed, 1])
+    observed = np.abs(differences.sum(axis=1))
+    as_large = np.ones(len(differences))
+    for _ in range(ROUNDS // _BLOCK):
+        signs = random.integers(0, 2, (differences.shape[1], _BLOCK)) * 2.0 - 1.0
+        as_large += (np.abs(differences @ signs) >= observed[:, None] - _TIE).sum(axis=1)
+    return as_large / (ROUNDS + 1)
