@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from coclick.arguments import action_weights, listed_docs
 from coclick.errors import CoclickError, UserError
 from coclick.terminal import fail, prepare, print_json, say, suggest
-
-if TYPE_CHECKING:
-    from coclick.model import Model
 
 app = typer.Typer(
     help="Search click logs into relevance: vectors of readable words, learned from clicks, that say why.",
@@ -89,7 +87,7 @@ def build(
         columns=columns.split(",") if columns else None,
         min_clicks=min_clicks,
         min_users=min_users,
-        actions=_actions(actions),
+        actions=action_weights(actions),
         memory=memory,
         threads=threads,
         force=force,
@@ -210,7 +208,7 @@ def search(
     from coclick import open_model, show
 
     opened = open_model(model)
-    hits = opened.search(query, k, allow=_ids(allow, opened), block=_ids(block, opened)).hits()
+    hits = opened.search(query, k, allow=listed_docs(allow, opened), block=listed_docs(block, opened)).hits()
     results = [{"doc": doc, "score": score, "title": opened.title(doc)} for doc, score in hits]
     if json_:
         print_json({"query": query, "results": results})
@@ -268,13 +266,18 @@ def explain(
     query: Query,
     doc: Annotated[str, typer.Argument(metavar="DOC", help="The document's id.")],
     clicks: Annotated[
-        int, typer.Option(min=0, help="How many clicks to show behind each word; 0 for all.")
-    ] = 10,
+        int | None,
+        typer.Option(
+            min=0, help="How many clicks to show behind each word, 0 for all; default 3, in JSON 10."
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Say exactly why: words × weights = score, and the clicks behind each word."""
     from coclick import open_model, show
 
+    if clicks is None:
+        clicks = 10 if json_ else 3
     opened = open_model(model)
     explanation = opened.explain(query, doc, clicks or None)
     if json_:
@@ -360,39 +363,6 @@ def main() -> None:
         if end.code == INTERRUPTED:  # typer ends with it on Ctrl-C, without a word
             say("interrupted: nothing was changed")
         raise
-
-
-def _ids(path: Path | None, model: Model) -> list[str] | None:
-    """The documents that a file lists, one id a line."""
-    if path is None:
-        return None
-    try:
-        ids = list(filter(None, path.read_text(encoding="utf-8-sig").split("\n")))
-    except OSError as error:
-        raise UserError(f"the list of documents cannot be read: {error.strerror}", where=str(path)) from None
-    except UnicodeDecodeError:
-        raise UserError("the list of documents is not UTF-8 text", where=str(path)) from None
-    if ids and (model.graph_.docs.lookup(ids) < 0).all():
-        say(f"note: no document of the model is listed in {path}, which has {ids[0]!r}")
-    return ids
-
-
-def _actions(text: str | None) -> dict[str, float] | None:
-    """`click=1,cart=3` as a table."""
-    if text is None:
-        return None
-    weights = {}
-    for part in text.split(","):
-        name, _, weight = (piece.strip() for piece in part.partition("="))
-        try:
-            weights[name] = float(weight)
-        except ValueError:
-            raise UserError(
-                f"cannot read the action {part.strip()!r}",
-                where="--actions",
-                hint="write click=1,cart=3,purchase=10",
-            ) from None
-    return weights
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ The subclasses in `coclick.models` differ in how far they trust their parts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -113,7 +113,7 @@ class Combination(Model):
             factor = self._factor(weight, part, text, scores)
             inner = part.explain(query, doc, clicks).parts if part.can_explain and factor else []
             value = factor * float(scores[row])
-            parts.append(Part("model", str(part), value, [], [_scaled(one, factor) for one in inner]))
+            parts.append(Part("model", str(part), value, parts=[_scaled(one, factor) for one in inner]))
         return Explanation(query, doc, sum(part.value for part in parts), parts)
 
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
@@ -163,4 +163,4 @@ class Combination(Model):
 
 def _scaled(part: Part, factor: float) -> Part:
     inner = [_scaled(one, factor) for one in part.parts]
-    return Part(part.kind, part.label, part.value * factor, part.clicks, inner)
+    return replace(part, value=part.value * factor, parts=inner)

@@ -1,13 +1,14 @@
 """Why a document scored as it did: a tree whose values add up, with the clicks that taught it.
 
 At every level the parts' values add up to their parent's. `clicks` are the edges of the click graph behind
-a part; `share` is an edge's fraction of that part, and over all edges the shares sum to one.
+a part, or the largest of them, and `edges` is how many there are; `share` is an edge's fraction of that part,
+and over all edges the shares sum to one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,13 @@ class Click:
     share: float
 
 
+class Behind(NamedTuple):
+    """The edges behind something: the largest of them, and how many there are."""
+
+    clicks: list[Click]
+    edges: int
+
+
 @dataclass(frozen=True)
 class Part:
     """One summand of its parent's value."""
@@ -28,6 +36,7 @@ class Part:
     label: str
     value: float
     clicks: list[Click] = field(default_factory=list)
+    edges: int = 0
     parts: list[Part] = field(default_factory=list)
 
 
@@ -40,7 +49,9 @@ class Word:
     doc_weight: float
     contribution: float
     clicks: list[Click]
+    edges: int
     query_clicks: list[Click]
+    query_edges: int
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.explanation import Click
+from coclick.explanation import Behind, Click
 from coclick.graph import ClickGraph
 from coclick.kernels.rows import values_at
 from coclick.sparse import Csr
@@ -25,21 +25,21 @@ Ints = NDArray[np.int32]
 class Origin(Protocol):
     """The source of one vector's words."""
 
-    def clicks(self, term: int, most: int | None) -> list[Click]:
+    def clicks(self, term: int, most: int | None) -> Behind:
         """The edges behind the word's weight, largest share first; over all edges the shares sum to 1."""
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, list[Click]]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
         """(unit, its fraction of the word's weight, the clicks behind it), if it was made of units."""
 
 
 class NoOrigin:
     """A vector that no click has shaped."""
 
-    def clicks(self, term: int, most: int | None) -> list[Click]:
+    def clicks(self, term: int, most: int | None) -> Behind:
         """None."""
-        return []
+        return Behind([], 0)
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, list[Click]]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
         """None."""
         return []
 
@@ -91,12 +91,12 @@ class PropagatedOrigin:
     side: Side
     row: int
 
-    def clicks(self, term: int, most: int | None) -> list[Click]:
+    def clicks(self, term: int, most: int | None) -> Behind:
         """The row's edges."""
         rows, places, amounts = self.side.amounts(np.array([self.row], np.int32), term)
         return _largest(self.side, rows, places, amounts, most)
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, list[Click]]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
         """None: it was not made of units."""
         return []
 
@@ -116,7 +116,7 @@ class GeneratedOrigin:
         vectors = self.vectors
         return self.weights * values_at(vectors.indptr, vectors.indices, vectors.data, everything, term)
 
-    def clicks(self, term: int, most: int | None) -> list[Click]:
+    def clicks(self, term: int, most: int | None) -> Behind:
         """The edges of all texts that hold any of the units; an edge behind several units adds up."""
         rows, places, shares = [], [], []
         whole = self._amounts(term)
@@ -127,13 +127,13 @@ class GeneratedOrigin:
                 places.append(place)
                 shares.append(amount * brought / brought.sum())
         if not rows:
-            return []
+            return Behind([], 0)
         place, first, group = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
         row = np.concatenate(rows)[first]
         amounts = np.bincount(group, np.concatenate(shares)).astype(np.float64)
         return _largest(self.side, row, place, amounts, most, whole.sum())
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, list[Click]]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
         """The units that hold the word, largest fraction first."""
         amounts = self._amounts(term)
         total = amounts.sum()
@@ -154,10 +154,11 @@ def _largest(
     amounts: NDArray[np.float64],
     most: int | None,
     whole: float | None = None,
-) -> list[Click]:
+) -> Behind:
     """The edges with the largest amounts as clicks; shares are of the whole: all edges, shown or not, and
     what a text's own words bring."""
     order = np.argsort(-amounts, kind="stable")
-    order = order[amounts[order] > 0][:most]
+    order = order[amounts[order] > 0]
+    edges, order = len(order), order[:most]
     whole = amounts.sum() if whole is None else whole
-    return side.describe(rows[order], places[order], amounts[order] / whole)
+    return Behind(side.describe(rows[order], places[order], amounts[order] / whole), edges)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
 from coclick.kernels import rows
 from coclick.kernels.packed import PackedRows
@@ -26,6 +27,7 @@ from coclick.strings import Vocab
 MOST_ROUNDS = 20
 CONVERGED = 1 - 1e-3  # mean cosine to the round before
 _SAMPLED_PAIRS = 10_000
+_HELD_OUT = 0.1  # of the clicked pairs, for validation
 _VALIDATION_QUERIES = 2000
 _VALIDATION_ROUNDS = 5
 _EDGES_AT_A_TIME = 4_000_000
@@ -114,19 +116,23 @@ def term_hash(terms: Vocab) -> NDArray[np.uint32]:
 
 
 def choose_rounds(
-    rounds: Iterator[Round],
-    train: Csr,
-    held_out: Csr,
+    propagation: Callable[[ClickGraph], Propagation],
+    graph: ClickGraph,
+    start: Csr,
     by_side: Callable[[Csr, Csr], tuple[Csr, Csr]],
     seed: int,
+    progress: Progress,
 ) -> tuple[int, list[dict[str, Any]]]:
     """The number of rounds after which held-out clicks are ranked best, and the nDCG@10 of each number.
 
     Documents that the training clicks of a query name already are taken out of its ranking.
     """
+    rest, held_out = graph.split("pairs", _HELD_OUT, seed)
+    train = rest.clicks
     queries = np.flatnonzero(held_out.lengths() > 0)
     sample = np.sort(np.random.default_rng(seed).permutation(queries)[:_VALIDATION_QUERIES])
     figures = []
+    rounds = propagation(rest).rounds(start, progress)
     for number, result in enumerate(islice(rounds, _VALIDATION_ROUNDS), 1):
         query_vectors, doc_vectors = by_side(result.texts, result.others)
         index = VectorIndex.build(doc_vectors, max_norm=1.0)

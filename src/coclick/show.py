@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from coclick.explanation import Click, Explanation, Word
+from coclick.explanation import Behind, Explanation, Word
 
 _IN_A_PIPE = 110  # columns, where no terminal says how wide it is
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _IN_A_PIPE)
@@ -92,9 +92,9 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
         bar = "" if console.width < _WIDE else _bar(Bar(part.value, largest)).ljust(_BAR) + " "
         branch = tree.add(f"{bar}[bold]{escape(_line(part.label))}[/] {part.value:.4f} {weights}")
         if word and word.query_clicks:
-            _clicks(branch.add("[dim]in the query, from[/]"), word.query_clicks)
+            _clicks(branch.add("[dim]in the query, from[/]"), Behind(word.query_clicks, word.query_edges))
         if part.clicks:
-            _clicks(branch.add("[dim]in the document, from[/]"), part.clicks)
+            _clicks(branch.add("[dim]in the document, from[/]"), Behind(part.clicks, part.edges))
     if rest := why.parts[words or len(why.parts) :]:
         tree.add(f"[dim]and {len(rest)} more words: {sum(part.value for part in rest):.4f}[/]")
     console.print(tree)
@@ -219,12 +219,12 @@ def _distribution(name: str, value: Mapping[str, Any]) -> None:
     table("", ["", "", ""], [[label, count, Bar(count, largest)] for label, count in value["histogram"]])
 
 
-def _clicks(branch: Tree, clicks: Sequence[Click]) -> None:
-    for click in clicks[:3]:
+def _clicks(branch: Tree, behind: Behind) -> None:
+    for click in behind.clicks:
         edge = f"[cyan]{escape(_line(click.query))}[/] → {escape(_line(click.doc))}"
         branch.add(f"{click.share:6.1%}  {click.clicks:g} clicks  {edge}")
-    if len(clicks) > 3:
-        branch.add(f"[dim]… and {len(clicks) - 3} more; --json shows them[/]")
+    if left_out := behind.edges - len(behind.clicks):
+        branch.add(f"[dim]… and {left_out:,} more; --clicks 0 shows all[/]")
 
 
 def _bar(bar: Bar) -> str:

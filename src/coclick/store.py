@@ -35,14 +35,18 @@ _CHUNK = 1 << 24
 
 
 class Artefact:
-    """An artefact opened for reading. Opening checks the manifest and the files' sizes, not their content."""
+    """An artefact opened for reading. Opening checks the manifest and the files' sizes, not their content.
 
-    def __init__(self, path: str | Path) -> None:
+    With `even_damaged`, sizes are left to `damage`.
+    """
+
+    def __init__(self, path: str | Path, *, even_damaged: bool = False) -> None:
         self.path = Path(path)
         self.manifest = read_manifest(self.path)
         self._arrays: dict[str, NDArray[Any]] = {}
-        for name, entry in self.files.items():
-            self._check_size(name, entry)
+        if not even_damaged:
+            for name, entry in self.files.items():
+                self._check_size(name, entry)
 
     @property
     def kind(self) -> str:

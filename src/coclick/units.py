@@ -25,7 +25,7 @@ from coclick.kernels.regression import UnitRegression
 from coclick.ngrams import CharUnits, Incidence, WordUnits, character_sequences
 from coclick.origins import GeneratedOrigin, NoOrigin, Origin, Side
 from coclick.progress import Progress
-from coclick.propagation import half_step, two_hops
+from coclick.propagation import Propagation, Round, half_step, two_hops
 from coclick.sparse import Csr, beside, stack, where
 from coclick.state import stored
 from coclick.strings import Strings, Vocab
@@ -38,13 +38,10 @@ _MOST_ROUNDS = 50  # of conjugate gradients
 
 @dataclass(frozen=True)
 class Lesson:
-    """What unit vectors are learned from."""
+    """What unit vectors are learned from: propagation between texts and others, and its last round."""
 
-    edges: Csr  # weighted clicks, a row a text
-    others: Csr  # vectors at the other end of the clicks
-    targets: Csr  # the texts' own propagated vectors
-    k: int
-    term_hash: NDArray[np.uint32]
+    propagation: Propagation
+    vectors: Round
     min_texts: int
     weighting: Weighting
     rho: float
@@ -186,10 +183,12 @@ class Generator:
 
 
 def learn_units(
-    kinds: Sequence[str], texts: Strings, cut: Cut, lesson: Lesson, progress: Progress
-) -> tuple[UnitVectors, dict[str, Any]]:
-    """Units of "words", of "chars" or of both, with figures for each kind."""
-    learned = {kind: _learn(kind, texts, cut, lesson, progress) for kind in kinds}
+    kinds: str, texts: Strings | None, cut: Cut, lesson: Lesson, progress: Progress
+) -> tuple[UnitVectors | None, dict[str, Any]]:
+    """Units of "words", "chars", "words+chars" or "none", with figures for each kind."""
+    if kinds == "none" or texts is None:
+        return None, {}
+    learned = {kind: _learn(kind, texts, cut, lesson, progress) for kind in kinds.split("+")}
     units = next(iter(learned.values()))[0]
     if len(learned) == 2:
         units = learned["words"][0].with_chars(learned["chars"][0])
@@ -200,7 +199,8 @@ def _learn(
     kind: str, texts: Strings, cut: Cut, lesson: Lesson, progress: Progress
 ) -> tuple[UnitVectors, dict[str, Any]]:
     """The units of one kind that the texts with clicks hold."""
-    clicked = lesson.edges.lengths() > 0
+    edges, k, term_hash = lesson.propagation.to_texts, lesson.propagation.k, lesson.propagation.term_hash
+    clicked = edges.lengths() > 0
     with progress(f"units of {kind}"):
         if kind == "words":
             tokens = cut.analyzer.look_up(texts.to_list(), cut.terms)
@@ -210,7 +210,7 @@ def _learn(
     holders = held.by_unit()
     units = len(held.table)
     with progress("unit vectors", units) as done:
-        vectors = two_hops(*holders, lesson.edges, lesson.others, lesson.k, lesson.term_hash, done)
+        vectors = two_hops(*holders, edges, lesson.vectors.others, k, term_hash, done)
     figures: dict[str, Any] = {"units": units, "incidences": len(held.units)}
     weights = np.ones(units)
     if lesson.weighting == "idf":
@@ -243,7 +243,7 @@ def _regress(
     frequencies, at the scale that fits best: with `rho` texts' worth of evidence.
     """
     others = held.without_whole()
-    targets = lesson.targets
+    targets = lesson.vectors.texts
     regression = UnitRegression(
         others.indptr,
         others.units,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coclick.bounds import check_bounds
 from coclick.errors import UserError
-from coclick.explanation import Click, Explanation, Part, Word
+from coclick.explanation import Behind, Explanation, Part, Word
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
 from coclick.model import Model, as_list
@@ -115,11 +115,11 @@ class VectorModel(Model):
         words, parts = [], []
         for i in np.argsort(-values, kind="stable"):
             term, value = int(shared[i]), float(values[i])
-            query_clicks, doc_clicks = (origin.clicks(term, clicks) for origin in origins)
+            behind_query, behind_doc = (origin.clicks(term, clicks) for origin in origins)
             label = self.surfaces_[term]
             weights = float(q_weights[in_query[i]]), float(d_weights[in_doc[i]])
-            words.append(Word(label, *weights, value, doc_clicks, query_clicks))
-            parts.append(Part("word", label, value, doc_clicks, _unit_parts(origins, term, value, clicks)))
+            words.append(Word(label, *weights, value, *behind_doc, *behind_query))
+            parts.append(Part("word", label, value, *behind_doc, _unit_parts(origins, term, value, clicks)))
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts, words)
 
@@ -178,10 +178,10 @@ def _unit_parts(origins: tuple[Origin, Origin], term: int, value: float, clicks:
     query_units, doc_units = (origin.units(term, clicks) for origin in origins)
 
     def doc_parts(of: float) -> list[Part]:
-        return [Part("document unit", label, of * part, behind) for label, part, behind in doc_units]
+        return [Part("document unit", label, of * part, *behind) for label, part, behind in doc_units]
 
-    def query_part(label: str, part: float, behind: list[Click]) -> Part:
-        return Part("query unit", label, value * part, behind, doc_parts(value * part))
+    def query_part(label: str, part: float, behind: Behind) -> Part:
+        return Part("query unit", label, value * part, *behind, doc_parts(value * part))
 
     return [query_part(*unit) for unit in query_units] if query_units else doc_parts(value)
 

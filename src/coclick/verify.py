@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coclick.bounds import out_of_bounds
-from coclick.errors import CoclickError
+from coclick.errors import ArtefactError, CoclickError
 from coclick.graph import ClickGraph
 from coclick.saved import open_model
 from coclick.store import Artefact
@@ -14,7 +14,10 @@ from coclick.store import Artefact
 
 def verify(path: str | Path) -> list[tuple[str, str]]:
     """(file or part, what is wrong), empty for a sound artefact. Raises where there is none at all."""
-    source = Artefact(path)
+    try:
+        source = Artefact(path, even_damaged=True)
+    except ArtefactError as error:
+        return [("manifest.json", error.what)]
     return list(source.damage()) or list(_problems(source, path))
 
 

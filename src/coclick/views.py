@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.sparse import Csr
@@ -52,6 +53,11 @@ def choose_fields(texts: Mapping[str, Strings], fields: str) -> list[str]:
     return wanted
 
 
+def document_texts(texts: Mapping[str, Strings], fields: str) -> Iterator[str]:
+    """For each document all the text that is meant by `fields`."""
+    return joined_fields(texts, choose_fields(texts, fields))
+
+
 def titles(texts: Mapping[str, Strings]) -> Strings | None:
     """What stands for a document in few words: its title or, where there are none, its first field."""
     return texts.get("title") or next(iter(texts.values()), None)
@@ -69,6 +75,12 @@ def count_terms(tokens: Tokens, terms: int) -> Csr:
     known = tokens.terms >= 0
     ones = np.ones(int(known.sum()), np.float32)
     return Csr.from_triples(rows[known], tokens.terms[known], ones, (len(tokens), terms))
+
+
+def inverse_frequency(matrix: Csr) -> NDArray[np.float32]:
+    """For each term, how rare it is among the rows."""
+    frequency = np.bincount(matrix.indices, minlength=matrix.columns)
+    return np.log1p(matrix.rows / np.maximum(frequency, 1)).astype(np.float32)
 
 
 def unit_rows(matrix: Csr) -> Csr:

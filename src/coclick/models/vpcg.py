@@ -35,7 +35,7 @@ from coclick.strings import Strings
 from coclick.text import Analyzer
 from coclick.units import Cut, Generator, Lesson, Weighting, learn_units
 from coclick.vectors import VectorModel
-from coclick.views import Words, choose_fields, joined_fields, titles, unit_rows
+from coclick.views import Words, document_texts, inverse_frequency, titles, unit_rows
 
 
 @register
@@ -78,36 +78,22 @@ class VPCG(VectorModel):
     def _propagate(self, graph: ClickGraph, progress: Progress) -> tuple[Csr, Csr]:
         """The vectors of queries and documents with clicks; learns units from them, too."""
         with progress("words"):
-            words = self._words(graph)
+            texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
+            words = Words.of(texts, self._analyzer)
             start = unit_rows(words.counts())
-        frequency = np.bincount(start.indices, minlength=start.columns)
-        self.idf_ = np.log1p(start.rows / np.maximum(frequency, 1)).astype(np.float32)
+        self.idf_ = inverse_frequency(start)
         self.terms_, self.surfaces_ = words.terms, words.surfaces
         self.term_hash_ = term_hash(words.terms)
         iterations = self.iterations
         if iterations == "validate":
-            train, held_out = graph.split("pairs", 0.1, self.seed)
-            rounds = self._propagation(train).rounds(start, progress)
-            chosen = choose_rounds(rounds, train.clicks, held_out, self._by_side, self.seed)
+            chosen = choose_rounds(self._propagation, graph, start, self._by_side, self.seed, progress)
             iterations, self.figures_["validation"] = chosen
         propagation = self._propagation(graph)
         vectors, self.figures_["rounds"] = propagation.run(start, iterations, progress)
         self.read_ = vectors.read
-        lesson = Lesson(
-            edges=propagation.to_texts,
-            others=vectors.others,
-            targets=vectors.texts,
-            k=self.k,
-            term_hash=self.term_hash_,
-            min_texts=self.min_texts,
-            weighting=self.unit_weights,
-            rho=self.rho,
-        )
-        texts = graph.queries if self.start == "query" else titles(graph.texts)
-        self.units_ = None
-        if self.units != "none" and texts is not None:
-            learned = learn_units(self.units.split("+"), texts, self._cut, lesson, progress)
-            self.units_, self.figures_["units"] = learned
+        lesson = Lesson(propagation, vectors, self.min_texts, self.unit_weights, self.rho)
+        short = graph.queries if self.start == "query" else titles(graph.texts)
+        self.units_, self.figures_["units"] = learn_units(self.units, short, self._cut, lesson, progress)
         return self._by_side(vectors.texts, vectors.others)
 
     def embed_queries(self, queries: Sequence[str]) -> Csr:
@@ -162,12 +148,6 @@ class VPCG(VectorModel):
         """Queries first, documents second."""
         return (texts, others) if self.start == "query" else (others, texts)
 
-    def _words(self, graph: ClickGraph) -> Words:
-        if self.start == "query":
-            return Words.of(graph.queries, self._analyzer)
-        fields = choose_fields(graph.texts, self.fields)
-        return Words.of(joined_fields(graph.texts, fields), self._analyzer)
-
     def _weigh(self, edges: Csr) -> Csr:
         return edges if self.weight == "clicks" else edges.with_data(np.log1p(edges.data))
 
@@ -179,8 +159,6 @@ class VPCG(VectorModel):
         """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""
         assert self.query_index_ is not None
         edges = self.graph_.clicks if is_query else self.graph_.clicks_by_doc
-        if is_query == (self.start == "query"):  # towards the texts, from the others' final vectors
-            read = self.doc_index_.vectors if is_query else self.query_index_.vectors
-        else:
-            read = self.read_
+        final = self.doc_index_.vectors if is_query else self.query_index_.vectors
+        read = final if is_query == (self.start == "query") else self.read_  # the texts come last
         return Side(self.graph_, is_query, edges, self._weigh(edges).data, read)
