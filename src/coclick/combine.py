@@ -102,10 +102,7 @@ class Combination(Model):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """Each part's share of the score, split further where the part can explain itself."""
-        row = self.trained_on.docs.id(doc)
-        if row < 0:
-            known = ", ".join(self.graph_.docs.to_list(0, 3))
-            raise UserError(f"no document has the id {doc!r}", hint=f"ids are like {known}")
+        row = int(self._doc_rows([doc])[0])
         text = normalise(query)
         parts = []
         for weight, part in zip(self.weights, self.parts_, strict=True):

@@ -24,6 +24,7 @@ from coclick.views import Words, choose_fields, count_terms, joined_fields
 class LexicalModel(VectorModel):
     """The vocabulary is that of the documents. `fields`: "all" or names joined with +."""
 
+    needs = ("texts",)
     unseen_queries = True
     unseen_docs = True
     can_add = True

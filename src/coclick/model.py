@@ -213,6 +213,16 @@ class Model:
             raise UserError(f"k must be at least 1, not {k}")
         return min(k, most)
 
+    def _doc_rows(self, names: Sequence[str]) -> NDArray[np.int32]:
+        """The rows of documents by their ids, all of which must be known."""
+        rows = self.trained_on.docs.lookup(names)
+        if (rows < 0).any():
+            known = ", ".join(self.graph_.docs.to_list(0, 3))
+            raise UserError(
+                f"no document has the id {names[int(np.argmin(rows))]!r}", hint=f"ids are like {known}"
+            )
+        return rows
+
     def _allowed(
         self, allow: Collection[str] | None, block: Collection[str] | None
     ) -> NDArray[np.uint8] | None:

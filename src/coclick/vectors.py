@@ -153,15 +153,6 @@ class VectorModel(Model):
     def _embed_query(self, query: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         return self.embed_queries([normalise(query)]).row(0)
 
-    def _doc_rows(self, names: Sequence[str]) -> NDArray[np.int32]:
-        rows = self.trained_on.docs.lookup(names)
-        if (rows < 0).any():
-            known = ", ".join(self.graph_.docs.to_list(0, 3))
-            raise UserError(
-                f"no document has the id {names[int(np.argmin(rows))]!r}", hint=f"ids are like {known}"
-            )
-        return rows
-
     def _similar(self, index: VectorIndex, vectors: Csr, own: NDArray[np.int32], k: int, names: Vocab) -> Run:
         """The nearest rows without the row itself, for which one more is fetched."""
         rows, scores = index.search(vectors, min(k + 1, len(names)))

@@ -34,7 +34,7 @@ class UM(LexicalModel):
     name = "um"
     summary = "lexical: the likelihood of the query in the document's smoothed language model"
 
-    background: Annotated[float, Range(0.001, 0.999)] = 0.1  # λ, the share of the collection's model
+    background: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, the share of the collection's model
 
     def observe(self, counts: Csr) -> None:
         """The collection's language model, P(t|C)."""
