@@ -1,0 +1,128 @@
+"""Mistakes and damage: one message for people, the right exit code, nothing on standard output."""
+
+import json
+import shutil
+
+import pytest
+
+import planted
+
+MISTAKES = {
+    "no graph": ("info {there}/nothing", "does not exist"),
+    "no model": ("search {there}/nothing hotel", "does not exist"),
+    "a graph for a model": ("search {graph} hotel", "this is a graph, not a model"),
+    "a model for a graph": ("train vpcg {model} -o {there}/new", "not a graph"),
+    "an empty directory": ("info {there}", "manifest.json"),
+    "a file": ("info {there}/file", "is not a directory"),
+    "an unknown command": ("serach {model} hotel", "No such command 'serach'"),
+    "an unknown option": ("search {model} hotel --kk 3", "No such option"),
+    "a missing argument": ("search {model}", "Missing argument"),
+    "no results wanted": ("search {model} hotel -k 0", "'-k'"),
+    "a number that is none": ("search {model} hotel -k many", "'-k'"),
+    "an unknown model": ("train vpgc {graph} -o {there}/new", "did you mean 'vpcg'"),
+    "an unknown parameter": ("train vpcg(itrations=2) {graph} -o {there}/new", "did you mean 'iterations'"),
+    "a wrong parameter": ("train vpcg(k=many) {graph} -o {there}/new", "k cannot be 'many'"),
+    "a specification that is none": ("train vpcg(k=2 {graph} -o {there}/new", "vpcg(k=2"),
+    "no graph to train on": ("train vpcg {there}/nothing -o {there}/new", "does not exist"),
+    "an output that exists": ("train vpcg {graph} -o {model}", "--force"),
+    "an output of another kind": ("train vpcg {graph} -o {graph} --force", "a model does not replace it"),
+    "an output in a file": ("train vpcg {graph} -o {there}/file/new", "not one"),
+    "an unknown document": ("explain {model} hotel hotel-99", "no document has the id 'hotel-99'"),
+    "an unknown neighbour": ("similar {model} --docs hotel-99", "no document has the id 'hotel-99'"),
+    "neither query nor document": ("similar {model}", "name either a query or"),
+    "a list that is not there": ("search {model} hotel --allow {there}/nothing", "cannot be read"),
+    "documents that are not there": ("add {model} {there}/nothing", "{there}/nothing"),
+    "a log that is not there": ("build {there}/nothing.tsv -o {there}/new", "{there}/nothing.tsv"),
+    "an action that is none": ("build {there}/file -o {there}/new --actions click=a", "click=1,cart=3"),
+    "judgments that are not there": (
+        "evaluate {graph} --queries {there}/nothing --qrels {there}/nothing --models vpcg",
+        "{there}/nothing",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake(run, graph, model, tmp_path, mistake):
+    (tmp_path / "file").write_text("")
+    paths = {"graph": graph, "model": model, "there": tmp_path}
+    command, told = (text.format(**paths) for text in MISTAKES[mistake])
+    done = run(*command.split(" "))
+    assert (done.code, done.out) == (2, "")
+    assert told in " ".join(done.err.replace("│", "").split())
+    assert "Traceback" not in done.err and len(done.err.splitlines()) < 10
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_model_says_what_it_cannot_do(run, graph, tmp_path):
+    assert run("train", "popularity", graph, "-o", tmp_path / "model").code == 0
+    for command in (["expand"], ["similar"], ["explain"]):
+        done = run(*command, tmp_path / "model", "hotel", *(["hotel-0"] if command == ["explain"] else []))
+        assert done.code == 2 and "popularity cannot" in done.err and "vpcg" in done.err
+
+
+def test_training_again_needs_force(run, graph, tmp_path):
+    out = tmp_path / "model"
+    first = ["train", "bm25", graph, "-o", out]
+    assert run(*first).code == 0
+    assert run(*first).code == 2
+    assert run(*first, "--force").code == 0
+
+
+def damage_a_byte(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "missing": lambda path: path.unlink(),
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "changed": damage_a_byte,
+}
+
+
+@pytest.mark.parametrize("kind", ["graph", "model"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_verify_names_every_damaged_file(run, graph, model, tmp_path, kind, damage):
+    broken = tmp_path / "broken"
+    shutil.copytree({"graph": graph, "model": model}[kind], broken)
+    files = sorted(path for path in broken.glob("*.npy") if path.stat().st_size > 128)[:2]
+    for path in files:
+        DAMAGES[damage](path)
+    done = run("verify", broken, "--json")
+    report = json.loads(done.out)
+    assert (done.code, done.err, report["sound"]) == (3, "", False)
+    assert sorted(problem["where"] for problem in report["problems"]) == [path.name for path in files]
+    assert all(problem["what"] for problem in report["problems"])
+    done = run("verify", broken)
+    assert (done.code, done.out) == (3, "damaged\n") and all(path.name in done.err for path in files)
+
+
+def test_verify_reports_a_broken_manifest(run, graph, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(graph, broken)
+    (broken / "manifest.json").write_text("{")
+    done = run("verify", broken, "--json")
+    assert done.code == 3
+    assert [problem["where"] for problem in json.loads(done.out)["problems"]] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut short"])
+def test_what_is_incomplete_is_not_used(run, model, tmp_path, damage):
+    broken = tmp_path / "broken"
+    shutil.copytree(model, broken)
+    DAMAGES[damage](next(broken.glob("*.npy")))
+    for command in (["search", broken, "hotel"], ["info", broken], ["explain", broken, "hotel", "hotel-0"]):
+        done = run(*command, "--json")
+        assert (done.code, done.out) == (3, "")
+        assert done.err.startswith("error: ") and str(broken) in done.err
+
+
+def test_documents_that_the_model_has_are_not_added(run, model, tmp_path):
+    known = next(iter(planted.docs()))
+    new = tmp_path / "new.tsv"
+    new.write_text(f"doc\ttitle\n{known}\tAnother title\n")
+    before = sorted(path.name for path in model.iterdir())
+    done = run("add", model, new)
+    assert done.code == 2 and known in done.err
+    assert sorted(path.name for path in model.iterdir()) == before

@@ -1,0 +1,187 @@
+"""What machines read: the shapes of docs/json.md, and that explanations add up."""
+
+import json
+
+import pytest
+
+import planted
+from coclick import create
+
+# A query of the graph and one that it does not have; documents with clicks, without, and of another topic.
+QUERIES, DOCS = ("shoe", "jogging nike sale"), ("shoe-0", "shoe-6", "hotel-0")
+TITLES = planted.docs()
+
+
+def answer(run, *arguments):
+    done = run(*arguments, "--json")
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out)
+
+
+def falling(values):
+    return all(first >= second for first, second in zip(values, values[1:], strict=False))
+
+
+def assert_hits(results, key, k):
+    """Best first, never without a score."""
+    assert 0 < len(results) <= k
+    shape = {"doc": {"doc", "score", "title"}, "query": {"query", "score"}}[key]
+    assert all(hit.keys() >= shape for hit in results)
+    assert falling([hit["score"] for hit in results]) and results[-1]["score"] > 0
+    assert len({hit[key] for hit in results}) == len(results)
+
+
+def test_search(run, model):
+    found = answer(run, "search", model, "Hotel", "-k", 3)
+    assert found["query"] == "Hotel"  # as it was typed
+    assert_hits(found["results"], "doc", 3)
+    assert all(hit["title"] == TITLES[hit["doc"]] for hit in found["results"])
+    assert planted.topic_of(found["results"][0]["doc"]) == "hotel"
+
+
+def test_search_with_lists_of_documents(run, model, tmp_path):
+    listed = tmp_path / "ids"
+    listed.write_text("hotel-0\nhotel-1\n")
+    allowed = answer(run, "search", model, "hotel", "--allow", listed)["results"]
+    blocked = answer(run, "search", model, "hotel", "--block", listed, "-k", 100)["results"]
+    assert {hit["doc"] for hit in allowed} == {"hotel-0", "hotel-1"}
+    assert not {hit["doc"] for hit in blocked} & {"hotel-0", "hotel-1"}
+
+
+@pytest.mark.parametrize("query", ["", " ", "zzzz"])
+def test_nothing_found_is_no_error(run, model, query):
+    assert answer(run, "search", model, query) == {"query": query, "results": []}
+    assert answer(run, "similar", model, query) == {"query": query, "results": []}
+    assert answer(run, "expand", model, query) == {"query": query, "words": []}
+    why = answer(run, "explain", model, query, "hotel-0")
+    assert why == {"query": query, "doc": "hotel-0", "score": 0, "parts": [], "words": []}
+
+
+def test_similar_queries(run, model):
+    found = answer(run, "similar", model, "hotel", "-k", 4)
+    assert found["query"] == "hotel"
+    assert_hits(found["results"], "query", 4)
+    assert "hotel" not in {hit["query"] for hit in found["results"]}
+
+
+def test_similar_documents(run, model):
+    found = answer(run, "similar", model, "--docs", "hotel-0", "-k", 4)
+    assert found["doc"] == "hotel-0"
+    assert_hits(found["results"], "doc", 4)
+    assert "hotel-0" not in {hit["doc"] for hit in found["results"]}
+
+
+def test_expand(run, model):
+    found = answer(run, "expand", model, "jogging")
+    assert found["query"] == "jogging"
+    assert all(word.keys() >= {"word", "weight"} for word in found["words"])
+    assert falling([word["weight"] for word in found["words"]])
+    assert "jogging" in {word["word"] for word in found["words"]}  # as it is written, not its stem
+
+
+def assert_adds_up(part, parts):
+    if parts:
+        assert sum(inner["value"] for inner in parts) == pytest.approx(part, abs=1e-6)
+        assert falling([inner["value"] for inner in parts])
+    for inner in parts:
+        assert inner.keys() >= {"kind", "label", "value", "clicks", "edges", "parts"}
+        assert_clicks(inner["clicks"], inner["edges"])
+        assert_adds_up(inner["value"], inner["parts"])
+
+
+def assert_clicks(clicks, edges):
+    """All the edges, each of them in the graph with its clicks; their shares are the whole."""
+    counts = {(query, doc): number for query, doc, number in planted.clicks()}
+    assert all(click.keys() >= {"query", "doc", "clicks", "share"} for click in clicks)
+    assert all(counts[click["query"], click["doc"]] == click["clicks"] for click in clicks)
+    assert falling([click["share"] for click in clicks])
+    assert len(clicks) == edges > 0
+    assert sum(click["share"] for click in clicks) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("doc", DOCS)
+def test_explanations_add_up_at_every_level(run, model, query, doc):
+    why = answer(run, "explain", model, query, doc, "--clicks", 0)
+    assert (why["query"], why["doc"]) == (query, doc)
+    assert_adds_up(why["score"], why["parts"])
+    if not why["parts"]:
+        assert why["score"] == 0
+    assert [word["word"] for word in why["words"]] == [part["label"] for part in why["parts"]]
+    for word, part in zip(why["words"], why["parts"], strict=True):
+        product = word["query_weight"] * word["doc_weight"]
+        assert word["contribution"] == part["value"] == pytest.approx(product)
+        assert (word["clicks"], word["edges"]) == (part["clicks"], part["edges"])
+        assert_clicks(word["query_clicks"], word["query_edges"])
+    found = answer(run, "search", model, query, "-k", 100)["results"]
+    assert {hit["doc"]: hit["score"] for hit in found}.get(doc, 0) == pytest.approx(why["score"], abs=1e-6)
+
+
+def test_the_explanations_above_have_every_kind_of_part(run, model):
+    kinds = set()
+    for query in QUERIES:
+        parts = answer(run, "explain", model, query, "shoe-6")["parts"]
+        while parts:
+            kinds |= {part["kind"] for part in parts}
+            parts = [inner for part in parts for inner in part["parts"]]
+    assert kinds == {"word", "query unit", "document unit"}
+
+
+def test_fewer_clicks_of_as_many_edges(run, model):
+    everything, some = (answer(run, "explain", model, "hotel", "hotel-0", "--clicks", n) for n in (0, 1))
+    for full, cut in zip(everything["words"], some["words"], strict=True):
+        assert cut["clicks"] == full["clicks"][:1] and cut["query_clicks"] == full["query_clicks"][:1]
+        assert (cut["edges"], cut["query_edges"]) == (full["edges"], full["query_edges"])
+
+
+def test_lexical_explanations_have_no_clicks(run, graph, tmp_path):
+    path = tmp_path / "bm25"
+    create("bm25").fit(planted.graph()).save(path)
+    why = answer(run, "explain", path, "hotel", "hotel-0")
+    (part,) = why["parts"]
+    assert (part["label"], part["clicks"], part["edges"], part["parts"]) == ("hotel", [], 0, [])
+    assert part["value"] == pytest.approx(why["score"])
+
+
+def test_info_of_a_graph(run, graph):
+    figures = answer(run, "info", graph)
+    rows = planted.clicks()
+    assert figures["kind"] == "graph" and figures["path"] == str(graph)
+    assert figures["queries"] == figures["queries_with_clicks"] == len({query for query, _, _ in rows})
+    assert figures["docs"] == len(TITLES)
+    assert figures["docs_with_clicks"] == len({doc for _, doc, _ in rows})
+    assert figures["edges"] == len({(query, doc) for query, doc, _ in rows})
+    assert figures["clicks"] == sum(number for _, _, number in rows)
+    assert figures["texts"] == {"title": len(TITLES)}
+    for name in ("docs_per_query", "queries_per_doc", "clicks_per_query", "clicks_per_edge"):
+        assert figures[name].keys() >= {"count", "mean", "median", "p90", "p99", "max", "histogram"}
+        assert sum(count for _, count in figures[name]["histogram"]) == figures[name]["count"]
+
+
+def test_info_of_a_model(run, graph, model):
+    figures = answer(run, "info", model)
+    assert (figures["kind"], figures["model"]) == ("model", "vpcg")
+    assert {"start": "query", "k": 20, "weight": "clicks", "iterations": 1}.items() <= figures[
+        "parameters"
+    ].items()
+    assert figures["can"] == ["unseen_queries", "unseen_docs", "similar", "expand", "explain", "add"]
+    sizes = answer(run, "info", graph)
+    assert {figures[name] == sizes[name] for name in ("queries", "docs", "edges")} == {True}
+    assert figures.keys() >= {"path", "bytes", "digest", "summary", "graph", "training"}
+
+
+def test_models(run):
+    rows = answer(run, "models")
+    assert [row["name"] for row in rows] == sorted(row["name"] for row in rows)
+    assert all(row.keys() >= {"name", "summary", "parameters"} for row in rows)
+    assert {"vpcg", "bm25"} <= {row["name"] for row in rows}
+
+
+def test_verify(run, graph, model):
+    assert answer(run, "verify", graph) == answer(run, "verify", model) == {"sound": True, "problems": []}
+
+
+def test_what_the_command_line_was_given_comes_back_as_it_was(run, model):
+    """Any bytes: JSON is UTF-8 whatever was typed."""
+    assert answer(run, "search", model, "Zürich “hôtel”\t\U0001f3e8")["query"] == "Zürich “hôtel”\t\U0001f3e8"
+    assert run("search", model, "a\udcffb", "--json").code == 0
