@@ -99,6 +99,15 @@ def test_an_exception_leaves_the_old_artefact(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_an_interrupt_after_the_commit_leaves_the_new_artefact(tmp_path):
+    write(tmp_path / "a")
+    with pytest.raises(KeyboardInterrupt), writing(tmp_path / "a", force=True) as out:
+        out.array("numbers", np.full(10, 2.0, np.float32))
+        out.commit("graph")
+        raise KeyboardInterrupt
+    assert Artefact(tmp_path / "a").array("numbers")[0] == 2
+
+
 def test_arrays_of_an_origin_are_linked(tmp_path):
     write(tmp_path / "a")
     origin = Artefact(tmp_path / "a")

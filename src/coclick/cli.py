@@ -159,7 +159,8 @@ def train(
 
     check_output(out, force, "model")
     set_threads(threads)
-    create(model).fit(ClickGraph.open(graph), for_terminal()).save(out, force=force)
+    opened = ClickGraph.open(graph)  # first: to find out that it is missing takes no compiler
+    create(model).fit(opened, for_terminal()).save(out, force=force)
     show.model_summary(describe(out))
     suggest(f'coclick search {out} "some query"')
 
@@ -361,7 +362,7 @@ def main() -> None:
         fail(f"{error.strerror or error}{where}")
     except SystemExit as end:
         if end.code == INTERRUPTED:  # typer ends with it on Ctrl-C, without a word
-            say("interrupted: nothing was changed")
+            say("interrupted: no output is left half-written")
         raise
 
 

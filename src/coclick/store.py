@@ -232,14 +232,7 @@ class ArtefactWriter:
         _sync_directory(self.path)
         part.replace(self.path / MANIFEST)
         _sync_directory(self.path)
-        self._collect()
-
-    def _collect(self) -> None:
-        named = {entry["file"] for entry in self.files.values()}
-        for path in self.path.iterdir():
-            ours = FILE_NAME.fullmatch(path.name) or _PART_NAME.fullmatch(path.name)
-            if ours and path.name not in named:
-                path.unlink(missing_ok=True)
+        _collect(self.path, _named(self.path))
 
     def _part(self) -> Path:
         self._parts += 1
@@ -281,7 +274,7 @@ def writing(
 
     Arrays that come from `origins` unchanged are hard-linked, not written again.
 
-    Leaving the block without `commit` (an exception, Ctrl-C) removes what was written.
+    Leaving the block before `commit` is through (an exception, Ctrl-C) removes what was written.
     """
     path = Path(path)
     check_output(path, force)
@@ -298,10 +291,7 @@ def writing(
         try:
             yield writer
         except BaseException:
-            for entry in path.iterdir():
-                ours = FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name)
-                if ours and entry.name not in before:
-                    entry.unlink(missing_ok=True)
+            _collect(path, before | _named(path))  # which is the new artefact if it was committed
             if created and not any(path.iterdir()):
                 path.rmdir()
             raise
@@ -323,17 +313,31 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
             raise UserError("the output exists", where=str(path), hint="add --force to replace it")
         _check_kind(path, kind)
         return
-    foreign = [
-        entry.name
-        for entry in path.iterdir()
-        if not (FILE_NAME.fullmatch(entry.name) or _PART_NAME.fullmatch(entry.name))
-    ]
+    foreign = [entry.name for entry in path.iterdir() if not _is_ours(entry.name)]
     if foreign:
         raise UserError(
             f"the output directory holds other files ({foreign[0]})",
             where=str(path),
             hint="choose a new directory",
         )
+
+
+def _is_ours(name: str) -> bool:
+    return bool(FILE_NAME.fullmatch(name) or _PART_NAME.fullmatch(name))
+
+
+def _named(path: Path) -> set[str]:
+    """The files of the artefact that is there, if there is one."""
+    if not (path / MANIFEST).exists():
+        return set()
+    return {entry["file"] for entry in read_manifest(path)["files"].values()}
+
+
+def _collect(path: Path, kept: set[str]) -> None:
+    """Remove data files and unfinished ones, but for those to be kept."""
+    for entry in path.iterdir():
+        if _is_ours(entry.name) and entry.name not in kept:
+            entry.unlink(missing_ok=True)
 
 
 def _check_kind(path: Path, kind: str | None) -> None:
