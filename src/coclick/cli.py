@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from coclick.arguments import action_weights, listed_docs
+from coclick.commands import judge
 from coclick.errors import CoclickError, UserError
 from coclick.terminal import fail, prepare, print_json, say, suggest
 
@@ -287,51 +288,15 @@ def explain(
         show.explanation(explanation, opened.title(doc))
 
 
-@app.command("evaluate-units")
-def evaluate_units(
-    graph: GraphPath,
-    model: Annotated[str, typer.Option("--model", help="The propagation to evaluate.")] = "vpcg",
-    fraction: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the queries held out.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Which queries are held out.")] = 0,
-    threads: Threads = None,
-    json_: Json = False,
-) -> None:
-    """Compare ways to make vectors for unseen queries (paper 003, Table 5) on held-out queries."""
-    from coclick import ClickGraph, show
-    from coclick.evaluate.units import compare_units
-    from coclick.kernels.threads import set_threads
-
-    set_threads(threads)
-    rows = compare_units(ClickGraph.open(graph), model, fraction, seed)
-    if json_:
-        print_json(rows)
-    else:
-        show.unit_table(rows)
-
-
-@app.command()
-def evaluate(
-    graph: GraphPath,
-    queries: Annotated[Path, typer.Option(help="Judged queries: id<TAB>text.")],
-    qrels: Annotated[Path, typer.Option(help="Judgments: TREC's four columns, or id<TAB>doc<TAB>grade.")],
-    models: Annotated[list[str], typer.Option("--models", help="A model; may be given several times.")],
-    threads: Threads = None,
-    json_: Json = False,
-) -> None:
-    """Train models on a graph and rank them by held-out judgments."""
-    from coclick import ClickGraph, show
-    from coclick.evaluate.judgments import read_judgments
-    from coclick.evaluate.leaderboard import leaderboard
-    from coclick.kernels.threads import set_threads
-    from coclick.progress import for_terminal
-
-    set_threads(threads)
-    judgments = read_judgments(queries, qrels)
-    board = leaderboard(ClickGraph.open(graph), judgments, models, progress=for_terminal())
-    if json_:
-        print_json(board.to_dict())
-    else:
-        show.leaderboard(board.to_dict())
+for command in (
+    judge.evaluate,
+    judge.compare,
+    judge.tune,
+    judge.run,
+    judge.evaluate_similar,
+    judge.evaluate_units,
+):
+    app.command(command.__name__.replace("_", "-"))(command)
 
 
 @app.command(hidden=True)

@@ -47,6 +47,7 @@ class Model:
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
     needs: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.has`
+    most_docs: float = math.inf  # up to which `compare` includes the model unasked
     uses_query: bool = True
     unseen_queries: bool = False  # ranks for queries that are not in the graph
     unseen_docs: bool = False  # ranks documents that have no clicks

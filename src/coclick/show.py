@@ -275,3 +275,40 @@ def _quoted(text: str) -> str:
 
 def _size(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+
+
+def recommendation(comparison: Mapping[str, Any], command: str) -> None:
+    """Which model to train, why, and how; and what was left out."""
+    for spec, why in comparison["left_out"].items():
+        console.print(f"left out {escape(spec)}: {escape(why)}", style="dim")
+    advice = comparison["recommendation"]
+    console.print(f"\nrecommended: [bold]{escape(advice['model'])}[/]: {escape(advice['reason'])}")
+    console.print(f"  {escape(command)}", soft_wrap=True)
+
+
+def tuning(found: Mapping[str, Any]) -> None:
+    """The best variants, and what the choice is worth where it had no say."""
+    measure, check = found["measure"], found["check"]
+    best = found["trials"][:10]
+    highest = best[0][measure] or 1
+    rows = [[trial["model"], float(trial[measure]), Bar(trial[measure], highest)] for trial in best]
+    table(f"{len(found['trials'])} variants by {found['queries']:,} queries", ["model", measure, ""], rows)
+    certain = "beyond chance" if check["p_t"] < _LEVEL else "which may be chance"
+    console.print(
+        f"\non {check['queries']:,} queries that had no say: {check['given']:.4f} as given, "
+        f"{check['best']:.4f} tuned, {certain} (p = {check['p_t']:.3f})"
+    )
+
+
+def similar_table(found: Mapping[str, Any]) -> None:
+    """Mean grades of similar queries, and wins against the baseline."""
+    groups = [name for name in ("all", "head", "tail") if name in found["models"][0]]
+    tests = {(row["a"], row["queries"]): row for row in found["significance"]}
+    rows = []
+    for model in found["models"]:
+        versus = [tests.get((model["name"], group)) for group in groups]
+        cells = ["" if row is None else f"{row['won']}–{row['tied']}–{row['lost']}" for row in versus]
+        rows.append([model["name"], *(float(model[group]) for group in groups), *cells])
+    heads = ["model", *groups, *(f"won–tied–lost, {group}" for group in groups)]
+    title = f"three most similar queries of {found['queries']:,}, against {found['baseline']}"
+    table(title, heads, rows)

@@ -14,7 +14,7 @@ import difflib
 import math
 import re
 import types
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -120,7 +120,7 @@ def parameters_of(cls: type) -> list[Field[Any]]:
 
 def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
     """The parameters' texts as values of the types that the model declares."""
-    hints = _hints(cls)
+    hints = parameter_types(cls)
     known = [field.name for field in parameters_of(cls)]
     values = {}
     for key, text in given.items():
@@ -141,20 +141,20 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
 
 def check(model: Any) -> None:
     """Raise if a parameter is not of its declared type or out of its range."""
-    hints, ranges = _hints(model.__class__), _ranges(model.__class__)
+    hints, limits = parameter_types(model.__class__), ranges(model.__class__)
     for field in parameters_of(type(model)):
         value = getattr(model, field.name)
         again = _from_text(_as_text(value), hints[field.name])
         right = again == value and isinstance(again, bool) == isinstance(value, bool)
-        if right and field.name in ranges and not isinstance(value, str):
-            right = value in ranges[field.name]
+        if right and field.name in limits and not isinstance(value, str):
+            right = value in limits[field.name]
         if not right:
             described = _described(hints[field.name])
             raise UserError(
                 f"the parameter {field.name} cannot be {value!r}",
                 where=str(model.name),
-                hint=f"it is {described}, {ranges[field.name]}"
-                if field.name in ranges
+                hint=f"it is {described}, {limits[field.name]}"
+                if field.name in limits
                 else f"it is {described}",
             )
 
@@ -166,12 +166,13 @@ def did_you_mean(word: str, known: list[str]) -> str:
 
 
 @cache
-def _hints(cls: Hashable) -> dict[str, Any]:
+def parameter_types(cls: Any) -> dict[str, Any]:
+    """The declared type of each parameter."""
     return get_type_hints(cls)
 
 
 @cache
-def _ranges(cls: Hashable) -> dict[str, Range]:
+def ranges(cls: Any) -> dict[str, Range]:
     """The parameters that are annotated with a range."""
     return {
         name: extra
@@ -190,13 +191,14 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def _choices(hint: Any) -> tuple[Any, ...]:
+def choices(hint: Any) -> tuple[Any, ...]:
+    """The types that a union allows."""
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
 def _from_text(text: str, hint: Any) -> Any:
     """The text as a value of the type, None if it is none."""
-    for choice in _choices(hint):
+    for choice in choices(hint):
         if get_origin(choice) is Literal:
             if text in get_args(choice):
                 return text
@@ -216,6 +218,6 @@ def _from_text(text: str, hint: Any) -> Any:
 def _described(hint: Any) -> str:
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
     parts: list[str] = []
-    for choice in _choices(hint):
+    for choice in choices(hint):
         parts.extend(get_args(choice) if get_origin(choice) is Literal else [names[choice]])
     return " or ".join(parts)

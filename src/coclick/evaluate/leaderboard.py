@@ -54,6 +54,10 @@ class Trainer:
             self._trained[str(model)] = model, before + time.perf_counter() - started
         return self._trained[str(model)]
 
+    def forget(self, spec: str) -> None:
+        """Give a trained model's memory back."""
+        self._trained.pop(spec, None)
+
     def _is_path(self, spec: str) -> bool:
         if not (Path(spec) / "manifest.json").is_file():
             return False

@@ -1,0 +1,101 @@
+"""Every model that fits, one leaderboard, and a recommendation: what `coclick compare` does.
+
+Recommended is a model that backs off by itself (`backoff`, or learning to rank with evidence among its
+features), the best of those, unless some single model is better beyond chance: on the queries at hand a
+single model may be as good, but it fails where its one signal is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coclick.errors import CoclickError
+from coclick.evaluate.holdout import hold_out
+from coclick.evaluate.judgments import Judgments
+from coclick.evaluate.leaderboard import Board, leaderboard
+from coclick.evaluate.measures import MAIN
+from coclick.evaluate.significance import t_test
+from coclick.evaluate.trial import Protocol, Trial
+from coclick.graph import ClickGraph
+from coclick.model import create, names
+from coclick.progress import Progress, quiet
+
+ALWAYS = ("popularity", "clicks", "logged")  # the floor that everything must beat
+VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,own=1,units=words+chars)")
+SUMS = ("0.8*rw + 0.2*bm25", "backoff(neighbours + vpcg + bm25)", "backoff(neighbours + bm25)")
+ROBUST = ("backoff", "ltr")
+_MIXES = ("mix", "backoff")  # names that stand for nothing without their parts
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A leaderboard, the models that were left out and why, and the one to train."""
+
+    board: Board
+    left_out: dict[str, str]
+    recommended: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The leaderboard's values, and the recommendation."""
+        advice = {"model": self.recommended, "reason": self.reason}
+        return {**self.board.to_dict(), "left_out": self.left_out, "recommendation": advice}
+
+
+def compare(
+    graph: ClickGraph,
+    judgments: Judgments | None = None,
+    *,
+    holdout: str | None = None,
+    models: Sequence[str] = (),
+    protocol: Protocol | None = None,
+    runs: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    progress: Progress = quiet,
+) -> Comparison:
+    """Judge all models that this graph can feed and those asked for, by judgments or held-out clicks."""
+    protocol = protocol or Protocol()
+    if judgments is None:
+        graph, judgments, rule = hold_out(graph, holdout)
+        protocol = Protocol(protocol.candidates, protocol.gain, protocol.depth, f"held-out clicks, {rule}")
+    chosen, left_out = choose(graph)
+    board = leaderboard(graph, judgments, [*chosen, *models], progress, protocol=protocol, runs=runs)
+    return Comparison(board, left_out, *recommend(board.ordered()))
+
+
+def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
+    """The models that fit this graph and this machine; the others with what keeps them away."""
+    known = [name for name in names() if name not in _MIXES]
+    chosen, left_out = [], {}
+    for spec in [*known, *VARIANTS, *SUMS]:
+        try:
+            model = create(spec)
+            model.check_needs(graph)
+        except CoclickError as error:
+            left_out[spec] = error.what
+            continue
+        if len(graph.docs) > model.most_docs:
+            left_out[spec] = f"too slow for more than {model.most_docs:,} documents; name it to include it"
+        else:
+            chosen.append(str(model))
+    return chosen, left_out
+
+
+def recommend(ordered: Sequence[Trial]) -> tuple[str, str]:
+    """The specification of the model to train, and why it is that one; trials come best first."""
+    best = ordered[0]
+    robust = next((trial for trial in ordered if trial.name.startswith(ROBUST)), best)
+    difference = robust.values() - best.values()
+    figure = f"{MAIN} {robust.values().mean():.3f}"
+    if robust is best:
+        return best.name, f"it ranks best ({figure})"
+    if t_test(difference) < _LEVEL:
+        figure = f"{MAIN} {best.values().mean():.3f}"
+        return best.name, f"it ranks best ({figure}), beyond chance"
+    return (
+        robust.name,
+        f"it is within chance of the best ({figure}, {best.name} {best.values().mean():.3f}), "
+        "and falls back on other signals where one is missing",
+    )
