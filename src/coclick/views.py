@@ -26,7 +26,7 @@ class Words:
     def of(cls, texts: Strings | Iterator[str], analyzer: Analyzer) -> Words:
         """Cut all texts; every term is kept."""
         seen = TermIndex()
-        tokens = analyzer.analyze(texts if isinstance(texts, Iterator) else _each(texts), seen)
+        tokens = analyzer.analyze(texts if isinstance(texts, Iterator) else each_text(texts), seen)
         finished = seen.finish()
         packed = Strings.from_list(finished.terms)
         return cls(
@@ -65,7 +65,7 @@ def titles(texts: Mapping[str, Strings]) -> Strings | None:
 
 def joined_fields(texts: Mapping[str, Strings], fields: list[str]) -> Iterator[str]:
     """For each document the chosen fields, one behind the other."""
-    columns = [_each(texts[name]) for name in fields]
+    columns = [each_text(texts[name]) for name in fields]
     return columns[0] if len(columns) == 1 else map(" ".join, zip(*columns, strict=True))
 
 
@@ -91,6 +91,7 @@ def unit_rows(matrix: Csr) -> Csr:
     return matrix.with_data((matrix.data / np.maximum(scale, 1e-30)).astype(np.float32))
 
 
-def _each(texts: Strings) -> Iterator[str]:
+def each_text(texts: Strings) -> Iterator[str]:
+    """One after the other, without all of them in memory as Python's own."""
     for chunk in texts.chunks():
         yield from chunk
