@@ -16,8 +16,9 @@ import numpy as np
 import scipy.sparse
 from sparse_dot_topn import sp_matmul_topn
 
-from coclick.kernels.propagation import Propagator
 from coclick.kernels.threads import set_threads
+from coclick.progress import quiet
+from coclick.propagation import Propagation
 from coclick.simulate.shapes import named_graph
 from coclick.sparse import Csr
 from coclick.text import Tokens
@@ -37,9 +38,8 @@ def rows(shape: str, threads: int) -> list[dict]:
     by_doc = scipy.sparse.csr_matrix(by_query.T)
 
     def ours() -> tuple[Csr, Csr]:
-        propagator = Propagator(clicks, start, K, term_hash)
-        propagator.round()
-        return propagator.texts(), propagator.others()
+        texts, others, _ = next(Propagation(clicks, K, term_hash).rounds(start, quiet))
+        return texts, others
 
     def theirs() -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
         docs = _normalised(sp_matmul_topn(by_doc, texts, top_n=K, n_threads=threads, sort=False))

@@ -22,8 +22,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from coclick.kernels.postings import Scratch, build_postings, search
-from coclick.kernels.propagation import Propagator
 from coclick.kernels.threads import set_threads
+from coclick.progress import quiet
+from coclick.propagation import Propagation
 from coclick.simulate.shapes import named_graph
 from coclick.sparse import Csr
 from coclick.text import Tokens
@@ -62,9 +63,7 @@ def _vectors(shape: str) -> tuple[list[Query], list[Query], Csr]:
     drawn = named_graph(shape)
     start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
     term_hash = np.random.default_rng(0).integers(0, 2**32, drawn.words, dtype=np.uint32)
-    propagator = Propagator(drawn.clicks, start, K, term_hash)
-    propagator.round()
-    texts, docs = propagator.texts(), propagator.others()
+    texts, docs, _ = next(Propagation(drawn.clicks, K, term_hash).rounds(start, quiet))
     chosen = np.random.default_rng(1).permutation(texts.rows)
     few_words = chosen[start.lengths()[chosen] <= 4]
     long_queries = [texts.row(row) for row in chosen[:QUERIES]]

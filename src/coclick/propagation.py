@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
 from coclick.kernels import rows
+from coclick.kernels.csr import inverse, local_orders, renumber, transpose
 from coclick.kernels.packed import PackedRows
-from coclick.kernels.propagation import Propagator, propagate
+from coclick.kernels.propagation import propagate
 from coclick.kernels.strings import hashes
 from coclick.kernels.threads import balanced_blocks
 from coclick.progress import Progress
@@ -51,14 +52,21 @@ class Propagation:
 
     def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
         """One round after the other, without end."""
-        propagator = Propagator(self.to_texts, start, self.k, self.term_hash)
+        text_order, other_order = local_orders(self.to_texts)
+        other_places = inverse(other_order)
+        to_texts = renumber(self.to_texts, text_order, other_places)
+        to_others = transpose(to_texts)
         read = start
         while True:
-            with progress("propagation", self.to_texts.rows + self.to_texts.columns) as done:
-                propagator.round(done)
-            result = Round(propagator.texts(), propagator.others(), read)
-            yield result
-            read = result.texts
+            with progress("propagation", to_texts.rows + to_texts.columns) as done:
+                packed = PackedRows.from_csr(read, text_order)
+                packed = propagate(to_others, packed, self.k, self.term_hash, done=done)
+                others = packed.to_csr(other_places)
+                packed = propagate(to_texts, packed, self.k, self.term_hash, numbers=text_order, done=done)
+                texts = packed.to_csr()
+            del packed
+            yield Round(texts, others, read)
+            read = texts
 
     def run(
         self, start: Csr, iterations: int | str, progress: Progress

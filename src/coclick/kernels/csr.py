@@ -10,53 +10,26 @@ from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
-_AHEAD = 8
+_CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it
+_LOOK_AT = 8  # columns of a row
+_AHEAD = 8  # rows
+_ENTRIES_AHEAD = 64
 
 
-def group_by_rarest_column(matrix: Csr) -> NDArray[np.int32]:
-    """An order of the rows in which rows that share their rarest column are neighbours.
+def local_orders(matrix: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Orders of the rows and of the columns in which what is connected stands together.
 
-    A column that no other row has says nothing, so "rarest" is among columns of two rows or more.
+    One pass over the rows: each joins the cluster of the first of its columns that has one with room,
+    or begins a new one; its columns without a cluster follow it.
     """
-    rows_with = _count(matrix.indices, matrix.columns)
-    rarest = np.empty(matrix.rows, np.int32)
+    keys = _clusters(matrix.indptr, matrix.indices, matrix.columns)
+    orders = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
 
-    def find(first: int, last: int) -> None:
-        _rarest_columns(first, last, matrix.indptr, matrix.indices, rows_with, rarest)
+    def sort(side: int, _: int) -> None:
+        _counting_sort(keys[side], matrix.rows + 1, orders[side])
 
-    run_blocks(find, balanced_blocks(matrix.indptr, 4 * threads()))
-    return _counting_sort(rarest, matrix.columns + 1)
-
-
-def take_rows(matrix: Csr, order: NDArray[np.int32]) -> Csr:
-    """The rows in the given order."""
-    indptr = np.zeros(len(order) + 1, np.int64)
-    np.cumsum(matrix.lengths()[order], out=indptr[1:])
-    indices = np.empty(matrix.nnz, np.int32)
-    data = np.empty(matrix.nnz, np.float32)
-
-    def copy(first: int, last: int) -> None:
-        _copy_rows(first, last, order, matrix.indptr, matrix.indices, matrix.data, indptr, indices, data)
-
-    run_blocks(copy, balanced_blocks(indptr, 4 * threads()))
-    return Csr(indptr, indices, data, matrix.columns)
-
-
-def number_by_first_use(matrix: Csr) -> NDArray[np.int32]:
-    """Renumber the columns in place, in the order in which the rows use them; the old numbers."""
-    old = np.empty(matrix.columns, np.int32)
-    _number_by_first_use(matrix.indices, old)
-    return old
-
-
-def transpose(matrix: Csr) -> Csr:
-    """Columns as rows; their entries are in the order of the rows they come from."""
-    indptr = np.zeros(matrix.columns + 1, np.int64)
-    np.cumsum(_count(matrix.indices, matrix.columns), out=indptr[1:])
-    indices = np.empty(matrix.nnz, np.int32)
-    data = np.empty(matrix.nnz, np.float32)
-    _transpose(matrix.indptr, matrix.indices, matrix.data, indptr[:-1].copy(), indices, data)
-    return Csr(indptr, indices, data, matrix.rows)
+    run_blocks(sort, [(0, 1), (1, 2)])
+    return orders
 
 
 def inverse(order: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -66,52 +39,95 @@ def inverse(order: NDArray[np.int32]) -> NDArray[np.int32]:
     return places
 
 
-@jit
-def _count(numbers: NDArray[np.int32], most: int) -> NDArray[np.int32]:
-    counts = np.zeros(most, np.int32)
-    for number in numbers:
-        counts[number] += 1
-    return counts
+def renumber(matrix: Csr, rows: NDArray[np.int32], column_places: NDArray[np.int32]) -> Csr:
+    """The rows in the given order, with new numbers for the columns; within a row, entries stay in order."""
+    indptr = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(matrix.lengths()[rows], out=indptr[1:])
+    new = Csr(indptr, np.empty(matrix.nnz, np.int32), np.empty(matrix.nnz, np.float32), matrix.columns)
+
+    def copy(first: int, last: int) -> None:
+        _copy_rows(
+            first, last, rows, column_places, matrix.indptr, matrix.indices, matrix.data,
+            new.indptr, new.indices, new.data,
+        )  # fmt: skip
+
+    run_blocks(copy, balanced_blocks(indptr, 4 * threads()))
+    return new
+
+
+def transpose(matrix: Csr) -> Csr:
+    """Columns as rows; their entries are in the order of the rows they come from."""
+    blocks = balanced_blocks(matrix.indptr, threads())
+    number = {first: block for block, (first, _) in enumerate(blocks)}
+    free = np.zeros((len(blocks), matrix.columns), np.int64)  # where each block's entries of a column begin
+
+    def count(first: int, last: int) -> None:
+        _count(matrix.indices[matrix.indptr[first] : matrix.indptr[last]], free[number[first]])
+
+    run_blocks(count, blocks)
+    indptr = np.zeros(matrix.columns + 1, np.int64)
+    _begin_columns(free, indptr)
+    new = Csr(indptr, np.empty(matrix.nnz, np.int32), np.empty(matrix.nnz, np.float32), matrix.rows)
+
+    def scatter(first: int, last: int) -> None:
+        _scatter(
+            first, last, matrix.indptr, matrix.indices, matrix.data, free[number[first]],
+            new.indices, new.data,
+        )  # fmt: skip
+
+    run_blocks(scatter, blocks)
+    return new
 
 
 @jit
-def _rarest_columns(
-    first: int,
-    last: int,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    rows_with: NDArray[np.int32],
-    rarest: NDArray[np.int32],
-) -> None:
-    for row in range(first, last):
-        best, fewest = np.int32(len(rows_with)), np.int32(2**31 - 1)
-        for at in range(indptr[row], indptr[row + 1]):
-            rows = rows_with[indices[at]]
-            if 2 <= rows < fewest:
-                best, fewest = indices[at], rows
-        rarest[row] = best
+def _clusters(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], columns: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The cluster of each row and of each column; columns that no row leads to come last."""
+    rows = len(indptr) - 1
+    of_row = np.empty(rows, np.int32)
+    of_column = np.full(columns, rows, np.int32)
+    sizes = np.zeros(rows, np.int32)
+    clusters = 0
+    for row in range(rows):
+        first, last = indptr[row], min(indptr[row + 1], indptr[row] + _LOOK_AT)
+        for at in range(first + _ENTRIES_AHEAD, min(last + _ENTRIES_AHEAD, len(indices))):
+            prefetch(of_column, indices[at])
+        joined = clusters
+        for at in range(first, last):
+            cluster = of_column[indices[at]]
+            if cluster < rows and sizes[cluster] < _CLUSTER:
+                joined = cluster
+                break
+        clusters += joined == clusters
+        sizes[joined] += 1
+        of_row[row] = joined
+        for at in range(first, last):
+            if of_column[indices[at]] == rows:
+                of_column[indices[at]] = joined
+    return of_row, of_column
 
 
 @jit
-def _counting_sort(keys: NDArray[np.int32], most: int) -> NDArray[np.int32]:
-    """The positions of the keys in ascending order of keys (all below `most`), equal ones in place."""
-    starts = np.zeros(most + 1, np.int64)
+def _counting_sort(keys: NDArray[np.int32], most: int, order: NDArray[np.int32]) -> None:
+    """The positions of the keys (below `most`) by ascending key, equal ones as they come."""
+    starts = np.zeros(most + 1, np.int32)
     for key in keys:
         starts[key + 1] += 1
     for key in range(most):
         starts[key + 1] += starts[key]
-    order = np.empty(len(keys), np.int32)
     for position in range(len(keys)):
-        order[starts[keys[position]]] = position
-        starts[keys[position]] += 1
-    return order
+        key = keys[position]
+        order[starts[key]] = position
+        starts[key] += 1
 
 
 @jit
 def _copy_rows(
     first: int,
     last: int,
-    order: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    column_places: NDArray[np.int32],
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
@@ -121,36 +137,39 @@ def _copy_rows(
 ) -> None:
     for row in range(first, last):
         if row + 2 * _AHEAD < last:
-            prefetch(indptr, order[row + 2 * _AHEAD])
-            soon = indptr[order[row + _AHEAD]]
+            prefetch(indptr, rows[row + 2 * _AHEAD])
+            soon = indptr[rows[row + _AHEAD]]
             prefetch(indices, soon)
             prefetch(data, soon)
-        start = indptr[order[row]]
+        at = indptr[rows[row]]
         for to in range(new_indptr[row], new_indptr[row + 1]):
-            new_indices[to] = indices[start]
-            new_data[to] = data[start]
-            start += 1
+            new_indices[to] = column_places[indices[at]]
+            new_data[to] = data[at]
+            at += 1
 
 
 @jit
-def _number_by_first_use(indices: NDArray[np.int32], old: NDArray[np.int32]) -> None:
-    new = np.full(len(old), -1, np.int32)
-    used = 0
-    for at in range(len(indices)):
-        column = indices[at]
-        if new[column] < 0:
-            new[column] = used
-            old[used] = column
-            used += 1
-        indices[at] = new[column]
-    for column in range(len(old)):
-        if new[column] < 0:
-            old[used] = column
-            used += 1
+def _count(numbers: NDArray[np.int32], counts: NDArray[np.int64]) -> None:
+    for number in numbers:
+        counts[number] += 1
 
 
 @jit
-def _transpose(
+def _begin_columns(counts: NDArray[np.int64], indptr: NDArray[np.int64]) -> None:
+    """Turn each block's count of each column into where its entries begin."""
+    total = 0
+    for column in range(counts.shape[1]):
+        for block in range(counts.shape[0]):
+            count = counts[block, column]
+            counts[block, column] = total
+            total += count
+        indptr[column + 1] = total
+
+
+@jit
+def _scatter(
+    first: int,
+    last: int,
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
@@ -158,7 +177,7 @@ def _transpose(
     new_indices: NDArray[np.int32],
     new_data: NDArray[np.float32],
 ) -> None:
-    for row in range(len(indptr) - 1):
+    for row in range(first, last):
         for at in range(indptr[row], indptr[row + 1]):
             slot = free[indices[at]]
             free[indices[at]] = slot + 1

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.csr import inverse
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import jit
 from coclick.kernels.prefetch import prefetch
@@ -18,13 +17,12 @@ from coclick.sparse import Csr
 # zero values: a processor guesses the end of a row right more often when there are fewer ends.
 GROUP = 4
 MOST_ENTRIES = 65_535
-_AHEAD = 8
-_MOST_PADDING = 6  # a fixed width may take this many times the room of rows laid end to end
-_SMALL = 64
+_AHEAD = 8  # rows
+_MOST_PADDING = 2  # a fixed width may take this many times the room of rows laid end to end
 
 
 class PackedRows(NamedTuple):
-    """Sparse rows over `columns` terms; the entries of a row are in no particular order.
+    """Sparse rows over `columns` terms, which ascend.
 
     Entry e of row i is `entries[2 * (start + e)]`, a term, and `values[2 * (start + e) + 1]`, where
     start is `i * width`, or `starts[i]` if the width is 0 (rows of very different lengths).
@@ -54,15 +52,15 @@ class PackedRows(NamedTuple):
         longest = int(lengths.max(initial=1))
         if longest > MOST_ENTRIES:
             raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
-        packed = cls.empty(0, longest, matrix.columns)
         room = _whole_groups(lengths)[order]
-        if matrix.rows * packed.width <= _MOST_PADDING * room.sum():
+        ends = np.cumsum(room)
+        total = int(ends[-1]) if matrix.rows else 0
+        if matrix.rows * _whole_groups(longest) <= _MOST_PADDING * total:
             packed = cls.empty(matrix.rows, longest, matrix.columns)
         else:
-            starts = np.cumsum(room) - room
-            entries = _aligned(2 * int(room.sum()))
+            entries = _aligned(2 * total)
             counts = np.zeros(matrix.rows, np.uint16)
-            packed = cls(entries, entries.view(np.float32), counts, starts, 0, matrix.columns)
+            packed = cls(entries, entries.view(np.float32), counts, ends - room, 0, matrix.columns)
 
         def pack(first: int, last: int) -> None:
             _pack(first, last, order, matrix.indptr, matrix.indices, matrix.data, packed)
@@ -71,17 +69,16 @@ class PackedRows(NamedTuple):
         return packed
 
     def to_csr(self, order: NDArray[np.int32] | None = None) -> Csr:
-        """Unpack: packed row i becomes row `order[i]`, its entries by ascending term."""
+        """Unpack, in the given order."""
         if order is None:
             order = np.arange(len(self.counts), dtype=np.int32)
-        places = inverse(order)
-        indptr = np.zeros(len(places) + 1, np.int64)
-        np.cumsum(self.counts[places], out=indptr[1:])
+        indptr = np.zeros(len(order) + 1, np.int64)
+        np.cumsum(self.counts[order], out=indptr[1:])
         indices = np.empty(indptr[-1], np.int32)
         data = np.empty(indptr[-1], np.float32)
 
         def unpack(first: int, last: int) -> None:
-            _unpack(first, last, places, self, indptr, indices, data)
+            _unpack(first, last, order, self, indptr, indices, data)
 
         run_blocks(unpack, balanced_blocks(indptr, 4 * threads()))
         return Csr(indptr, indices, data, self.columns)
@@ -138,14 +135,14 @@ def _pack(
             soon = indptr[order[row + _AHEAD]]
             prefetch(indices, soon)
             prefetch(data, soon)
-        begin, end = indptr[order[row]], indptr[order[row] + 1]
+        begin, end = np.uint64(indptr[order[row]]), np.uint64(indptr[order[row] + 1])
         start = row_start(width, starts, np.uint64(row))
         to = start
         for at in range(begin, end):
             entries[to] = indices[at]
             values[to + np.uint64(1)] = data[at]
             to += np.uint64(2)
-        fill_group(entries, values, columns, start, np.uint64(end - begin))
+        fill_group(entries, values, columns, start, end - begin)
         counts[row] = end - begin
 
 
@@ -153,51 +150,20 @@ def _pack(
 def _unpack(
     first: int,
     last: int,
-    places: NDArray[np.int32],
+    order: NDArray[np.int32],
     packed: PackedRows,
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
 ) -> None:
     entries, values, _, starts, width, _ = packed
-    terms = np.empty(_SMALL, np.uint32)
-    ranks = np.empty(_SMALL, np.uint32)
     for row in range(first, last):
         if row + _AHEAD < last:
-            soon = row_start(width, starts, np.uint64(places[row + _AHEAD]))
+            soon = row_start(width, starts, np.uint64(order[row + _AHEAD]))
             for line in range(3):
                 prefetch(entries, soon + np.uint64(16 * line))
-        start = row_start(width, starts, np.uint64(places[row]))
-        to = np.uint64(indptr[row])
-        count = np.uint64(indptr[row + 1]) - to
-        if count <= _SMALL:
-            _rank(entries, start, count, terms, ranks)
-            for entry in range(count):
-                at = to + np.uint64(ranks[entry])
-                indices[at] = terms[entry]
-                data[at] = values[start + np.uint64(2) * entry + np.uint64(1)]
-        else:
-            many = entries[start : start + np.uint64(2) * count : 2]
-            for entry in np.argsort(many):
-                indices[to] = many[entry]
-                data[to] = values[start + np.uint64(2 * entry + 1)]
-                to += np.uint64(1)
-
-
-@inlined
-def _rank(
-    entries: NDArray[np.uint32],
-    start: np.uint64,
-    count: np.uint64,
-    terms: NDArray[np.uint32],
-    ranks: NDArray[np.uint32],
-) -> None:
-    """How many terms of a short row are smaller, for each: n² comparisons, but eight at a time."""
-    for entry in range(count):
-        terms[entry] = entries[start + np.uint64(2) * entry]
-    padded = (count + np.uint64(7)) & ~np.uint64(7)
-    for entry in range(padded):
-        ranks[entry] = np.uint32(0)
-    for other in range(count):
-        for entry in range(padded):
-            ranks[entry] += np.uint32(terms[other] < terms[entry])
+        at = row_start(width, starts, np.uint64(order[row]))
+        for to in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+            indices[to] = entries[at]
+            data[to] = values[at + np.uint64(1)]
+            at += np.uint64(2)

@@ -16,14 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.csr import (
-    group_by_rarest_column,
-    number_by_first_use,
-    take_rows,
-    transpose,
-)
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import jit
+from coclick.kernels.lanes import LANES, rank_lanes
 from coclick.kernels.packed import GROUP, PackedRows, fill_group, row_start
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
@@ -35,6 +30,7 @@ Done = Callable[[int], None]
 _AHEAD = np.uint64(16)  # edges between the row that is prefetched and the one that is read
 _LINE = np.uint64(16)  # uint32 numbers in a cache line
 _TWO, _GROUP_ROOM = np.uint64(2), np.uint64(2 * GROUP)
+_FEW = np.uint64(256)  # terms that are sorted by comparing each with each
 _BLOCKS_A_THREAD = 32
 
 
@@ -43,13 +39,14 @@ class Scratch(NamedTuple):
 
     sums: NDArray[np.float32]
     top: TopK
+    ranks: NDArray[np.uint32]
 
 
 def make_scratch(columns: int) -> Scratch:
     """Scratch memory for rows over `columns` terms."""
     sums = np.zeros(columns + GROUP, np.float32)
     sums[columns:] = 1.0  # the terms that fill up groups never look newly touched
-    return Scratch(sums, make_top_k(columns + GROUP))
+    return Scratch(sums, make_top_k(columns + GROUP), np.empty(columns + LANES, np.uint32))
 
 
 @inlined
@@ -93,25 +90,56 @@ def _add_row(
 
 
 @inlined
+def _rank(terms: NDArray[np.uint32], count: np.uint64, ranks: NDArray[np.uint32]) -> None:
+    """The place of each term in ascending order."""
+    if count <= _FEW:
+        for first in range(ZERO, count, np.uint64(LANES)):
+            rank_lanes(terms, count, first, ranks)
+    else:
+        for rank, position in enumerate(np.argsort(terms[:count])):
+            ranks[position] = rank
+
+
+@inlined
+def _scale(values: NDArray[np.float32], count: np.uint64) -> np.float32:
+    """What makes the length of a row 1; two sums side by side, because each waits for its last addition."""
+    even, odd = 0.0, 0.0
+    for i in range(ZERO, count - (count & ONE), _TWO):
+        even += np.float64(values[i]) * np.float64(values[i])
+        odd += np.float64(values[i + ONE]) * np.float64(values[i + ONE])
+    if count & ONE:
+        even += np.float64(values[count - ONE]) * np.float64(values[count - ONE])
+    squares = even + odd
+    return np.float32(1.0 / np.sqrt(squares)) if squares > 0.0 else np.float32(1)
+
+
+@inlined
 def _write_row(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
     count: np.uint64,
+    ascend: bool,
+    ranks: NDArray[np.uint32],
     normalise: bool,
-    start: np.uint64,
-    out_entries: NDArray[np.uint32],
-    out_values: NDArray[np.float32],
+    row: np.uint64,
+    out: PackedRows,
 ) -> None:
-    scale = np.float32(1)
-    if normalise:
-        squares = 0.0
+    """Write a row by ascending term; `ascend` says that the terms ascend already."""
+    out_entries, out_values, out_counts, out_starts, out_width, columns = out
+    scale = _scale(values, count) if normalise else np.float32(1)
+    start = row_start(out_width, out_starts, row)
+    if ascend:
         for i in range(count):
-            squares += np.float64(values[i]) * np.float64(values[i])
-        if squares > 0.0:
-            scale = np.float32(1.0 / np.sqrt(squares))
-    for i in range(count):
-        out_entries[start + _TWO * i] = terms[i]
-        out_values[start + _TWO * i + ONE] = values[i] * scale
+            out_entries[start + _TWO * i] = terms[i]
+            out_values[start + _TWO * i + ONE] = values[i] * scale
+    else:
+        _rank(terms, count, ranks)
+        for i in range(count):
+            at = start + _TWO * np.uint64(ranks[i])
+            out_entries[at] = terms[i]
+            out_values[at + ONE] = values[i] * scale
+    fill_group(out_entries, out_values, columns, start, count)
+    out_counts[row] = count
 
 
 @jit
@@ -126,12 +154,12 @@ def propagate_block(
     term_hash: NDArray[np.uint32],
     normalise: bool,
     scratch: Scratch,
+    numbers: NDArray[np.int32],
     out: PackedRows,
 ) -> None:
-    """Rows `first` … `last` − 1 of norm(top_K(W X)); W's weights are positive."""
+    """Rows `first` … `last` − 1 of norm(top_K(W X)); W's weights are positive. Row i goes to `numbers[i]`."""
     entries, values, counts, starts, width, _ = rows
-    out_entries, out_values, out_counts, out_starts, out_width, columns = out
-    sums, top = scratch
+    sums, top, ranks = scratch
     terms, sums_of_terms, keys, kept_terms, kept_values, tied, tied_keys = top
     most = np.uint64(k)
     block_end = np.uint64(indptr[last])
@@ -148,7 +176,8 @@ def propagate_block(
             touched = np.uint64(counts[other])
             start = row_start(width, starts, other)
             _first_row(entries, values, start, touched, weights[begin], terms, sums_of_terms)
-        if end - begin > ONE:
+        single = end - begin <= ONE
+        if not single:
             for i in range(touched):
                 sums[terms[i]] = sums_of_terms[i]
             for edge in range(begin + ONE, end):
@@ -161,17 +190,14 @@ def propagate_block(
                 term = terms[i]
                 sums_of_terms[i] = sums[term]
                 sums[term] = np.float32(0)
-        start = row_start(out_width, out_starts, row)
-        kept = min(touched, most)
+        number = np.uint64(numbers[row])
         if touched > most:
             keep_largest(
                 terms, sums_of_terms, keys, touched, most, term_hash, kept_terms, kept_values, tied, tied_keys
             )
-            _write_row(kept_terms, kept_values, kept, normalise, start, out_entries, out_values)
+            _write_row(kept_terms, kept_values, most, single, ranks, normalise, number, out)
         else:
-            _write_row(terms, sums_of_terms, kept, normalise, start, out_entries, out_values)
-        fill_group(out_entries, out_values, columns, start, kept)
-        out_counts[row] = kept
+            _write_row(terms, sums_of_terms, touched, single, ranks, normalise, number, out)
 
 
 def propagate(
@@ -180,10 +206,13 @@ def propagate(
     k: int,
     term_hash: NDArray[np.uint32],
     *,
+    numbers: NDArray[np.int32] | None = None,
     normalise: bool = True,
     done: Done | None = None,
 ) -> PackedRows:
-    """norm(top_K(W X)) for all rows of the weights, on all threads."""
+    """norm(top_K(W X)) for all rows of the weights, on all threads. Row i of W gives row `numbers[i]`."""
+    if numbers is None:
+        numbers = np.arange(weights.rows, dtype=np.int32)
     out = PackedRows.empty(weights.rows, k, rows.columns)
     spare: list[Scratch] = []
 
@@ -191,39 +220,9 @@ def propagate(
         scratch = spare.pop() if spare else make_scratch(rows.columns)
         propagate_block(
             first, last, weights.indptr, weights.indices, weights.data, rows, k, term_hash, normalise,
-            scratch, out,
+            scratch, numbers, out,
         )  # fmt: skip
         spare.append(scratch)
 
     run_blocks(block, balanced_blocks(weights.indptr, _BLOCKS_A_THREAD * threads()), done)
     return out
-
-
-class Propagator:
-    """Rounds of propagation between texts and others, `weights` having a row for each text.
-
-    Rows are renumbered, once, so that neighbours in the graph are neighbours in memory: texts by the rarest
-    word that they start with, others by the first text that they are met from. Results are in the caller's
-    numbering again.
-    """
-
-    def __init__(self, weights: Csr, start: Csr, k: int, term_hash: NDArray[np.uint32]) -> None:
-        self._k, self._hash = k, term_hash
-        self._text_order = group_by_rarest_column(start)
-        self._to_texts = take_rows(weights, self._text_order)
-        self._other_order = number_by_first_use(self._to_texts)
-        self._to_others = transpose(self._to_texts)
-        self._texts = PackedRows.from_csr(start, self._text_order)
-
-    def round(self, done: Done | None = None) -> None:
-        """Both half-steps: from the texts to the others and back."""
-        self._others = propagate(self._to_others, self._texts, self._k, self._hash, done=done)
-        self._texts = propagate(self._to_texts, self._others, self._k, self._hash, done=done)
-
-    def texts(self) -> Csr:
-        """The vectors of the texts after the last round."""
-        return self._texts.to_csr(self._text_order)
-
-    def others(self) -> Csr:
-        """The vectors of the others after the last round."""
-        return self._others.to_csr(self._other_order)

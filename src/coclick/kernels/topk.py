@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.inlined import inlined
-from coclick.kernels.lanes import LANES, lanes_at_least, lowest_bit
 
 # Unsigned throughout: numba gives signed indices a test for negative ones, which costs a fifth here.
-ZERO, ONE, STEP = np.uint64(0), np.uint64(1), np.uint64(LANES)
-_VECTOR = np.uint64(32)
+ZERO, ONE = np.uint64(0), np.uint64(1)
+_VECTOR = 32
 _LOWEST = np.int32(-1)
 _POSITIVE = np.int32(0x7FFFFFFF)
+_FEW = np.uint64(32)
 
 
 class TopK(NamedTuple):
@@ -29,13 +29,13 @@ class TopK(NamedTuple):
     keys: NDArray[np.int32]  # the values' bits
     kept_terms: NDArray[np.uint32]
     kept_values: NDArray[np.float32]
-    tied: NDArray[np.uint64]
-    tied_keys: NDArray[np.int32]
+    tied: NDArray[np.uint64]  # positions
+    tied_keys: NDArray[np.int64]
 
 
 def make_top_k(most: int) -> TopK:
     """Room to choose among up to `most` candidates."""
-    room = most + 2 * LANES
+    room = most + 2 * _VECTOR
     values = np.empty(room, np.float32)
     return TopK(
         np.empty(room, np.uint32),
@@ -44,7 +44,7 @@ def make_top_k(most: int) -> TopK:
         np.empty(room, np.uint32),
         np.empty(room, np.float32),
         np.empty(room, np.uint64),
-        np.empty(room, np.int32),
+        np.empty(room, np.int64),
     )
 
 
@@ -65,13 +65,13 @@ def _largest_below(keys: NDArray[np.int32], padded: np.uint64, bound: np.int32) 
 
 
 @inlined
-def kth_largest(keys: NDArray[np.int32], n: np.uint64, k: np.uint64) -> tuple[np.int32, np.uint64]:
-    """A bound that `k` of the first `n` keys reach, and how many more than `k` reach it (ties).
+def kth_largest(keys: NDArray[np.int32], n: np.uint64, k: np.uint64) -> tuple[np.int32, bool]:
+    """A bound that the `k` largest of the first `n` keys reach, and whether others reach it, too (ties).
 
-    Keys are not negative, 1 ≤ k < n, and there is room for 64 more behind the `n`.
+    Keys are not negative, 1 ≤ k < n, and there is room for 32 more behind the `n`.
     """
-    padded = (n + _VECTOR - ONE) & ~(_VECTOR - ONE)
-    for i in range(n, n + STEP):
+    padded = (n + np.uint64(_VECTOR - 1)) & ~np.uint64(_VECTOR - 1)
+    for i in range(n, padded):
         keys[i] = _LOWEST
     low, high = _POSITIVE, np.int32(0)
     for i in range(padded):
@@ -83,7 +83,7 @@ def kth_largest(keys: NDArray[np.int32], n: np.uint64, k: np.uint64) -> tuple[np
         middle = np.int32(low + ((high - low) >> 1))
         count = _count_at_least(keys, padded, middle)
         if count == wanted:
-            return middle, ZERO
+            return middle, False
         empty_half = (count == above_low) | (count == above_high)
         if count > wanted:
             low, above_low = middle, count
@@ -93,7 +93,21 @@ def kth_largest(keys: NDArray[np.int32], n: np.uint64, k: np.uint64) -> tuple[np
             high = _largest_below(keys, padded, high)
             above_high = _count_at_least(keys, padded, high)
             if above_high >= wanted:
-                return high, np.uint64(above_high - wanted)
+                return high, above_high > wanted
+
+
+@inlined
+def _kth_smallest(numbers: NDArray[np.int64], count: np.uint64, k: np.uint64) -> np.int64:
+    """The k-th smallest of some different numbers."""
+    if count > _FEW:
+        return np.partition(numbers[:count], np.int64(k) - 1)[np.int64(k) - 1]
+    found = np.int64(0)
+    for i in range(count):
+        smaller = np.int64(0)
+        for other in range(count):
+            smaller += np.int64(numbers[other] < numbers[i])
+        found = numbers[i] if np.uint64(smaller) == k - ONE else found
+    return found
 
 
 @inlined
@@ -101,37 +115,24 @@ def _drop_ties(
     terms: NDArray[np.uint32],
     keys: NDArray[np.int32],
     n: np.uint64,
+    k: np.uint64,
     bound: np.int32,
-    surplus: np.uint64,
     term_hash: NDArray[np.uint32],
     tied: NDArray[np.uint64],
-    tied_keys: NDArray[np.int32],
+    tied_keys: NDArray[np.int64],
 ) -> None:
-    """Of the keys equal to the bound, take out the `surplus` ones of largest (hash, term)."""
-    count = ZERO
-    for start in range(ZERO, n, STEP):
-        mask = lanes_at_least(keys, start, bound)
-        mask &= ~lanes_at_least(keys, start, np.int32(bound + 1))
-        while mask:
-            at = start + lowest_bit(mask)
-            mask &= mask - ONE
-            tied[count] = at
-            tied_keys[count] = np.int32(term_hash[terms[at]] >> np.uint32(1))
-            count += ONE
-    hash_bound, equal = kth_largest(tied_keys, count, surplus)
+    """Of the keys equal to the bound, take out those of largest (hash, term) until `k` reach it."""
+    count, above = ZERO, ZERO
+    for i in range(n):
+        tied[count] = i
+        count += np.uint64(keys[i] == bound)
+        above += np.uint64(keys[i] > bound)
     for i in range(count):
-        if tied_keys[i] >= hash_bound + np.int32(equal > ZERO):
-            keys[tied[i]] = _LOWEST
-            surplus -= ONE
-    while surplus:  # equal hashes
-        worst, worst_rank = ZERO, ZERO
-        for i in range(count):
-            term = terms[tied[i]]
-            rank = (np.uint64(term_hash[term]) << np.uint64(32)) | np.uint64(term)
-            if keys[tied[i]] == bound and rank >= worst_rank:
-                worst, worst_rank = tied[i], rank
-        keys[worst] = _LOWEST
-        surplus -= ONE
+        term = terms[tied[i]]
+        tied_keys[i] = np.int64(term_hash[term]) << np.int64(31) | np.int64(term)
+    last = _kth_smallest(tied_keys, count, k - above)
+    for i in range(count):
+        keys[tied[i]] = bound if tied_keys[i] <= last else _LOWEST
 
 
 @inlined
@@ -145,21 +146,17 @@ def keep_largest(
     kept_terms: NDArray[np.uint32],
     kept_values: NDArray[np.float32],
     tied: NDArray[np.uint64],
-    tied_keys: NDArray[np.int32],
+    tied_keys: NDArray[np.int64],
 ) -> None:
     """Copy the `k` largest of the first `n` > k values, and their terms, in their order.
 
     Where values tie for the last places, those of smaller (hash, term) win.
     """
-    bound, surplus = kth_largest(keys, n, k)
-    if surplus:
-        _drop_ties(terms, keys, n, bound, surplus, term_hash, tied, tied_keys)
+    bound, ties = kth_largest(keys, n, k)
+    if ties:
+        _drop_ties(terms, keys, n, k, bound, term_hash, tied, tied_keys)
     kept = ZERO
-    for start in range(ZERO, n, STEP):
-        mask = lanes_at_least(keys, start, bound)
-        while mask:
-            at = start + lowest_bit(mask)
-            mask &= mask - ONE
-            kept_terms[kept] = terms[at]
-            kept_values[kept] = values[at]
-            kept += ONE
+    for i in range(n):
+        kept_terms[kept] = terms[i]
+        kept_values[kept] = values[i]
+        kept += np.uint64(keys[i] >= bound)
