@@ -125,3 +125,10 @@ def test_words_of_a_topic_are_near_though_no_title_has_them():
     """ "trainers" is in no title; queries with it were clicked on titles with "shoe"."""
     model = create("wmd").fit(planted.graph())
     assert [planted.topic_of(doc) for doc, _ in model.search("trainers jogging", 5).hits()] == ["shoe"] * 5
+
+
+def test_without_titles_the_first_field_is_read():
+    docs = {doc: {"body": title} for doc, title in planted.docs().items()}
+    model = create("wmd").fit(ClickGraph.from_clicks(planted.clicks(), docs))
+    titled = create("wmd").fit(planted.graph())
+    assert model.search("cheap hotel").hits() == titled.search("cheap hotel").hits()

@@ -29,7 +29,7 @@ from coclick.run import Run, top_rows
 from coclick.sparse import Csr
 from coclick.spec import Range
 from coclick.text import Analyzer, normalise
-from coclick.views import Words, choose_fields, count_terms, each_text, joined_fields
+from coclick.views import Words, choose_fields, count_terms, each_text, joined_fields, titles
 
 _BLOCK = 1024  # documents solved at a time
 _MOST = 1 << 20  # occurrences of a word in a text: sums of their products stay in 64 bits
@@ -49,7 +49,7 @@ class WMD(Model):
     unseen_docs = True
 
     dimensions: Annotated[int, Range(1)] = 100
-    fields: str = "title"  # "all", or names joined with +
+    fields: str = "short"  # the title or, without titles, the first field; "all"; names joined with +
     language: str = "english"
     stem: bool = True
     stop_words: bool = True  # true: leave them out
@@ -57,10 +57,11 @@ class WMD(Model):
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn vectors of words, and count the documents' words that have one."""
-        fields = choose_fields(graph.texts, self.fields)
+        short = titles(graph.texts) if self.fields == "short" else None
+        read = {"short": short} if short else graph.texts
         with progress("words"):
-            both = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
-            words = Words.of(both, self._analyzer)
+            docs = joined_fields(read, choose_fields(read, "all" if short else self.fields))
+            words = Words.of(chain(each_text(graph.queries), docs), self._analyzer)
             counts = words.counts()
         queries = counts.take(np.arange(len(graph.queries)))
         texts = counts.take(np.arange(len(graph.queries), counts.rows))
