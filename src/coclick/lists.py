@@ -1,0 +1,94 @@
+"""`ListModel`: what follows, for scores, search and similar, from listing what has a score at all.
+
+A model of the click graph knows something about few of the documents. It lists those with their scores; no
+array is as long as the collection unless somebody asks for the scores of all documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.entries import Entries
+from coclick.model import Model, as_list, padded
+from coclick.run import Run, top_rows
+from coclick.strings import Vocab
+from coclick.text import normalise
+
+
+class ListModel(Model):
+    """A model that lists the documents of a query, and perhaps what is similar to a query or a document."""
+
+    # -- for the models to write -----------------------------------------------------------------------
+
+    def list_docs(self, query: str) -> Entries:
+        """The documents that have a score for a normalised query."""
+        raise NotImplementedError  # abstract
+
+    def list_queries(self, query: str, k: int) -> Entries:
+        """Queries like a normalised query, itself or not, the k most similar among them."""
+        self._cannot("find similar queries", "can_similar")
+
+    def list_similar_docs(self, doc: int, k: int) -> Entries:
+        """Documents like a document, itself or not, the k most similar among them."""
+        self._cannot("find similar documents", "can_similar")
+
+    # -- what follows ----------------------------------------------------------------------------------
+
+    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """What is not listed scores 0."""
+        return self.score_all(query)[docs]
+
+    def score_all(self, query: str) -> NDArray[np.float32]:
+        """What is not listed scores 0."""
+        scores = np.zeros(len(self.graph_.docs), np.float32)
+        listed = self.list_docs(query)
+        scores[listed.rows] = listed.values
+        return scores
+
+    def search(
+        self,
+        queries: str | Sequence[str],
+        k: int = 10,
+        *,
+        allow: Collection[str] | None = None,
+        block: Collection[str] | None = None,
+    ) -> Run:
+        """The best of those listed."""
+        texts = [normalise(query) for query in as_list(queries)]
+        k = self._clip(k, len(self.trained_on.docs))
+        allowed = self._allowed(allow, block)
+        found = [self.list_docs(text) for text in texts]
+        if allowed is not None:
+            found = [listed.only(allowed[listed.rows] > 0) for listed in found]
+        return _ranked(found, k, self.graph_.docs)
+
+    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
+        """The best of those listed, without the query itself."""
+        texts = [normalise(query) for query in as_list(queries)]
+        k = self._clip(k, len(self.trained_on.queries))
+        found = [self.list_queries(text, k + 1) for text in texts]
+        own = self.graph_.queries.lookup(texts)
+        return _ranked(_without(found, own), k, self.graph_.queries)
+
+    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
+        """The best of those listed, without the document itself."""
+        k = self._clip(k, len(self.trained_on.docs))
+        own = self._doc_rows(as_list(docs))
+        found = [self.list_similar_docs(row, k + 1) for row in own.tolist()]
+        return _ranked(_without(found, own), k, self.graph_.docs)
+
+
+def _without(found: list[Entries], own: NDArray[np.int32]) -> list[Entries]:
+    return [listed.only(listed.rows != row) for listed, row in zip(found, own.tolist(), strict=True)]
+
+
+def _ranked(found: list[Entries], k: int, names: Vocab) -> Run:
+    """The k best of each list; ties by row, in which lists are sorted."""
+    rows, scores = padded(len(found), k)
+    for i, listed in enumerate(found):
+        best, values = top_rows(listed.values.astype(np.float32), k)
+        rows[i, : len(best)], scores[i, : len(best)] = listed.rows[best], values
+    return Run(rows, scores, names)
