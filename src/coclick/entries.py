@@ -31,6 +31,14 @@ class Entries(NamedTuple):
         """The entries that are wanted."""
         return Entries(self.rows[wanted], self.values[wanted])
 
+    def largest(self, k: int) -> Entries:
+        """The k largest entries; of equal ones those that stand first."""
+        if len(self.rows) <= k:
+            return self
+        kept = np.zeros(len(self.rows), bool)
+        kept[np.argsort(-self.values, kind="stable")[:k]] = True
+        return self.only(kept)
+
 
 def weighted_sum(weights: NDArray[np.floating], rows: Csr) -> Entries:
     """The rows of a matrix, each times its weight, added up: one step along the edges they hold."""
