@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from coclick.errors import UserError
 from coclick.graph import ClickGraph, Daily, Pairs, Skips
 from coclick.sparse import Csr
+from coclick.strings import Vocab
 
 Mask = NDArray[np.bool_]
 T = TypeVar("T", Pairs, Daily, Skips)
@@ -50,6 +51,25 @@ def without_queries(graph: ClickGraph, held: Mask) -> Split:
     if skips is not None:
         skips = _keep(skips, np.repeat(~held, np.diff(skips.indptr)))
     return _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
+
+
+def forget_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
+    """The graph as if the queries marked in `held` had never been asked: their texts are gone, too."""
+    rest = without_queries(graph, held).train
+
+    def kept_rows(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.append(indptr[:-1][~held], indptr[-1])  # the rows taken out are empty
+
+    texts, order = graph.queries.take(np.flatnonzero(~held)), graph.queries.order
+    new_ids = _pointers(~held)[order[~held[order]]].astype(np.int32)
+    clicks = Csr(kept_rows(rest.clicks.indptr), rest.clicks.indices, rest.clicks.data, rest.clicks.columns)
+    return replace(
+        rest,
+        queries=Vocab(texts.offsets, texts.data, new_ids),
+        clicks=clicks,
+        pairs=rest.pairs and replace(rest.pairs, indptr=kept_rows(rest.pairs.indptr)),
+        skips=rest.skips and replace(rest.skips, indptr=kept_rows(rest.skips.indptr)),
+    )
 
 
 def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -> Split:

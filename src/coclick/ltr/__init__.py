@@ -1,0 +1,1 @@
+"""Learning to rank: other models' scores as features of boosted trees."""

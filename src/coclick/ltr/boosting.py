@@ -1,0 +1,66 @@
+"""LightGBM, at training time only: examples in, `Trees` out. The same examples always give the same trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from coclick.errors import UserError
+from coclick.kernels.threads import threads
+from coclick.ltr.folds import Examples
+from coclick.ltr.trees import Trees
+
+PATIENCE = 50  # trees without a better nDCG@10 before judgments say that it is enough
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """How trees are grown."""
+
+    objective: Literal["lambdarank", "pointwise"]
+    trees: int
+    leaves: int
+    learning_rate: float
+    seed: int
+
+    def grow(self, train: Examples, judged: Examples | None = None) -> Trees:
+        """Learn from examples; with judged ones, as many trees as rank those best."""
+        try:
+            import lightgbm
+        except ImportError:
+            raise UserError("learning to rank needs LightGBM", hint='pip install "coclick[ltr]"') from None
+        data = _dataset(lightgbm, train)
+        stop: dict[str, Any] = {}
+        if judged is not None:
+            stop["valid_sets"] = [_dataset(lightgbm, judged, data)]
+            stop["callbacks"] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
+        booster = lightgbm.train(self._parameters(train, judged), data, self.trees, **stop)
+        return Trees.from_lightgbm(booster, booster.best_iteration if judged is not None else None)
+
+    def _parameters(self, *several: Examples | None) -> dict[str, Any]:
+        highest = max(int(one.grades.max(initial=0)) for one in several if one is not None)
+        return {
+            "objective": "lambdarank" if self.objective == "lambdarank" else "regression",
+            "metric": "ndcg",
+            "eval_at": [10],
+            "label_gain": list(range(highest + 1)),
+            "num_leaves": self.leaves,
+            "learning_rate": self.learning_rate,
+            "min_data_in_leaf": 20,
+            "feature_fraction": 0.5,
+            "bagging_fraction": 0.7,
+            "bagging_freq": 1,
+            "seed": self.seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": threads(),
+            "verbosity": -1,
+        }
+
+
+def _dataset(lightgbm: Any, examples: Examples, like: Any = None) -> Any:
+    return lightgbm.Dataset(
+        examples.features.astype(np.float64), examples.grades, group=examples.sizes, reference=like
+    )

@@ -1,0 +1,127 @@
+"""What the trees see of a pair of query and document: every part's scores, and how much stands behind them.
+
+    of each part       its score, the same divided by its maximum over the collection, 1 / rank (0 below the
+                       candidates), and the evidence it has for the query
+    of the query       words, characters, clicks in the log
+    of the document    clicks, queries that were clicked for it, characters of each text field
+
+Nothing depends on the other candidates. Evidence that a part does not have for a query is missing (NaN).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.graph import ClickGraph
+from coclick.model import Model
+from coclick.run import top_rows
+from coclick.state import stored
+
+Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+_PROBES = 100  # queries that parts are asked about to learn which evidence they have
+_TINY = np.float32(1e-30)
+OF_PARTS = ("score", "relative", "rank")
+OF_QUERIES = ("query words", "query characters", "query clicks")
+OF_DOCS = ("doc clicks", "doc queries")
+
+
+@dataclass(frozen=True)
+class QuerySignals:
+    """All that the parts say about one query; `features` of any documents follow from it."""
+
+    per_part: NDArray[np.float32]  # the scores, relative scores and ranks of each part, by document
+    per_query: Floats
+    found: Mask  # documents that some part has found for the query
+    candidates: NDArray[np.int32]
+
+
+@stored
+@dataclass(frozen=True)
+class FeatureSet:
+    """The features by name, in the order of the trees."""
+
+    parts: list[str]
+    evidence: list[list[str]]  # of each part the names
+    fields: list[str]
+    depth: int  # the best of each part that are candidates
+    lengths: NDArray[np.float32]  # field × document: characters
+
+    @classmethod
+    def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> FeatureSet:
+        """The features of these parts over this graph's documents."""
+        fields = sorted(graph.texts)
+        lengths = np.array([np.diff(graph.texts[name].offsets) for name in fields], np.float32)
+        probes = [*graph.queries.to_list(0, _PROBES), "", "never seen"]
+        evidence = [sorted({name for query in probes for name in part.evidence(query)}) for part in parts]
+        return cls([str(part) for part in parts], evidence, fields, depth,
+                   lengths.reshape(len(fields), len(graph.docs)))  # fmt: skip
+
+    @property
+    def names(self) -> list[str]:
+        """One name a feature."""
+        scores = [f"{part} {kind}" for part in self.parts for kind in OF_PARTS]
+        evidence = [
+            f"{part} {name}" for part, names in zip(self.parts, self.evidence, strict=True) for name in names
+        ]
+        return [
+            *scores,
+            *evidence,
+            *OF_QUERIES,
+            *OF_DOCS,
+            *(f"doc {field} characters" for field in self.fields),
+        ]
+
+    def signals(
+        self, parts: Sequence[Model], query: str, allowed: NDArray[np.uint8] | None = None
+    ) -> QuerySignals:
+        """Ask all parts about a normalised query; candidates are only those allowed."""
+        graph = parts[0].graph_
+        per_part = np.empty((len(parts) * len(OF_PARTS), len(graph.docs)), np.float32)
+        found = np.zeros(len(graph.docs), bool)
+        candidates = []
+        for i, part in enumerate(parts):
+            scores = part.score_all(query)
+            relative = scores / max(scores.max(initial=0), _TINY)
+            per_part[3 * i : 3 * i + 3] = scores, relative, reciprocal_ranks(scores, self.depth)
+            if part.uses_query or not any(other.uses_query for other in parts):
+                found |= scores > 0
+                shown = scores if allowed is None else np.where(allowed > 0, scores, np.float32(0))
+                candidates.append(top_rows(shown, self.depth)[0])
+        return QuerySignals(
+            per_part, self._of_query(parts, query), found, np.unique(np.concatenate(candidates))
+        )
+
+    def features(self, parts: Sequence[Model], signals: QuerySignals, docs: NDArray[np.integer]) -> Floats:
+        """One row a document."""
+        graph = parts[0].graph_
+        of_parts = signals.per_part[:, docs].T
+        of_query = np.broadcast_to(signals.per_query, (len(docs), len(signals.per_query)))
+        clicks = graph.clicks_by_doc.take(docs)
+        of_docs = np.stack([clicks.row_sums(), clicks.lengths(), *self.lengths[:, docs]], axis=1)
+        return np.concatenate([of_parts, of_query, of_docs], axis=1, dtype=np.float32)
+
+    def _of_query(self, parts: Sequence[Model], query: str) -> Floats:
+        """What is the same for all documents."""
+        graph = parts[0].graph_
+        values: list[float] = []
+        for part, names in zip(parts, self.evidence, strict=True):
+            evidence = part.evidence(query)
+            values += [evidence.get(name, np.nan) for name in names]
+        row = graph.queries.id(query)
+        clicks = graph.clicks.row(row)[1].sum() if row >= 0 else 0
+        return np.array([*values, len(query.split()), len(query), clicks], np.float32)
+
+
+def reciprocal_ranks(scores: Floats, depth: int) -> Floats:
+    """1 / rank of the best `depth` documents, 0 for the others; equal scores have the same rank."""
+    ranks = np.zeros(len(scores), np.float32)
+    best, values = top_rows(scores, depth)
+    if len(best):
+        tied = np.flatnonzero(scores >= values[-1])  # whoever has the last one's score belongs to them, too
+        ranks[tied] = 1 / (1 + np.searchsorted(-values, -scores[tied]))
+    return ranks

@@ -1,0 +1,179 @@
+"""`Trees`: boosted regression trees as plain arrays: searching needs no LightGBM, and nothing is pickled.
+
+A row goes left at a node where its feature is ≤ the threshold. Features are float32, and a float32 is ≤ a
+number of double precision exactly where it is ≤ the largest float32 that is not above that number: so
+thresholds are kept as float32, and the outputs are those of LightGBM to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError, UserError
+from coclick.kernels.trees import add_outputs
+from coclick.state import stored
+
+ZERO, LEFT, RIGHT = 0, 1, 2  # where a missing value goes: treated as zero, left, right
+LEAF = -1
+
+Ints = NDArray[np.int32]
+
+
+@stored
+@dataclass(frozen=True)
+class Trees:
+    """The nodes of all trees, one tree behind the other, each before its children."""
+
+    width: int  # how many features there are
+    roots: Ints
+    feature: Ints  # −1 for leaves
+    threshold: NDArray[np.float32]
+    left: Ints
+    right: Ints
+    missing: NDArray[np.uint8]
+    value: NDArray[np.float64]  # of leaves what they add; of inner nodes their mean, for explanations
+
+    def __post_init__(self) -> None:
+        if problem := self.problem():
+            raise ArtefactError(f"the trees are damaged: {problem}")
+
+    def problem(self) -> str | None:
+        """What would lead outside the arrays or round in circles."""
+        nodes = np.arange(len(self.feature))
+        inner = self.feature >= 0
+        if len({len(column) for column in self._columns}) != 1:
+            return "columns of different lengths"
+        if len(self.roots) and (self.roots.min() < 0 or self.roots.max() >= len(nodes)):
+            return "a root that is no node"
+        if np.any(self.feature >= self.width):
+            return "a feature that does not exist"
+        for child in (self.left[inner], self.right[inner]):
+            if np.any(child <= nodes[inner]) or np.any(child >= len(nodes)):
+                return "a child that does not follow its parent"
+        return None
+
+    @property
+    def _columns(self) -> tuple[NDArray[Any], ...]:
+        return self.feature, self.threshold, self.left, self.right, self.missing, self.value
+
+    # -- making them -----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_lightgbm(cls, booster: Any, trees: int | None = None) -> Trees:
+        """The first `trees` trees of a LightGBM booster."""
+        model = booster.dump_model(num_iteration=trees or -1)
+        return cls.from_nested([_plain(tree["tree_structure"]) for tree in model["tree_info"]],
+                               model["max_feature_idx"] + 1)  # fmt: skip
+
+    @classmethod
+    def from_nested(cls, trees: Sequence[dict[str, Any]], width: int) -> Trees:
+        """From nested nodes: leaves have a `value`, others also feature, threshold, missing, left, right."""
+        nodes: list[tuple[int, float, int, int, int, float]] = []
+        roots = [_place(tree, nodes) for tree in trees]
+        columns = list(zip(*nodes, strict=True)) or [()] * 6
+        types = (np.int32, np.float32, np.int32, np.int32, np.uint8, np.float64)
+        arrays = [np.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        return cls(width, np.array(roots, np.int32), *arrays)
+
+    def to_nested(self) -> list[dict[str, Any]]:
+        """The inverse of `from_nested`."""
+        return [self._nested(root) for root in self.roots.tolist()]
+
+    def _nested(self, node: int) -> dict[str, Any]:
+        value = float(self.value[node])
+        if self.feature[node] < 0:
+            return {"value": value}
+        return {
+            "feature": int(self.feature[node]),
+            "threshold": float(self.threshold[node]),
+            "missing": int(self.missing[node]),
+            "value": value,
+            "left": self._nested(int(self.left[node])),
+            "right": self._nested(int(self.right[node])),
+        }
+
+    # -- using them ------------------------------------------------------------------------------------
+
+    def outputs(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The sum of all trees for each row of features."""
+        if rows.shape[1] != self.width:
+            raise UserError(f"the trees know {self.width} features, not {rows.shape[1]}")
+        out = np.zeros(len(rows))
+        rows = np.ascontiguousarray(rows, np.float32)
+        add_outputs(rows, self.roots, self.feature, self.threshold, self.left, self.right, self.missing,
+                    self.value, out)  # fmt: skip
+        return out
+
+    def lowest(self) -> float:
+        """No output is below this."""
+        leaves = np.where(self.feature < 0, self.value, np.inf)
+        return float(np.minimum.reduceat(leaves, self.roots).sum()) if len(self.roots) else 0.0
+
+    def explain(self, row: NDArray[np.float32]) -> tuple[float, NDArray[np.float64]]:
+        """The trees' mean output, and what each feature of one row adds to it.
+
+        Each step from a node to its child adds the difference of their values to the node's feature, so
+        everything adds up to the row's output.
+        """
+        parts = np.zeros(self.width)
+        base = 0.0
+        for node in self.roots.tolist():
+            base += float(self.value[node])
+            while self.feature[node] >= 0:
+                child = self._next(node, float(row[self.feature[node]]))
+                parts[self.feature[node]] += self.value[child] - self.value[node]
+                node = child
+        return base, parts
+
+    def _next(self, node: int, x: float) -> int:
+        missing = int(self.missing[node])
+        if np.isnan(x) and missing != ZERO:
+            goes_left = missing == LEFT
+        else:
+            goes_left = (0.0 if np.isnan(x) else x) <= float(self.threshold[node])
+        return int((self.left if goes_left else self.right)[node])
+
+    def importance(self) -> NDArray[np.float64]:
+        """How much each feature moves values: Σ over its splits of both children's distances to the node."""
+        inner = np.flatnonzero(self.feature >= 0)
+        moved = sum(np.abs(self.value[side[inner]] - self.value[inner]) for side in (self.left, self.right))
+        return np.bincount(self.feature[inner], moved, self.width).astype(np.float64)
+
+
+def not_above(number: float) -> float:
+    """The largest float32 that is not above a number."""
+    nearest = np.float32(np.clip(number, np.finfo(np.float32).min, np.finfo(np.float32).max))
+    return float(np.nextafter(nearest, np.float32(-np.inf)) if float(nearest) > number else nearest)
+
+
+def _plain(node: dict[str, Any]) -> dict[str, Any]:
+    """A node of LightGBM's dump, and all below it, in our words."""
+    if "split_feature" not in node:
+        return {"value": node["leaf_value"]}
+    if node["decision_type"] != "<=" or node["missing_type"] == "Zero":
+        raise UserError("only numeric trees in which zero is a value like any other can be read")
+    follows = LEFT if node["default_left"] else RIGHT
+    return {
+        "feature": node["split_feature"],
+        "threshold": node["threshold"],
+        "missing": follows if node["missing_type"] == "NaN" else ZERO,
+        "value": node["internal_value"],
+        "left": _plain(node["left_child"]),
+        "right": _plain(node["right_child"]),
+    }
+
+
+def _place(node: dict[str, Any], nodes: list[tuple[int, float, int, int, int, float]]) -> int:
+    """Append a node and all below it; returns its place."""
+    place = len(nodes)
+    nodes.append((LEAF, 0.0, 0, 0, 0, node["value"]))
+    if "left" in node:
+        left, right = _place(node["left"], nodes), _place(node["right"], nodes)
+        threshold = not_above(node["threshold"])
+        nodes[place] = (node["feature"], threshold, left, right, node["missing"], node["value"])
+    return place

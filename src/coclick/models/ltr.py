@@ -1,0 +1,164 @@
+"""`ltr`: learning to rank, boosted trees over other models' scores (papers 002 §6.5.1 and 003 §4.3).
+
+LambdaMART by default; `objective=pointwise` is the MART of paper 002. The trees learn from the graph's own
+clicks, with features that come from models which did not see those clicks (`coclick.ltr.folds`). Among the
+features is the evidence behind each score, so the trees find out themselves when to trust clicks and when
+words.
+
+    score(q, d) = 1 + Σ_t tree_t(features(q, d)) − the lowest sum that is possible
+
+for documents that any part has found, 0 for all others. Searches rank the best `candidates` of each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick import spec as specs
+from coclick.errors import UserError
+from coclick.evaluate.judgments import Judgments
+from coclick.explanation import Explanation, Part
+from coclick.graph import ClickGraph
+from coclick.ltr.boosting import Boosting
+from coclick.ltr.features import FeatureSet, QuerySignals
+from coclick.ltr.folds import Sampling, examples, examples_from_clicks, examples_from_judgments, judged_labels
+from coclick.model import Model, as_list, create, padded, register
+from coclick.progress import Progress, quiet
+from coclick.run import Run
+from coclick.spec import Range
+from coclick.text import normalise
+
+_PARTS = (
+    "bm25 + neighbours(words=1) + neighbours(words=0) + vpcg"
+    " + vpcg(start=doc,own=1,units=words+chars) + clicks + popularity"
+)
+Labels = Literal["clicks", "judgments"]
+
+
+@register
+@dataclass
+class Ltr(Model):
+    """Boosted trees over the scores of the models in `of`, written as a sum."""
+
+    name = "ltr"
+    summary = "learning to rank: boosted trees over other models' scores and the evidence behind them"
+    can_explain = True
+
+    of: str = _PARTS
+    objective: Literal["lambdarank", "pointwise"] = "lambdarank"
+    trees: Annotated[int, Range(1)] = 200
+    leaves: Annotated[int, Range(2)] = 15
+    learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
+    candidates: Annotated[int, Range(1)] = 200  # of each part
+    folds: Annotated[int, Range(2)] = 5
+    queries: Annotated[int, Range(2)] = 3000  # to learn from, at most
+    negatives: Annotated[int, Range(1)] = 100  # a query
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        terms = specs.parse_sum(self.of)
+        if any(weight != 1 for weight, _ in terms):
+            raise UserError("the parts of ltr have no weights: the trees weigh them", where=self.of)
+        parts = [create(spec) for _, spec in terms]
+        self.part_specs = [str(part) for part in parts]
+        if len({*self.part_specs}) < len(parts):
+            raise UserError("the parts of ltr must differ", where=self.of)
+        self.of = " + ".join(self.part_specs)
+        self.needs = tuple(sorted({need for part in parts for need in part.needs}))
+        self.uses_query = any(part.uses_query for part in parts)
+        self.unseen_queries = any(part.unseen_queries for part in parts)
+        self.unseen_docs = any(part.unseen_docs for part in parts)
+        self._judged: tuple[Judgments, Labels] | None = None
+
+    def fit_with(
+        self, graph: ClickGraph, judgments: Judgments, labels: Labels = "clicks", progress: Progress = quiet
+    ) -> Self:
+        """Learn from clicks and let judgments say when there are enough trees; or learn from judgments."""
+        self._judged = (judgments, labels)
+        try:
+            return self.fit(graph, progress)
+        finally:
+            self._judged = None
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Train the parts on everything, and trees on examples from parts that were shown less."""
+        self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
+        self.features_ = FeatureSet.of(self.parts_, graph, self.candidates)
+        sampling = Sampling(self.folds, self.queries, self.negatives, self.seed)
+        if self._judged is not None and self._judged[1] == "judgments":
+            train = examples_from_judgments(
+                graph, self._judged[0], self.part_specs, self.features_, sampling, progress
+            )
+        else:
+            train = examples_from_clicks(graph, self.part_specs, self.features_, sampling, progress)
+        judged = None
+        if self._judged is not None and self._judged[1] == "clicks":
+            judged = examples(self.parts_, self.features_, judged_labels(graph, self._judged[0]))
+        boosting = Boosting(self.objective, self.trees, self.leaves, self.learning_rate, self.seed)
+        with progress("trees"):
+            self.trees_ = boosting.grow(train, judged)
+        importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
+        self.figures_ = {"queries": len(train.queries), "examples": len(train.grades),
+                         "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
+
+    # -- ranking ---------------------------------------------------------------------------------------
+
+    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The trees' sum, lifted above zero; 0 where no part has found the document."""
+        return self._scores(self.features_.signals(self.parts_, query), docs)
+
+    def search(
+        self,
+        queries: str | Sequence[str],
+        k: int = 10,
+        *,
+        allow: Collection[str] | None = None,
+        block: Collection[str] | None = None,
+    ) -> Run:
+        """The best of the candidates."""
+        texts = [normalise(query) for query in as_list(queries)]
+        k = self._clip(k, len(self.trained_on.docs))
+        allowed = self._allowed(allow, block)
+        rows, scores = padded(len(texts), k)
+        for i, query in enumerate(texts):
+            signals = self.features_.signals(self.parts_, query, allowed)
+            found = self._scores(signals, signals.candidates)
+            best = np.lexsort((signals.candidates, -found))[:k]
+            rows[i, : len(best)], scores[i, : len(best)] = signals.candidates[best], found[best]
+        return Run(rows, scores, self.graph_.docs)
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """What stands behind the best supported part."""
+        return {"parts": max(part.confidence(query) for part in self.parts_)}
+
+    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+        """What each feature adds to the trees' mean output."""
+        row = self.trained_on.docs.id(doc)
+        if row < 0:
+            known = ", ".join(self.graph_.docs.to_list(0, 3))
+            raise UserError(f"no document has the id {doc!r}", hint=f"ids are like {known}")
+        signals = self.features_.signals(self.parts_, normalise(query))
+        if not signals.found[row]:
+            return Explanation(query, doc, 0.0, [])
+        features = self.features_.features(self.parts_, signals, np.array([row]))[0]
+        base, added = self.trees_.explain(features)
+        parts = [Part("base", "the trees' mean, lifted above zero", base + self._lift)]
+        for i in np.argsort(-np.abs(added), kind="stable").tolist():
+            if added[i]:
+                parts.append(Part("feature", f"{self.features_.names[i]} = {features[i]:g}", float(added[i])))
+        return Explanation(query, doc, sum(part.value for part in parts), parts)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _scores(self, signals: QuerySignals, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        outputs = self.trees_.outputs(self.features_.features(self.parts_, signals, docs))
+        return np.where(signals.found[docs], outputs + self._lift, 0).astype(np.float32)
+
+    @property
+    def _lift(self) -> float:
+        return 1 - self.trees_.lowest()
