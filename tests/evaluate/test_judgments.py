@@ -80,3 +80,54 @@ def test_judgments_of_unknown_queries(write):
     assert found.grades == {"q1": {"d": 1}}
     with pytest.raises(UserError, match="none of the 1 judged queries"):
         read_judgments(queries, write("s", "q9\td\t1\n"))
+
+
+def test_judgments_by_text(write):
+    found = read_judgments(
+        None, write("r.tsv", "query\tdoc\tgrade\nNew York\td1\tPerfect\nNew York\td2\tbad\n")
+    )
+    assert found.queries == {"New York": "New York"}
+    assert found.grades == {"New York": {"d1": 4, "d2": 0}}
+
+
+def test_quepid(write):
+    """Columns by name, in any order, quoted; an unrated document is not judged."""
+    basic = write("a.csv", 'query,docid,rating\n"shoes, red",d1,3\n"shoes, red",d2,\nhat,d1,0\n')
+    assert read_judgments(None, basic).grades == {"shoes, red": {"d1": 3}, "hat": {"d1": 0}}
+    long = write(
+        "b.csv", "Team Name,Case Name,Query Text,Doc ID,Doc Position,Title,Rating\nT,C,hat,d9,1,A hat,2\n"
+    )
+    assert read_judgments(None, long).grades == {"hat": {"d9": 2}}
+    with pytest.raises(UserError, match="line 1"):
+        read_judgments(None, write("c.csv", "a,b,c\n1,2,3\n"))
+    with pytest.raises(UserError, match="line 2"):
+        read_judgments(None, write("d.csv", "query,docid,rating\nhat,d1\n"))
+
+
+def test_opensearch_search_relevance_workbench(write):
+    ratings = (
+        '[{"query": "hat", "ratings": [{"docId": "d1", "rating": "3.000"}, {"docId": "d2", "rating": 0}]}]'
+    )
+    alone = write("a.json", f'{{"name": "n", "type": "IMPORT_JUDGMENT", "judgmentRatings": {ratings}}}')
+    assert read_judgments(None, alone).grades == {"hat": {"d1": 3, "d2": 0}}
+    hits = write("b.json", f'{{"hits": {{"hits": [{{"_source": {{"judgmentRatings": {ratings}}}}}]}}}}')
+    assert read_judgments(None, hits).grades == {"hat": {"d1": 3, "d2": 0}}
+    with pytest.raises(UserError, match="not JSON"):
+        read_judgments(None, write("c.json", "{broken"))
+    with pytest.raises(UserError, match="docId"):
+        read_judgments(
+            None, write("d.json", '{"judgmentRatings": [{"query": "a", "ratings": [{"docId": "b"}]}]}')
+        )
+
+
+def test_fractions_are_stretched(write):
+    """0.9 · 4 = 3.6 → 4, 0.25 · 4 = 1, 0.1 · 4 = 0.4 → 0; without a fraction 0 and 1 stay what they are."""
+    found = read_qrels(write("r", "q\ta\t0.9\nq\tb\t0.25\nq\tc\t0.1\nq\td\t1\n"))
+    assert found == {"q": {"a": 4, "b": 1, "c": 0, "d": 4}}
+    assert read_qrels(write("s", "q\ta\t1\nq\tb\t0\n")) == {"q": {"a": 1, "b": 0}}
+
+
+@pytest.mark.parametrize("grade", ["-1", "1001", "nan", "inf"])
+def test_grades_out_of_range(write, grade):
+    with pytest.raises(UserError, match="out of range"):
+        read_qrels(write("r", f"q1\td1\t3\nq1\td2\t{grade}\n"))
