@@ -107,10 +107,14 @@ def graph_summary(figures: Mapping[str, Any]) -> None:
         f"[bold]{figures['edges']:,}[/] clicked pairs, {figures['clicks']:,} clicks, "
         f"{_size(figures['bytes'])}"
     )
-    rejected = figures["build"].get("rejected") or {}
-    if rejected:
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.items())
-        console.print(f"rejected rows are in rejects.parquet: {escape(reasons)}")
+    built = figures["build"]
+    if below := built.get("pairs_below_thresholds"):
+        thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
+        console.print(f"clicked pairs left out, below {thresholds}: {below:,}")
+    for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
+        if rejected := built.get(key):
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.items())
+            console.print(f"rejected {rows} are in rejects.parquet: {escape(reasons)}")
 
 
 def model_summary(figures: Mapping[str, Any]) -> None:

@@ -91,6 +91,16 @@ def test_a_small_log_number_by_number(tmp_path, small_log):
     assert not (tmp_path / "graph" / "rejects.parquet").exists()
 
 
+def test_the_threshold_counts_actions_and_not_their_weights(tmp_path):
+    log = [event(0, "u1", "hat", "A", "hover"), event(1, "u1", "hat", "B", "hover"),
+           event(2, "u2", "hat", "B", "click"), event(3, "u2", "hat", "C", "click")]  # fmt: skip
+    path, weights = write_events(tmp_path / "log.csv", log), {"click": 4, "hover": 0.25}
+    graph = build([path], None, tmp_path / "graph", actions=weights)
+    assert graph.clicks.data.tolist() == [0.25, 4.25, 4]
+    graph = build([path], None, tmp_path / "two", actions=weights, min_clicks=2)
+    assert [graph.docs[doc] for doc in graph.clicks.indices] == ["B"]
+
+
 def test_actions_that_are_named_count_with_their_weight(tmp_path, small_log):
     path = write_events(tmp_path / "log.csv", small_log)
     graph = build([path], None, tmp_path / "graph", actions={"click": 1, "cart": 2.5})
@@ -138,7 +148,7 @@ def test_any_log_adds_up_as_the_definitions_say(tmp_path_factory, events, carts)
     weights = {"click": 1.0, "cart": 0.1} if carts else {"click": 1.0}
     place = tmp_path_factory.mktemp("log")
     path = write_events(place / "log.csv", events)
-    graph = build([path], None, place / "graph", actions=weights, min_clicks=0)
+    graph = build([path], None, place / "graph", actions=weights)
     expected, found = add_up(events, weights), tables(graph)
     assert found.pop("clicks") == pytest.approx(expected.pop("clicks"))
     days, expected_days = found.pop("daily"), expected.pop("daily")

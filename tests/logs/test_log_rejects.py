@@ -6,8 +6,10 @@ import json
 import duckdb
 import pytest
 
+from coclick.describe import describe
 from coclick.errors import UserError
 from coclick.logs import build
+from coclick.show import graph_summary
 from coclick.store import Artefact
 
 GOOD = "shoe\tD1\t3"
@@ -193,3 +195,16 @@ def test_nothing_right_says_what_is_wrong(tmp_path):
     assert "3 rows were read, 3 rejected; commonest reason: clicks is not a number (2)" in message
     assert f"{path}, line 2" in message
     assert list(tmp_path.iterdir()) == [path]  # nothing is left behind
+
+
+def test_the_summary_tells_all_that_was_left_aside(tmp_path, capsys):
+    log, docs = tmp_path / "log.tsv", tmp_path / "docs.tsv"
+    log.write_text("query\tdoc\tclicks\nhat\tA\t2\nhat\tB\t0.5\nhat\t\t1\n")
+    docs.write_text("doc\ttitle\nA\tone\nA\ttwo\n")
+    build([log], docs, tmp_path / "graph")
+    graph_summary(describe(tmp_path / "graph"))
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "clicked pairs left out, below --min-clicks 1 or --min-users 1: 1",
+        "rejected rows are in rejects.parquet: doc is missing 1",
+        "rejected documents are in rejects.parquet: doc is a duplicate 1",
+    ]

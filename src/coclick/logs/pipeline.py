@@ -52,8 +52,9 @@ def build(
     tells by the columns. `columns` names the columns of files without a header, or renames them in order.
 
     Only clicks count as clicks, with weight 1, unless `actions` says otherwise: `{"click": 1, "cart": 3}`.
-    Pairs with fewer than `min_clicks` weighted clicks, or clicked by fewer than `min_users` users, are no
-    edges; with a threshold above 1, queries left without any edge are not in the graph at all.
+    Pairs with fewer than `min_clicks` clicks, or clicked by fewer than `min_users` users, are no edges; with
+    a threshold above 1, queries left without any edge are not in the graph at all. In an event log
+    `min_clicks` counts the actions that count as clicks, whatever their weights.
 
     Rows that are wrong are counted and kept in `rejects.parquet` beside the graph. `memory` bounds the
     whole process.
@@ -157,14 +158,15 @@ class _Build:
         work, rows = self.work, self.rows
         users = ""
         if rows.format == "clicks":
-            candidates = "SELECT * FROM pair WHERE clicks > 0"
+            candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.known is None:
             raise self._nothing()
         else:
-            terms = [
-                f"{action.weight!r}::DOUBLE * sum(c{code})" for code, action in enumerate(rows.actions, 1)
-            ]
-            candidates = f"SELECT q, d, {' + '.join(terms)} AS clicks FROM clicked GROUP BY q, d"
+            counts = [f"sum(c{code})" for code in range(1, len(rows.actions) + 1)]
+            weighted = [f"{a.weight!r}::DOUBLE * {n}" for a, n in zip(rows.actions, counts, strict=True)]
+            candidates = f"""
+                SELECT q, d, {" + ".join(weighted)} AS clicks, {" + ".join(counts)} AS actions
+                FROM clicked GROUP BY q, d"""
         if min_users > 1:
             users = f"AND users >= {min_users}"
             if rows.format != "clicks":
@@ -172,7 +174,7 @@ class _Build:
         work.run(f"""
             CREATE TABLE candidate AS {candidates};
             CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
-            WHERE clicks >= {min_clicks!r} {users} ORDER BY q, d""")
+            WHERE actions >= {min_clicks!r} {users} ORDER BY q, d""")
         (pairs, total), (kept, kept_total) = (
             work.rows(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
             for table in ("candidate", "edge")
