@@ -309,6 +309,9 @@ class _Build:
         for path in paths:
             if str(path) in str(error):
                 return UserError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path))
+        if type(error) is duckdb.Error:  # what the Parquet reader raises on damaged pages; it names no file
+            names = ", ".join(map(str, paths[:3]))
+            return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy it again")
         return error
 
 
