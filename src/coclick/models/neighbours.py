@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coclick.cosines import cosines, lengths, log_clicks
 from coclick.entries import Entries, weighted_sum
 from coclick.explanation import Click, Explanation, Part
 from coclick.graph import ClickGraph
@@ -26,7 +26,6 @@ from coclick.kernels.rows import values_at
 from coclick.lists import ListModel
 from coclick.model import register
 from coclick.progress import Progress
-from coclick.sparse import Csr
 from coclick.spec import Range
 from coclick.text import Analyzer, normalise
 from coclick.wording import Wording
@@ -62,13 +61,12 @@ class Neighbours(ListModel):
             self.wording_, vectors = learned
         with progress("index"):
             self.index_ = VectorIndex.build(vectors, max_norm=1.0)
-        weights = graph.clicks_by_doc.with_data(np.log1p(graph.clicks_by_doc.data) ** 2)
-        self.doc_lengths_ = np.sqrt(weights.row_sums()).astype(np.float32)
+        self.doc_lengths_ = lengths(graph.clicks_by_doc)
 
     def list_docs(self, query: str) -> Entries:
         """What the neighbours clicked."""
         neighbours = self.list_queries(query, self.nearest)
-        return weighted_sum(neighbours.values**self.power, _log_clicks(self.graph_.clicks, neighbours.rows))
+        return weighted_sum(neighbours.values**self.power, log_clicks(self.graph_.clicks, neighbours.rows))
 
     def list_queries(self, query: str, k: int) -> Entries:
         """The k queries with clicks that are worded most alike; a query with clicks is one of its own."""
@@ -84,9 +82,8 @@ class Neighbours(ListModel):
 
     def list_similar_docs(self, doc: int, k: int) -> Entries:
         """The cosines of the documents' logarithmic clicks."""
-        queries = _log_clicks(self.graph_.clicks_by_doc, np.array([doc]))
-        dots = weighted_sum(queries.data, _log_clicks(self.graph_.clicks, queries.indices))
-        return Entries(dots.rows, dots.values / (self.doc_lengths_[dots.rows] * self.doc_lengths_[doc]))
+        graph = self.graph_
+        return cosines(doc, graph.clicks_by_doc, graph.clicks, self.doc_lengths_)
 
     def evidence(self, query: str) -> dict[str, float]:
         """How near the nearest neighbour is, and how many clicks all of them have, as c / (c + 1)."""
@@ -111,8 +108,3 @@ class Neighbours(ListModel):
             )
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts)
-
-
-def _log_clicks(edges: Csr, rows: NDArray[np.integer]) -> Csr:
-    taken = edges.take(rows)
-    return taken.with_data(np.log1p(taken.data))
