@@ -13,6 +13,7 @@ from coclick.terminal import print_json, say, suggest
 
 if TYPE_CHECKING:
     from coclick.evaluate.judgments import Judgments
+    from coclick.evaluate.leaderboard import Board
     from coclick.graph import ClickGraph
 
 GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph's directory.")]
@@ -44,6 +45,9 @@ Gain = Annotated[str, typer.Option(help="linear or exponential, of nDCG.")]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write JSON for machines; - prints it.")
 ]
+HtmlFile = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write a page with charts, for a browser.")
+]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads; default all cores.")]
 _STDOUT = Path("-")
 
@@ -58,6 +62,7 @@ def evaluate(
     candidates: Candidates = "all",
     gain: Gain = "linear",
     json_: JsonFile = None,
+    html: HtmlFile = None,
     threads: Threads = None,
 ) -> None:
     """Train models on a graph and rank them by judgments, or by clicks that they are not shown."""
@@ -66,7 +71,7 @@ def evaluate(
     from coclick.evaluate.trial import Protocol
     from coclick.progress import for_terminal
 
-    opened = _prepare(graph, threads, json_)
+    opened = _prepare(graph, threads, json_, html)
     learn, judgments, source = _judged(opened, queries, qrels, holdout)
     protocol = Protocol(candidates, gain, source=source)  # type: ignore[arg-type]
     board = leaderboard(learn, judgments, models or [], for_terminal(), protocol=protocol, runs=_runs(run))
@@ -74,6 +79,7 @@ def evaluate(
     if json_ != _STDOUT:
         show.leaderboard(figures)
     _write(figures, json_)
+    _write_page(board, figures, html)
 
 
 def compare(
@@ -86,6 +92,7 @@ def compare(
     candidates: Candidates = "all",
     gain: Gain = "linear",
     json_: JsonFile = None,
+    html: HtmlFile = None,
     threads: Threads = None,
 ) -> None:
     """Try every model that fits the log and the machine, and recommend one."""
@@ -94,7 +101,7 @@ def compare(
     from coclick.evaluate.trial import Protocol
     from coclick.progress import for_terminal
 
-    opened = _prepare(graph, threads, json_)
+    opened = _prepare(graph, threads, json_, html)
     if qrels is None and queries is not None:
         raise UserError("judged queries need judgments", hint="give --qrels, too")
     found = comparing.compare(
@@ -111,6 +118,7 @@ def compare(
         show.leaderboard(figures)
         show.recommendation(figures, f'coclick train "{found.recommended}" {graph} -o model')
     _write(figures, json_)
+    _write_page(found.board, figures, html)
 
 
 def tune(
@@ -270,3 +278,11 @@ def _write(figures: Any, path: Path | None) -> None:
         from coclick.files import write_file
 
         write_file(path, [json.dumps(figures, ensure_ascii=False, indent=1), "\n"])
+
+
+def _write_page(board: Board, figures: Mapping[str, Any], path: Path | None) -> None:
+    if path:
+        from coclick.evaluate.report import write_report
+
+        write_report(board, path, figures)
+        say(f"wrote the report to {path}")

@@ -87,6 +87,7 @@ class Trial:
     by_query: dict[str, dict[str, float]]
     seconds: float = 0.0  # of training
     scores: dict[str, NDArray[np.float32]] = field(default_factory=dict)  # of the judged documents
+    importance: dict[str, float] = field(default_factory=dict)  # of the features of a learned ranker
 
     def values(self, measure: str = MAIN) -> NDArray[np.float64]:
         """One measure of all queries, in the order of the judgments."""
@@ -104,7 +105,8 @@ def try_model(model: Model, judgments: Judgments, protocol: Protocol, seconds: f
         run = model.search(texts, protocol.depth)
         rankings = {query: [doc for doc, _ in run.hits(i)] for i, query in enumerate(ids)}
     by_query = measure(judgments.grades, rankings, gain=protocol.gain)
-    return Trial(str(model), rankings, {q: by_query[q] for q in ids}, seconds, scores)
+    importance = model.figures_.get("importance", {})
+    return Trial(str(model), rankings, {q: by_query[q] for q in ids}, seconds, scores, importance)
 
 
 def try_rankings(

@@ -1,0 +1,61 @@
+// Everything on the page is made here, as nodes: no text is ever read as HTML.
+
+function fill(made, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.flat());
+  return made;
+}
+
+function node(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+function drawn(name, attributes = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+// A part of the page with a heading that the list of sections links to.
+function section(id, title, ...children) {
+  const heading = node("h2", { id: `${id}-title` }, title);
+  return node("section", { id, "aria-labelledby": heading.id }, heading, ...children);
+}
+
+// Scrolls sideways where it is wider than the page, by keyboard too.
+function frame(label, table, kind = "") {
+  return node("div", { class: `frame ${kind}`, tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
+function table(kind, head, rows) {
+  return node("table", { class: kind }, node("thead", {}, node("tr", {}, head)), node("tbody", {}, rows));
+}
+
+// A bar from 0 to `value`, as wide as its place; `interval` adds a line from low to high.
+function bar(value, largest, label, interval = null) {
+  const percent = (number) => `${(100 * Math.max(number, 0)) / (largest || 1)}%`;
+  const picture = drawn("svg", { role: "img", "aria-label": label });
+  picture.append(drawn("rect", { class: "bar", x: 0, y: "20%", width: percent(value), height: "60%", rx: 2 }));
+  if (interval) {
+    const [low, high] = interval.map(percent);
+    const line = (x1, x2, y1, y2) => drawn("line", { class: "whisker", x1, x2, y1, y2 });
+    picture.append(line(low, high, "50%", "50%"), line(low, low, "30%", "70%"), line(high, high, "30%", "70%"));
+  }
+  return picture;
+}
+
+const three = (value) => value.toFixed(3);
+const signed = (value) => (value < 0 ? "−" : "+") + three(Math.abs(value));
+const whole = (value) => value.toLocaleString("en");
+const chance = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
+
+// Five colours for however many grades there are; 0 is always the first.
+function level(grade, highest) {
+  return `level-${grade <= 0 ? 0 : Math.max(1, Math.round((4 * grade) / highest))}`;
+}
+
+function chip(grade, highest) {
+  if (grade === undefined) return node("span", { class: "grade unjudged", title: "not judged" }, "–");
+  return node("span", { class: `grade ${level(grade, highest)}`, title: `grade ${grade}` }, String(grade));
+}

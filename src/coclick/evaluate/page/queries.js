@@ -1,0 +1,85 @@
+// Two models, query by query: what each of them wins, with both rankings side by side.
+
+const MOST = 30; // queries on each side
+const TIE = 1e-9;
+
+function queries(data) {
+  if (data.models.length < 2) return [];
+  const place = node("div");
+  const options = () => data.models.map((model, i) => node("option", { value: i }, model.name));
+  const draw = () => place.replaceChildren(...versusByQuery(data, Number(first.value), Number(second.value)));
+  const first = node("select", { id: "first", onchange: draw }, options());
+  const second = node("select", { id: "second", onchange: draw }, options());
+  second.value = "1";
+  draw();
+  return section(
+    "queries",
+    "Wins and losses, query by query",
+    node("div", { class: "choice" }, node("label", {}, "compare ", first), node("label", {}, "with ", second)),
+    place,
+  );
+}
+
+function versusByQuery(data, a, b) {
+  if (a === b) return [node("p", {}, "Choose two different models.")];
+  const [first, second] = [data.models[a].name, data.models[b].name];
+  const rows = data.queries.map((query) => ({ query, difference: query.values[a] - query.values[b] }));
+  rows.sort((one, other) => other.difference - one.difference);
+  const won = rows.filter((row) => row.difference > TIE);
+  const lost = rows.filter((row) => row.difference < -TIE).reverse();
+  const tied = rows.length - won.length - lost.length;
+  const summary = `${first} is better on ${whole(won.length)} queries, ${second} on ${whole(lost.length)}, ${whole(tied)} are tied.`;
+  return [
+    node("p", {}, summary),
+    strip(rows, summary),
+    node("div", { class: "sides" }, side(data, `${first} is better`, won, a, b), side(data, `${second} is better`, lost, a, b)),
+  ];
+}
+
+// All differences, largest first: above the line the first model is better, below it the second.
+function strip(rows, label) {
+  const picture = drawn("svg", { class: "strip", viewBox: `0 -1 ${rows.length} 2`, preserveAspectRatio: "none", role: "img", "aria-label": label });
+  rows.forEach(({ difference }, i) => {
+    const kind = difference > 0 ? "won" : "lost";
+    picture.append(drawn("rect", { class: kind, x: i, width: 1, y: -Math.max(difference, 0), height: Math.abs(difference) }));
+  });
+  picture.append(drawn("line", { x1: 0, x2: rows.length, y1: 0, y2: 0 }));
+  return picture;
+}
+
+function side(data, title, rows, a, b) {
+  const shown = rows.filter((row) => row.query.rankings).slice(0, MOST);
+  const count = shown.length < rows.length ? `the ${shown.length} largest of ${whole(rows.length)} differences` : `${rows.length} queries`;
+  return node(
+    "div",
+    {},
+    node("h3", {}, title, " ", node("span", { class: "quiet" }, count)),
+    shown.map((row) => oneQuery(data, row, a, b)),
+  );
+}
+
+function oneQuery(data, { query, difference }, a, b) {
+  const figures = node(
+    "span",
+    { class: "figures-line" },
+    ` ${three(query.values[a])} against ${three(query.values[b])} `,
+    node("span", { class: difference > 0 ? "won-text" : "lost-text" }, signed(difference)),
+  );
+  const made = node("details", {}, node("summary", {}, query.text, figures));
+  // Rankings are drawn when they are asked for: a page has thousands of them.
+  made.addEventListener("toggle", () => made.append(rankings(data, query, a, b)), { once: true });
+  return made;
+}
+
+function rankings(data, query, a, b) {
+  const one = (i) => {
+    const results = query.rankings[i].map((place) => {
+      const [id, title] = data.docs[place];
+      const name = title ? [title, node("span", { class: "quiet" }, ` ${id}`)] : [id];
+      return node("li", {}, chip(query.grades[place], data.highest_grade), " ", name);
+    });
+    const list = results.length ? node("ol", {}, results) : node("p", { class: "quiet" }, "nothing found");
+    return node("div", {}, node("h4", {}, data.models[i].name), list);
+  };
+  return node("div", { class: "rankings" }, one(a), one(b));
+}

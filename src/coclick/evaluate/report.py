@@ -1,0 +1,108 @@
+"""One HTML page of everything that a leaderboard found: self-contained, to be opened, mailed and kept.
+
+Here the figures are gathered; the files in `page/` draw them. They travel as JSON inside the page, and the
+scripts make nodes of text, never HTML, so that a query that looks like markup stays a query.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from coclick._version import __version__
+from coclick.evaluate.leaderboard import Board
+from coclick.evaluate.separability import separability
+from coclick.evaluate.trial import Trial
+from coclick.files import write_file
+
+SHOWN = 10  # results of each ranking
+MOST_RESULTS = 40_000  # on a page, of all models and queries: that keeps it below 5 MB
+_LONGEST = 80  # characters of a title or a query
+_SCRIPTS = ("nodes.js", "tables.js", "charts.js", "queries.js", "page.js")
+
+
+def write_report(board: Board, path: Path, figures: Mapping[str, Any] | None = None) -> None:
+    """Write the page; `figures` are `to_dict()` of the board or of a comparison, where they exist already."""
+    write_file(path, [page(board, figures or board.to_dict())])
+
+
+def page(board: Board, figures: Mapping[str, Any]) -> str:
+    """The page's text."""
+    parts = files("coclick.evaluate") / "page"
+
+    def part(name: str) -> str:
+        return (parts / name).read_text(encoding="utf-8")
+
+    return Template(part("page.html")).substitute(
+        style=part("style.css"),
+        script="\n".join(part(name) for name in _SCRIPTS),
+        data=_inside_html(gather(board, figures)),
+    )
+
+
+def gather(board: Board, figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that the page draws, models in their order on the leaderboard."""
+    ordered = board.ordered()
+    by_name = {model["name"]: model for model in figures["models"]}
+    return {
+        **figures,
+        "version": __version__,
+        "models": [{**by_name[trial.name], **_details(board, trial)} for trial in ordered],
+        **_queries(board, ordered),
+    }
+
+
+def _details(board: Board, trial: Trial) -> dict[str, Any]:
+    """What the page shows of a model beyond the leaderboard's figures."""
+    details: dict[str, Any] = {"importance": trial.importance}
+    if trial.scores:
+        curves, in_order = separability(board.judgments.grades, trial.scores)
+        details["separability"] = {
+            "in_order": in_order,
+            "curves": [
+                {"grade": grade, "scores": [round(score, 4) for score in curve]}
+                for grade, curve in curves.items()
+            ],
+        }
+    return details
+
+
+def _queries(board: Board, ordered: list[Trial]) -> dict[str, Any]:
+    """Each query's value by each model; rankings of the queries on which models differ most."""
+    values = np.stack([trial.values() for trial in ordered])
+    room = MOST_RESULTS // (len(ordered) * SHOWN)
+    with_rankings = set(np.argsort(values.min(axis=0) - values.max(axis=0), kind="stable")[:room].tolist())
+    places: dict[str, int] = {}  # of documents, by the order in which they are met
+    queries = []
+    for i, (query, text) in enumerate(board.judgments.queries.items()):
+        row: dict[str, Any] = {"text": _cut(text), "values": values[:, i].round(4).tolist()}
+        if i in with_rankings:
+            found = [trial.rankings.get(query, [])[:SHOWN] for trial in ordered]
+            row["rankings"] = [[places.setdefault(doc, len(places)) for doc in docs] for docs in found]
+            grades = board.judgments.grades[query]
+            row["grades"] = {places[doc]: grades[doc] for docs in found for doc in docs if doc in grades}
+        queries.append(row)
+    rows = board.graph.docs.lookup(list(places)).tolist() if places else []
+    titles = [_cut(board.graph.title(row)) if row >= 0 else "" for row in rows]
+    highest = max(max(found.values()) for found in board.judgments.grades.values())
+    return {
+        "queries": queries,
+        "docs": list(zip(places, titles, strict=True)),
+        "highest_grade": highest,
+    }
+
+
+def _inside_html(data: Any) -> str:
+    """JSON that cannot end the element it stands in; bytes that are no text stay escaped."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
