@@ -83,6 +83,12 @@ def inverse_frequency(matrix: Csr) -> NDArray[np.float32]:
     return np.log1p(matrix.rows / np.maximum(frequency, 1)).astype(np.float32)
 
 
+def tf_idf(counts: Csr, idf: NDArray[np.float32], tf: str) -> Csr:
+    """Counts c of terms, as they are ("count") or as 1 + ln c ("log"), times idf; rows of unit length."""
+    frequency = 1 + np.log(counts.data) if tf == "log" else counts.data
+    return unit_rows(counts.with_data(frequency * idf[counts.indices]))
+
+
 def unit_rows(matrix: Csr) -> Csr:
     """Every row divided by its Euclidean length; empty rows stay empty."""
     squares = np.concatenate([[0.0], np.cumsum(matrix.data.astype(np.float64) ** 2)])

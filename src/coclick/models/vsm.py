@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from coclick.lexical import LexicalModel
 from coclick.model import register
 from coclick.sparse import Csr
-from coclick.views import unit_rows
+from coclick.views import inverse_frequency, tf_idf
 
 
 @register
@@ -32,13 +30,11 @@ class VSM(LexicalModel):
 
     def observe(self, counts: Csr) -> None:
         """The rarity of words."""
-        frequency = np.bincount(counts.indices, minlength=counts.columns)
-        self.idf_ = np.log1p(counts.rows / np.maximum(frequency, 1)).astype(np.float32)
+        self.idf_ = inverse_frequency(counts)
 
     def weigh_docs(self, counts: Csr) -> Csr:
         """TF-IDF of unit length."""
-        frequency = 1 + np.log(counts.data) if self.tf == "log" else counts.data
-        return unit_rows(counts.with_data(frequency * self.idf_[counts.indices]))
+        return tf_idf(counts, self.idf_, self.tf)
 
     def weigh_queries(self, counts: Csr) -> Csr:
         """As for documents."""
