@@ -11,7 +11,7 @@ from coclick.evaluate.holdout import grades_from_clicks
 from coclick.evaluate.judgments import Judgments
 from coclick.ltr import folds
 from coclick.ltr.features import FeatureSet, reciprocal_ranks
-from coclick.ltr.folds import Sampling, examples_from_clicks, examples_from_judgments
+from coclick.ltr.folds import Sampling, cross_fitted
 from coclick.model import _REGISTRY, Model
 from coclick.split import forget_queries
 
@@ -49,7 +49,7 @@ def clicks_of(graph, query):
 
 
 def test_no_part_saw_the_clicks_that_are_labels(graph):
-    found = examples_from_clicks(graph, ["recorder"], feature_set(graph), Sampling())
+    found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
     unseen, seen = [], []
     for part_graph, query in ASKED:
         (unseen if part_graph.queries.id(query) < 0 else seen).append((part_graph, query))
@@ -70,7 +70,7 @@ def test_seen_queries_learn_from_later_clicks_only(graph, monkeypatch):
     graph = replace(graph, daily=replace(daily, clicks=half))
     features = feature_set(graph)
     ASKED.clear()
-    found = examples_from_clicks(graph, ["recorder"], features, Sampling())
+    found = cross_fitted(graph, None, ["recorder"], features, Sampling())
     assert len(found.queries) == 2 * len(graph.queries)
     later = [(part, query) for part, query in ASKED if part.queries.id(query) >= 0]
     assert len(later) == len(graph.queries)
@@ -86,7 +86,7 @@ def test_judged_queries_are_not_seen_either(graph):
         {"1": "HOTEL", "2": "shoe", "3": "nobody asked this"},
         {"1": {"hotel-0": 2, "no such doc": 3}, "2": {"shoe-1": 1}, "3": {"flu-0": 0}},
     )
-    found = examples_from_judgments(graph, judgments, ["recorder"], features, Sampling(folds=2))
+    found = cross_fitted(graph, judgments, ["recorder"], features, Sampling(folds=2))
     assert sorted(query for _, query in ASKED) == ["hotel", "nobody asked this", "shoe"]
     assert all(clicks_of(part_graph, query) == {} for part_graph, query in ASKED)
     assert found.grades.sum() == 3
@@ -94,7 +94,7 @@ def test_judged_queries_are_not_seen_either(graph):
 
 def test_grades_and_negatives(graph):
     sampling = Sampling(negatives=4)
-    found = examples_from_clicks(graph, ["recorder"], feature_set(graph), sampling)
+    found = cross_fitted(graph, None, ["recorder"], feature_set(graph), sampling)
     starts = np.concatenate([[0], np.cumsum(found.sizes)])
     for i, query in enumerate(found.queries):
         docs = found.docs[starts[i] : starts[i + 1]].tolist()

@@ -64,35 +64,26 @@ class Examples:
         )
 
 
-def examples_from_clicks(
+def cross_fitted(
     graph: ClickGraph,
+    judgments: Judgments | None,
     parts: Sequence[str],
     features: FeatureSet,
     sampling: Sampling,
     progress: Progress = quiet,
 ) -> Examples:
-    """Examples whose grades are the graph's own clicks."""
-    rows = _choose(np.flatnonzero(graph.clicks.lengths()), sampling)
-    labels = {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
-    several = [*cross_fit(graph, labels, parts, features, sampling, progress)]
-    if "days" in graph.has:
+    """Examples whose grades are judgments or, without any, the graph's own clicks."""
+    if judgments is not None:
+        labels = judged_labels(graph, judgments)
+    else:
+        rows = _choose(np.flatnonzero(graph.clicks.lengths()), sampling)
+        labels = {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
+    several = [*_by_fold(graph, labels, parts, features, sampling, progress)]
+    if judgments is None and "days" in graph.has:
         several += _later_days(graph, parts, features, sampling, progress)
     if not several:
-        raise UserError("the graph has too few queries to learn ranking from", hint="two at the very least")
+        raise UserError("there are too few queries to learn ranking from", hint="two at the very least")
     return Examples.join(several)
-
-
-def examples_from_judgments(
-    graph: ClickGraph,
-    judgments: Judgments,
-    parts: Sequence[str],
-    features: FeatureSet,
-    sampling: Sampling,
-    progress: Progress = quiet,
-) -> Examples:
-    """Examples whose grades are judgments; the clicks of a judged query are not shown to its parts either."""
-    labels = judged_labels(graph, judgments)
-    return Examples.join([*cross_fit(graph, labels, parts, features, sampling, progress)])
 
 
 def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, Grades]:
@@ -104,31 +95,6 @@ def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, Grades]:
         grades = {row: grade for row, grade in zip(rows, found.values(), strict=True) if row >= 0}
         labels.setdefault(normalise(text), {}).update(grades)
     return labels
-
-
-def cross_fit(
-    graph: ClickGraph,
-    labels: dict[str, Grades],
-    parts: Sequence[str],
-    features: FeatureSet,
-    sampling: Sampling,
-    progress: Progress,
-) -> Iterator[Examples]:
-    """Fold by fold: parts that know nothing of its queries, and what they say about them."""
-    folds = np.array([fold_of(query, sampling) for query in labels])
-    texts = np.array(list(labels), object)
-    with progress("cross-fitting", len(texts)) as done:
-        for fold in range(sampling.folds):
-            queries = texts[folds == fold].tolist()
-            held = np.zeros(len(graph.queries), bool)
-            rows = graph.queries.lookup(queries)
-            held[rows[rows >= 0]] = True
-            rest = forget_queries(graph, held)
-            if not queries or not rest.clicks.nnz:
-                continue
-            trained = [create(part).fit(rest) for part in parts]
-            yield examples(trained, features, {query: labels[query] for query in queries}, sampling)
-            done(len(queries))
 
 
 def examples(
@@ -159,6 +125,31 @@ def examples(
 def fold_of(query: str, sampling: Sampling) -> int:
     """The fold that a query belongs to, whatever else the graph holds."""
     return _hash(query, sampling.seed) % sampling.folds
+
+
+def _by_fold(
+    graph: ClickGraph,
+    labels: dict[str, Grades],
+    parts: Sequence[str],
+    features: FeatureSet,
+    sampling: Sampling,
+    progress: Progress,
+) -> Iterator[Examples]:
+    """Fold by fold: parts that know nothing of its queries, and what they say about them."""
+    folds = np.array([fold_of(query, sampling) for query in labels])
+    texts = np.array(list(labels), object)
+    with progress("cross-fitting", len(texts)) as done:
+        for fold in range(sampling.folds):
+            queries = texts[folds == fold].tolist()
+            held = np.zeros(len(graph.queries), bool)
+            rows = graph.queries.lookup(queries)
+            held[rows[rows >= 0]] = True
+            rest = forget_queries(graph, held)
+            if not queries or not rest.clicks.nnz:
+                continue
+            trained = [create(part).fit(rest) for part in parts]
+            yield examples(trained, features, {query: labels[query] for query in queries}, sampling)
+            done(len(queries))
 
 
 def _later_days(

@@ -26,7 +26,7 @@ from coclick.explanation import Explanation, Part
 from coclick.graph import ClickGraph
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import FeatureSet, QuerySignals
-from coclick.ltr.folds import Sampling, examples, examples_from_clicks, examples_from_judgments, judged_labels
+from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, judged_labels
 from coclick.model import Model, as_list, create, padded, register
 from coclick.progress import Progress, quiet
 from coclick.run import Run
@@ -89,22 +89,25 @@ class Ltr(Model):
         """Train the parts on everything, and trees on examples from parts that were shown less."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
         self.features_ = FeatureSet.of(self.parts_, graph, self.candidates)
-        sampling = Sampling(self.folds, self.queries, self.negatives, self.seed)
-        if self._judged is not None and self._judged[1] == "judgments":
-            train = examples_from_judgments(
-                graph, self._judged[0], self.part_specs, self.features_, sampling, progress
-            )
-        else:
-            train = examples_from_clicks(graph, self.part_specs, self.features_, sampling, progress)
+        judgments, labels = self._judged or (None, "clicks")
+        train = self._examples(graph, judgments if labels == "judgments" else None, progress)
         judged = None
-        if self._judged is not None and self._judged[1] == "clicks":
-            judged = examples(self.parts_, self.features_, judged_labels(graph, self._judged[0]))
+        if judgments and labels == "clicks":
+            judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
         boosting = Boosting(self.objective, self.trees, self.leaves, self.learning_rate, self.seed)
         with progress("trees"):
             self.trees_ = boosting.grow(train, judged)
         importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
         self.figures_ = {"queries": len(train.queries), "examples": len(train.grades),
                          "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
+
+    def examples(
+        self, graph: ClickGraph, judgments: Judgments | None = None, progress: Progress = quiet
+    ) -> tuple[list[str], Examples]:
+        """What the trees would learn from, with the features' names: for other tools."""
+        parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
+        self.features_ = FeatureSet.of(parts, graph, self.candidates)
+        return self.features_.names, self._examples(graph, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
@@ -123,8 +126,7 @@ class Ltr(Model):
         """The best of the candidates."""
         texts = [normalise(query) for query in as_list(queries)]
         k = self._clip(k, len(self.trained_on.docs))
-        allowed = self._allowed(allow, block)
-        rows, scores = padded(len(texts), k)
+        allowed, (rows, scores) = self._allowed(allow, block), padded(len(texts), k)
         for i, query in enumerate(texts):
             signals = self.features_.signals(self.parts_, query, allowed)
             found = self._scores(signals, signals.candidates)
@@ -147,10 +149,9 @@ class Ltr(Model):
             return Explanation(query, doc, 0.0, [])
         features = self.features_.features(self.parts_, signals, np.array([row]))[0]
         base, added = self.trees_.explain(features)
-        parts = [Part("base", "the trees' mean, lifted above zero", base + self._lift)]
-        for i in np.argsort(-np.abs(added), kind="stable").tolist():
-            if added[i]:
-                parts.append(Part("feature", f"{self.features_.names[i]} = {features[i]:g}", float(added[i])))
+        order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
+        names, parts = self.features_.names, [Part("base", "the trees' mean, lifted", base + self._lift)]
+        parts += [Part("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
         return Explanation(query, doc, sum(part.value for part in parts), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -158,6 +159,10 @@ class Ltr(Model):
     def _scores(self, signals: QuerySignals, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         outputs = self.trees_.outputs(self.features_.features(self.parts_, signals, docs))
         return np.where(signals.found[docs], outputs + self._lift, 0).astype(np.float32)
+
+    def _examples(self, graph: ClickGraph, judgments: Judgments | None, progress: Progress) -> Examples:
+        sampling = Sampling(self.folds, self.queries, self.negatives, self.seed)
+        return cross_fitted(graph, judgments, self.part_specs, self.features_, sampling, progress)
 
     @property
     def _lift(self) -> float:

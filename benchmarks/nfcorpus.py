@@ -1,0 +1,82 @@
+"""Ranking quality on NFCorpus: training pairs as clicks, every test query unseen.
+
+    python -m benchmarks.nfcorpus [--split dev] [MODEL ...]
+
+Full retrieval, nDCG@10 with linear gain. The data (../shared/data/nfcorpus) is not part of this repository;
+without it there are no rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import sys
+import time
+from pathlib import Path
+
+from coclick.evaluate.judgments import Judgments
+from coclick.evaluate.trial import Protocol, try_model
+from coclick.graph import ClickGraph
+from coclick.model import train
+from coclick.progress import for_terminal
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nfcorpus"
+MODELS = ("bm25", "neighbours", "vpcg(start=doc,own=1,units=words+chars)", "ltr")
+GOALS = {"bm25": 0.318, "ltr": 0.44}  # on test
+
+
+def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS, split: str = "test") -> list[dict]:
+    if not DATA.is_dir():
+        print(f"no {DATA}: skipped", file=sys.stderr)
+        return []
+    graph, judgments = graph_and_judgments(split)
+    found = []
+    for spec in models:
+        started = time.perf_counter()
+        model = train(spec, graph, for_terminal())
+        seconds = time.perf_counter() - started
+        quality = float(try_model(model, judgments, Protocol()).values().mean())
+        goal = GOALS.get(spec, GOALS["bm25"])
+        found.append(
+            {
+                "name": f"nfcorpus {split}",
+                "shape": "-",
+                "params": str(model) if len(spec) > 3 else spec,
+                "threads": threads,
+                "peer": "goal" if spec in GOALS else "bm25's goal",
+                "ours": quality,
+                "theirs": goal,
+                "ratio": quality / goal,
+                "unit": "nDCG@10",
+                "check": f"{len(judgments.queries)} queries, trained in {seconds:.0f} s",
+            }
+        )
+    return found
+
+
+def graph_and_judgments(split: str) -> tuple[ClickGraph, Judgments]:
+    """The training pairs as clicks (2^grade − 1), and the judgments of dev or test."""
+    texts = {query: text for query, text, _ in _table("queries")}
+    docs = {doc: {"title": title, "body": body} for doc, title, body in _table("docs")}
+    clicks, grades = [], {}
+    for query, doc, grade, where in _table("qrels"):
+        if where == "train":
+            clicks.append((texts[query], doc, 2.0 ** int(grade) - 1))
+        elif where == split:
+            grades.setdefault(query, {})[doc] = int(grade)
+    return ClickGraph.from_clicks(clicks, docs), Judgments({query: texts[query] for query in grades}, grades)
+
+
+def _table(name: str) -> list[list[str]]:
+    with gzip.open(DATA / f"{name}.tsv.gz", "rt", encoding="utf-8") as stream:
+        return [line.rstrip("\n").split("\t") for line in stream]
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import show
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", default=MODELS)
+    parser.add_argument("--split", choices=["dev", "test"], default="test")
+    chosen = parser.parse_args()
+    show(rows("-", 0, tuple(chosen.models), chosen.split))

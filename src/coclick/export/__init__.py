@@ -1,0 +1,1 @@
+"""What coclick has learned, in the words of search engines."""

@@ -1,0 +1,120 @@
+"""LETOR text, which RankLib, LightGBM and XGBoost read: one line a pair, its query's rows together.
+
+    # feature 1: bm25 score
+    2 qid:1 1:0.5 2:0.1 # doc<TAB>query
+
+Numbers are written so that reading gives back the same float32. A feature that is not there is 0; a value
+that is missing is written NaN.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import UserError
+
+_HEADER = re.compile(r"#\s*feature (\d+): (.*)")
+
+
+@dataclass(frozen=True)
+class Letor:
+    """Graded rows of features; the rows of one query stand together."""
+
+    names: list[str]
+    features: NDArray[np.float32]
+    grades: NDArray[np.int32]
+    sizes: NDArray[np.int32]  # rows of each query
+    queries: list[str]  # one a query
+    docs: list[str]  # one a row
+
+    def lines(self) -> Iterator[str]:
+        """The text, line by line."""
+        for number, name in enumerate(self.names, 1):
+            yield f"# feature {number}: {name}"
+        owners = np.repeat(np.arange(len(self.sizes)), self.sizes).tolist()
+        for owner, grade, doc, row in zip(
+            owners, self.grades.tolist(), self.docs, self.features, strict=True
+        ):
+            values = " ".join(f"{i}:{_number(value)}" for i, value in enumerate(row, 1))
+            query = self.queries[owner]
+            if re.search(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", doc + query):
+                raise UserError(f"LETOR cannot hold a tab or a line break, as in {doc!r}, {query!r}")
+            yield f"{grade} qid:{owner + 1} {values} # {doc}\t{query}"
+
+
+def read_letor(path: str | Path) -> Letor:
+    """Read a file; names, documents and queries are empty where its comments have none."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot be read: {error}", where=str(path)) from None
+    return parse_letor(text.split("\n"), str(path))
+
+
+def parse_letor(lines: Iterable[str], where: str = "LETOR") -> Letor:
+    """The inverse of `Letor.lines`; also reads what others write."""
+    names: dict[int, str] = {}
+    rows: list[dict[int, np.float32]] = []
+    grades, docs, queries, sizes = [], [], [], []
+    last: str | None = None
+    seen: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        if header := _HEADER.match(line):
+            names[int(header[1])] = header[2]
+            continue
+        data, _, comment = line.partition("#")
+        if not data.strip():
+            continue
+        grade, qid, row = _row(data, f"{where}, line {number}")
+        doc, _, query = comment.strip(" \n").partition("\t")
+        if qid != last:
+            if qid in seen:
+                raise UserError(f"the rows of {qid} do not stand together", where=f"{where}, line {number}")
+            seen.add(qid)
+            queries.append(query)
+            sizes.append(0)
+            last = qid
+        sizes[-1] += 1
+        grades.append(grade)
+        docs.append(doc)
+        rows.append(row)
+    if not rows:
+        raise UserError("no rows of features here", where=where)
+    width = max(max(max(row, default=0) for row in rows), max(names, default=0))
+    features = np.zeros((len(rows), width), np.float32)
+    for i, row in enumerate(rows):
+        features[i, np.array([*row], np.int64) - 1] = list(row.values())
+    return Letor(
+        [names.get(i, f"feature {i}") for i in range(1, width + 1)],
+        features,
+        np.array(grades, np.int32),
+        np.array(sizes, np.int32),
+        queries,
+        docs,
+    )
+
+
+def _row(data: str, where: str) -> tuple[int, str, dict[int, np.float32]]:
+    grade, *rest = data.split()
+    try:
+        if not rest or not rest[0].startswith("qid:"):
+            raise ValueError("no qid")
+        values = {}
+        for item in rest[1:]:
+            feature, _, value = item.partition(":")
+            if int(feature) < 1 or int(feature) in values:
+                raise ValueError(f"the feature {feature} is below 1 or stands twice")
+            values[int(feature)] = np.float32(value)
+        return int(float(grade)), rest[0], values
+    except ValueError as error:
+        raise UserError(f"not a LETOR line: {error}", where=where, hint="2 qid:1 1:0.5 2:0.1 # doc") from None
+
+
+def _number(value: np.float32) -> str:
+    return "NaN" if np.isnan(value) else str(value)
