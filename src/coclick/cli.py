@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from coclick import process
 from coclick.arguments import action_weights, listed_docs
 from coclick.commands import judge
 from coclick.errors import CoclickError, UserError
@@ -316,6 +317,7 @@ def main() -> None:
     3 a damaged artefact · 130 interrupted.
     """
     prepare()
+    process.is_ours = True
     try:
         app()
     except CoclickError as error:

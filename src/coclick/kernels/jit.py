@@ -11,6 +11,7 @@ That makes them safe to call from a server's threads and from Spark's workers.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import sys
 import warnings
@@ -21,9 +22,29 @@ from typing import Any, TypeVar
 import numba
 from numba.core import config
 
+from coclick import process
 from coclick._version import __version__
 
 F = TypeVar("F", bound=Callable[..., Any])
+_BLAS = "scipy.linalg.cython_blas"
+
+
+def _load_without_blas() -> None:
+    """Load numba's array functions without its search for BLAS, which imports scipy.linalg.
+
+    That takes a third of a second, and no kernel of ours multiplies dense matrices. It would take `np.dot`
+    away from other compiled functions of the process, so only the command line does it.
+    """
+    if _BLAS not in sys.modules:
+        sys.modules[_BLAS] = None  # type: ignore[assignment]
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[_BLAS]
+
+
+if process.is_ours:
+    _load_without_blas()
 
 
 def cache_home() -> Path:
