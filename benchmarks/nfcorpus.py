@@ -56,8 +56,8 @@ def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS, split: str 
 
 def graph_and_judgments(split: str) -> tuple[ClickGraph, Judgments]:
     """The training pairs as clicks (2^grade − 1), and the judgments of dev or test."""
-    texts = {query: text for query, text, _ in _table("queries")}
-    docs = {doc: {"title": title, "body": body} for doc, title, body in _table("docs")}
+    texts = {query: text for query, text, *_ in _table("queries")}
+    docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _table("docs")}
     clicks, grades = [], {}
     for query, doc, grade, where in _table("qrels"):
         if where == "train":

@@ -10,7 +10,7 @@ import typer
 
 from coclick import process
 from coclick.arguments import action_weights, listed_docs
-from coclick.commands import judge
+from coclick.commands import judge, ltr
 from coclick.errors import CoclickError, UserError
 from coclick.terminal import fail, prepare, print_json, say, suggest
 
@@ -293,6 +293,8 @@ for command in (
     judge.evaluate,
     judge.compare,
     judge.tune,
+    ltr.features,
+    ltr.ltr,
     judge.run,
     judge.evaluate_similar,
     judge.evaluate_units,
