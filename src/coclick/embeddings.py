@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.eigen import leading_eigenvectors
 from coclick.sparse import Csr
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 def word_vectors(queries: Csr, texts: Csr, clicks: Csr, dimensions: int, seed: int) -> NDArray[np.float32]:
     """A vector of unit length for each column of the counts; zeros for words that meet nothing."""
     information = _positive_information(_meetings(queries, texts, clicks))
-    vectors = _leading_vectors(information, dimensions, seed)
+    # The matrix is symmetric: its singular vectors are eigenvectors, of values up to their signs.
+    left, values = leading_eigenvectors(information, dimensions, seed)
+    vectors = left * np.sqrt(np.abs(values))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     known = lengths > 1e-9 * lengths.max(initial=1e-30)
     return np.where(known, vectors / np.maximum(lengths, 1e-30), 0).astype(np.float32)
@@ -53,15 +56,3 @@ def _positive_information(meetings: scipy.sparse.csr_array) -> scipy.sparse.csr_
     )
     information.eliminate_zeros()
     return information
-
-
-def _leading_vectors(matrix: scipy.sparse.csr_array, dimensions: int, seed: int) -> NDArray[np.float64]:
-    """U √S of the largest singular values; with few words all of them."""
-    import scipy.sparse.linalg
-
-    if matrix.shape[0] <= dimensions + 1:
-        left, values, _ = np.linalg.svd(matrix.toarray())
-    else:
-        start = np.random.default_rng(seed).standard_normal(matrix.shape[0])
-        left, values, _ = scipy.sparse.linalg.svds(matrix, dimensions, v0=start)
-    return np.asarray(left * np.sqrt(values))

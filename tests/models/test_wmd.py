@@ -58,8 +58,8 @@ def test_word_vectors_by_hand():
     np.testing.assert_allclose(vectors @ vectors.T, np.block([[same, other], [other, same]]), atol=1e-6)
 
 
-def test_word_vectors_of_many_words_are_those_of_few():
-    """Cut at a gap, the sparse decomposition gives the angles of the dense one."""
+def test_word_vectors_by_the_formula():
+    """Their angles, with dense matrices and numpy's singular vectors."""
     chance = np.random.default_rng(3)
     texts = Csr.from_triples(np.repeat(np.arange(60), 5), chance.integers(0, 30, 300), np.ones(300), (60, 30))
     clicks = Csr.empty(1, 60)
