@@ -27,6 +27,10 @@ class ListModel(Model):
         """The documents that have a score for a normalised query."""
         raise NotImplementedError  # abstract
 
+    def list_docs_of(self, queries: list[str]) -> list[Entries]:
+        """The same for many queries; a model with a faster way has its own."""
+        return [self.list_docs(query) for query in queries]
+
     def list_queries(self, query: str, k: int) -> Entries:
         """Queries like a normalised query, itself or not, the k most similar among them."""
         self._cannot("find similar queries", "can_similar")
@@ -60,7 +64,7 @@ class ListModel(Model):
         texts = [normalise(query) for query in as_list(queries)]
         k = self._clip(k, len(self.trained_on.docs))
         allowed = self._allowed(allow, block)
-        found = [self.list_docs(text) for text in texts]
+        found = self.list_docs_of(texts)
         if allowed is not None:
             found = [listed.only(allowed[listed.rows] > 0) for listed in found]
         return _ranked(found, k, self.graph_.docs)

@@ -98,3 +98,16 @@ def test_similar_documents_by_hand():
     expected = math.log(2) / math.hypot(math.log(4), math.log(2))
     assert model.similar_docs("b").hits() == [("a", pytest.approx(expected))]
     assert model.similar_docs("c").hits() == []
+
+
+def test_what_is_remembered_of_a_query_is_not_taken_for_another():
+    model = create("neighbours").fit(ClickGraph.from_clicks(ROWS))
+    one, other = (create("neighbours").fit(ClickGraph.from_clicks(ROWS)).evidence(q) for q in ("q9", "cheap"))
+    assert [model.evidence(query) for query in ("q9", "q9", "cheap", "q9")] == [one, one, other, one]
+    model.similar_queries("cheap hotel", 1)
+    assert len(model.similar_queries("cheap hotel", 2).hits()) == 1
+    assert [doc for doc, _ in model.fit(ClickGraph.from_clicks([("q9", "z", 1)])).search("q9").hits()] == [
+        "z"
+    ]
+    model.fit(ClickGraph.from_clicks(ROWS))
+    assert model.evidence("q9") == one

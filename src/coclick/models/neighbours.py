@@ -6,8 +6,9 @@ over the `nearest` queries n with clicks, their similarity by `coclick.wording`.
 nearest neighbour, with similarity 1. The search for neighbours is exact. Ours, not from a paper.
 
 Chosen on the development part of NFCorpus: n-grams of 3–4 characters rank, beside words, as well as those of
-2–5, which are twice as many; popular documents and queries with many clicks are not tempered, whatever did so
-lost. The index takes 16 bytes for each n-gram and word of each query, about 1 kB a query.
+2–5, which are twice as many. Popular documents and queries with many clicks are not tempered: what did so
+lost, or gained no more than chance might. The index takes 16 bytes for each n-gram and word of each query,
+about 1 kB a query.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.cosines import cosines, lengths, log_clicks
 from coclick.entries import Entries, weighted_sum
@@ -51,6 +53,11 @@ class Neighbours(ListModel):
     stem: bool = True
     stop_words: bool = False  # true: leave them out
 
+    def __post_init__(self) -> None:
+        # Scores, evidence and explanation of a query need the same neighbours: the last search is remembered.
+        # One attribute, replaced as a whole, so that threads need no lock.
+        self._last: tuple[str, int, Entries] | None = None
+
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the wording of the queries that have clicks."""
         self.clicked_ = np.flatnonzero(graph.clicks.lengths()).astype(np.int32)
@@ -62,23 +69,23 @@ class Neighbours(ListModel):
         with progress("index"):
             self.index_ = VectorIndex.build(vectors, max_norm=1.0)
         self.doc_lengths_ = lengths(graph.clicks_by_doc)
+        self._last = None
 
     def list_docs(self, query: str) -> Entries:
         """What the neighbours clicked."""
-        neighbours = self.list_queries(query, self.nearest)
-        return weighted_sum(neighbours.values**self.power, log_clicks(self.graph_.clicks, neighbours.rows))
+        return self._lent_by(self.list_queries(query, self.nearest))
+
+    def list_docs_of(self, queries: list[str]) -> list[Entries]:
+        """The same; the index is searched for all queries at once."""
+        return [self._lent_by(neighbours) for neighbours in self._find(queries, self.nearest)]
 
     def list_queries(self, query: str, k: int) -> Entries:
         """The k queries with clicks that are worded most alike; a query with clicks is one of its own."""
-        [found], [similarities] = self.index_.search(
-            self.wording_.vectors([query]), min(k, len(self.clicked_))
-        )
-        rows, values = self.clicked_[found[found >= 0]], similarities[found >= 0].astype(np.float64)
-        own = self.graph_.queries.id(query)
-        if own >= 0 and len(self.graph_.clicks.row(own)[0]):
-            others = np.flatnonzero(rows != own)[: k - 1]
-            rows, values = np.append(rows[others], np.int32(own)), np.append(values[others], 1.0)
-        return Entries.add_up(rows, np.minimum(values, 1.0))
+        last = self._last
+        if last is None or last[:2] != (query, k):
+            [neighbours] = self._find([query], k)
+            self._last = last = query, k, neighbours
+        return last[2]
 
     def list_similar_docs(self, doc: int, k: int) -> Entries:
         """The cosines of the documents' logarithmic clicks."""
@@ -108,3 +115,22 @@ class Neighbours(ListModel):
             )
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts)
+
+    def _find(self, queries: list[str], k: int) -> list[Entries]:
+        """For each query its k nearest."""
+        found, similarities = self.index_.search(self.wording_.vectors(queries), min(k, len(self.clicked_)))
+        return [self._neighbours(*of, k) for of in zip(queries, found, similarities, strict=True)]
+
+    def _neighbours(
+        self, query: str, found: NDArray[np.int32], similarities: NDArray[np.float32], k: int
+    ) -> Entries:
+        """What the index found, as rows of the graph, and the query itself."""
+        rows, values = self.clicked_[found[found >= 0]], similarities[found >= 0].astype(np.float64)
+        own = self.graph_.queries.id(query)
+        if own >= 0 and len(self.graph_.clicks.row(own)[0]):
+            others = np.flatnonzero(rows != own)[: k - 1]
+            rows, values = np.append(rows[others], np.int32(own)), np.append(values[others], 1.0)
+        return Entries.add_up(rows, np.minimum(values, 1.0))
+
+    def _lent_by(self, neighbours: Entries) -> Entries:
+        return weighted_sum(neighbours.values**self.power, log_clicks(self.graph_.clicks, neighbours.rows))
