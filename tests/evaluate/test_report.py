@@ -215,7 +215,8 @@ def test_the_leaderboard_is_sorted_by_keyboard(page):
 
 def test_two_models_are_chosen_and_their_rankings_stand_side_by_side(page):
     assert (
-        "clicks is better on 1 queries, popularity on 0, 2 are tied" in page.locator("#queries").inner_text()
+        "Queries on which clicks is better: 1; popularity: 0; tied: 2."
+        in page.locator("#queries").inner_text()
     )
     page.select_option("#first", label="popularity")
     assert "Choose two different models" in page.locator("#queries").inner_text()
@@ -238,10 +239,12 @@ def test_nothing_sticks_out_at_any_width(browser, tmp_path, width, scheme):
     judgments = Judgments({"1": "the best pizza", "2": "x" * 300}, {"1": {"pizza-1": 3}, "2": {"pizza-2": 1}})
     models = [f"{weight / 20}*bm25 + {1 - weight / 20}*clicks" for weight in range(1, 15)]
     path = tmp_path / "wide.html"
-    report.write_report(leaderboard(planted.graph(), judgments, ["bm25", *models]), path)
+    protocol = Protocol(candidates="judged")
+    report.write_report(leaderboard(planted.graph(), judgments, ["bm25", *models], protocol=protocol), path)
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page.goto(path.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert "flatters every model" in page.locator("#top .warning").inner_text()
     background, ink = page.evaluate(
         "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
     )

@@ -24,7 +24,16 @@ from coclick.files import write_file
 SHOWN = 10  # results of each ranking
 MOST_RESULTS = 40_000  # on a page, of all models and queries: that keeps it below 5 MB
 _LONGEST = 80  # characters of a title or a query
-_SCRIPTS = ("nodes.js", "tables.js", "charts.js", "queries.js", "page.js")
+_SCRIPTS = (
+    "nodes.js",
+    "leaderboard.js",
+    "significance.js",
+    "breakdown.js",
+    "separability.js",
+    "importance.js",
+    "queries.js",
+    "page.js",
+)
 
 
 def write_report(board: Board, path: Path, figures: Mapping[str, Any] | None = None) -> None:

@@ -17,6 +17,10 @@ function drawn(name, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 }
 
+function quiet(...children) {
+  return node("span", { class: "quiet" }, ...children);
+}
+
 // A part of the page with a heading that the list of sections links to.
 function section(id, title, ...children) {
   const heading = node("h2", { id: `${id}-title` }, title);
@@ -36,13 +40,25 @@ function table(kind, head, rows) {
 function bar(value, largest, label, interval = null) {
   const percent = (number) => `${(100 * Math.max(number, 0)) / (largest || 1)}%`;
   const picture = drawn("svg", { role: "img", "aria-label": label });
-  picture.append(drawn("rect", { class: "bar", x: 0, y: "20%", width: percent(value), height: "60%", rx: 2 }));
+  const box = { x: 0, y: "20%", width: percent(value), height: "60%", rx: 2 };
+  picture.append(drawn("rect", { class: "bar", ...box }));
   if (interval) {
     const [low, high] = interval.map(percent);
     const line = (x1, x2, y1, y2) => drawn("line", { class: "whisker", x1, x2, y1, y2 });
-    picture.append(line(low, high, "50%", "50%"), line(low, low, "30%", "70%"), line(high, high, "30%", "70%"));
+    picture.append(line(low, high, "50%", "50%"));
+    picture.append(...[low, high].map((end) => line(end, end, "30%", "70%")));
   }
   return picture;
+}
+
+// A model's name, which may be broken where one would breathe.
+function named(name) {
+  return name.split(/(?<=[,(+=])/).flatMap((part) => [part, node("wbr")]);
+}
+
+// The same in a heading of a row, in three lines at most; the leaderboard has all of it.
+function shortName(name, before = "") {
+  return node("th", { scope: "row", title: name }, node("span", { class: "short" }, before, named(name)));
 }
 
 const three = (value) => value.toFixed(3);

@@ -1,22 +1,23 @@
 // How the models were judged comes first, then everything that was found.
 
 function protocol(data) {
-  const { judged_by, retrieval, depth, gain, main_measure, queries, docs, judged_docs, judged_docs_in_graph } = data.protocol;
-  const known = judged_docs === judged_docs_in_graph ? "all" : `${whole(judged_docs_in_graph)} of them`;
+  const used = data.protocol;
+  const allKnown = used.judged_docs === used.judged_docs_in_graph;
+  const known = allKnown ? "all" : `${whole(used.judged_docs_in_graph)} of them`;
+  const full = `all documents, the best ${used.depth}`;
   const facts = {
-    "judged by": judged_by,
-    queries: whole(queries),
-    documents: whole(docs),
-    "judged documents": `${whole(judged_docs)}, ${known} in the graph`,
-    retrieval: retrieval === "full" ? `all documents, the best ${depth}` : "judged documents are re-ranked",
-    measure: `${main_measure}, ${gain} gain`,
-    significance: data.protocol.p_holm,
+    "judged by": used.judged_by,
+    queries: whole(used.queries),
+    documents: whole(used.docs),
+    "judged documents": `${whole(used.judged_docs)}, ${known} in the graph`,
+    retrieval: used.retrieval === "full" ? full : "judged documents are re-ranked",
+    measure: `${used.main_measure}, ${used.gain} gain`,
+    significance: used.p_holm,
   };
-  const list = Object.entries(facts).map(([name, value]) => node("div", {}, node("dt", {}, name), node("dd", {}, value)));
-  return [
-    node("dl", { class: "facts" }, list),
-    ...data.protocol.warnings.map((text) => node("div", { class: "box warning", role: "note" }, node("p", {}, `Note: ${text}.`))),
-  ];
+  const fact = ([name, value]) => node("div", {}, node("dt", {}, name), node("dd", {}, value));
+  const note = { class: "box warning", role: "note" };
+  const warning = (text) => node("div", note, node("p", {}, `Note: ${text}.`));
+  return [node("dl", { class: "facts" }, Object.entries(facts).map(fact)), ...used.warnings.map(warning)];
 }
 
 function recommendation(data) {
@@ -35,18 +36,20 @@ function recommendation(data) {
   const left = Object.entries(data.left_out || {});
   if (left.length) {
     const rows = left.map(([name, why]) => node("li", {}, node("b", {}, name), `: ${why}`));
-    made.push(node("details", { id: "left-out" }, node("summary", {}, `${left.length} models were left out`), node("ul", {}, rows)));
+    const summary = node("summary", {}, `left out: ${whole(left.length)}`);
+    made.push(node("details", { id: "left-out" }, summary, node("ul", {}, rows)));
   }
   return made;
 }
 
 function draw() {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const sections = [leaderboard, significance, breakdown, separability, importance, queries].flatMap((make) => make(data));
+  const makers = [leaderboard, significance, breakdown, separability, importance, queries];
+  const sections = makers.flatMap((make) => make(data)); // one that has nothing to show makes nothing
   document.getElementById("top").append(...protocol(data), ...recommendation(data));
   document.getElementById("main").replaceChildren(...sections);
-  const links = sections.map((made) => node("li", {}, node("a", { href: `#${made.id}` }, made.firstChild.textContent)));
-  document.getElementById("sections").append(node("ul", {}, links));
+  const link = (made) => node("li", {}, node("a", { href: `#${made.id}` }, made.firstChild.textContent));
+  document.getElementById("sections").append(node("ul", {}, sections.map(link)));
   document.getElementById("footer").append(node("p", { class: "quiet" }, `Made by coclick ${data.version}.`));
 }
 

@@ -12,12 +12,9 @@ function queries(data) {
   const second = node("select", { id: "second", onchange: draw }, options());
   second.value = "1";
   draw();
-  return section(
-    "queries",
-    "Wins and losses, query by query",
-    node("div", { class: "choice" }, node("label", {}, "compare ", first), node("label", {}, "with ", second)),
-    place,
-  );
+  const labels = [node("label", {}, "compare ", first), node("label", {}, "with ", second)];
+  const choice = node("div", { class: "choice" }, labels);
+  return section("queries", "Wins and losses, query by query", choice, place);
 }
 
 function versusByQuery(data, a, b) {
@@ -27,21 +24,22 @@ function versusByQuery(data, a, b) {
   rows.sort((one, other) => other.difference - one.difference);
   const won = rows.filter((row) => row.difference > TIE);
   const lost = rows.filter((row) => row.difference < -TIE).reverse();
-  const tied = rows.length - won.length - lost.length;
-  const summary = `${first} is better on ${whole(won.length)} queries, ${second} on ${whole(lost.length)}, ${whole(tied)} are tied.`;
-  return [
-    node("p", {}, summary),
-    strip(rows, summary),
-    node("div", { class: "sides" }, side(data, `${first} is better`, won, a, b), side(data, `${second} is better`, lost, a, b)),
+  const [wins, losses, ties] = [won.length, lost.length, rows.length - won.length - lost.length].map(whole);
+  const summary = `Queries on which ${first} is better: ${wins}; ${second}: ${losses}; tied: ${ties}.`;
+  const sides = [
+    side(data, `${first} is better`, won, a, b),
+    side(data, `${second} is better`, lost, a, b),
   ];
+  return [node("p", {}, summary), strip(rows, summary), node("div", { class: "sides" }, sides)];
 }
 
 // All differences, largest first: above the line the first model is better, below it the second.
 function strip(rows, label) {
-  const picture = drawn("svg", { class: "strip", viewBox: `0 -1 ${rows.length} 2`, preserveAspectRatio: "none", role: "img", "aria-label": label });
+  const stretched = { viewBox: `0 -1 ${rows.length} 2`, preserveAspectRatio: "none" };
+  const picture = drawn("svg", { class: "strip", role: "img", "aria-label": label, ...stretched });
   rows.forEach(({ difference }, i) => {
-    const kind = difference > 0 ? "won" : "lost";
-    picture.append(drawn("rect", { class: kind, x: i, width: 1, y: -Math.max(difference, 0), height: Math.abs(difference) }));
+    const box = { x: i, width: 1, y: -Math.max(difference, 0), height: Math.abs(difference) };
+    picture.append(drawn("rect", { class: difference > 0 ? "won" : "lost", ...box }));
   });
   picture.append(drawn("line", { x1: 0, x2: rows.length, y1: 0, y2: 0 }));
   return picture;
@@ -49,22 +47,15 @@ function strip(rows, label) {
 
 function side(data, title, rows, a, b) {
   const shown = rows.filter((row) => row.query.rankings).slice(0, MOST);
-  const count = shown.length < rows.length ? `the ${shown.length} largest of ${whole(rows.length)} differences` : `${rows.length} queries`;
-  return node(
-    "div",
-    {},
-    node("h3", {}, title, " ", node("span", { class: "quiet" }, count)),
-    shown.map((row) => oneQuery(data, row, a, b)),
-  );
+  const count = shown.length < rows.length ? `the first ${shown.length} of ${whole(rows.length)}` : "";
+  const heading = node("h3", {}, title, " ", quiet(count));
+  return node("div", {}, heading, shown.map((row) => oneQuery(data, row, a, b)));
 }
 
 function oneQuery(data, { query, difference }, a, b) {
-  const figures = node(
-    "span",
-    { class: "figures-line" },
-    ` ${three(query.values[a])} against ${three(query.values[b])} `,
-    node("span", { class: difference > 0 ? "won-text" : "lost-text" }, signed(difference)),
-  );
+  const gap = node("span", { class: difference > 0 ? "won" : "lost" }, signed(difference));
+  const values = ` ${three(query.values[a])} against ${three(query.values[b])} `;
+  const figures = node("span", { class: "values" }, values, gap);
   const made = node("details", {}, node("summary", {}, query.text, figures));
   // Rankings are drawn when they are asked for: a page has thousands of them.
   made.addEventListener("toggle", () => made.append(rankings(data, query, a, b)), { once: true });
@@ -75,11 +66,11 @@ function rankings(data, query, a, b) {
   const one = (i) => {
     const results = query.rankings[i].map((place) => {
       const [id, title] = data.docs[place];
-      const name = title ? [title, node("span", { class: "quiet" }, ` ${id}`)] : [id];
+      const name = title ? [title, quiet(` ${id}`)] : [id];
       return node("li", {}, chip(query.grades[place], data.highest_grade), " ", name);
     });
     const list = results.length ? node("ol", {}, results) : node("p", { class: "quiet" }, "nothing found");
-    return node("div", {}, node("h4", {}, data.models[i].name), list);
+    return node("div", {}, node("h4", {}, named(data.models[i].name)), list);
   };
   return node("div", { class: "rankings" }, one(a), one(b));
 }

@@ -1,0 +1,39 @@
+// The main measure by kinds of queries and documents.
+
+const GROUPINGS = {
+  query: "Has the log seen the query?",
+  clicks: "Clicks of the query in the log",
+  words: "Words of the query",
+  document: "Has the document clicks? (each kind ranked by itself)",
+};
+
+function breakdown(data) {
+  const main = data.protocol.main_measure;
+  return section(
+    "breakdown",
+    "For which queries?",
+    node("p", {}, `${main} by groups of queries and documents; the best of each group is bold.`),
+    Object.entries(GROUPINGS).flatMap(([by, title]) => grouping(data.models, main, by, title)),
+  );
+}
+
+function grouping(models, main, by, title) {
+  const groups = Object.entries(models[0].breakdown[by]);
+  if (!groups.length) return [];
+  const value = (model, name) => model.breakdown[by][name][main];
+  const best = groups.map(([name]) => Math.max(...models.map((model) => value(model, name))));
+  const heads = groups.map(([name, group]) => {
+    const size = node("div", { class: "quiet" }, `${whole(group.queries)} queries`);
+    return node("th", { scope: "col" }, name, size);
+  });
+  const rows = models.map((model) => {
+    const cells = groups.map(([name], i) => {
+      const found = value(model, name);
+      const kind = found === best[i] ? "group best" : "group";
+      return node("td", { class: kind }, three(found), bar(found, Math.max(...best), three(found)));
+    });
+    return node("tr", {}, shortName(model.name), cells);
+  });
+  const head = [node("th", { scope: "col" }, "model"), ...heads];
+  return [node("h3", {}, title), frame(title, table("", head, rows))];
+}

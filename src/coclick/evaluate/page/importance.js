@@ -1,0 +1,25 @@
+// Which features a learned ranker leans on (paper 003, Figure 3).
+
+const FEATURES = 15; // that are shown
+
+function importance(data) {
+  const models = data.models.filter((model) => Object.keys(model.importance).length);
+  if (!models.length) return [];
+  return section(
+    "importance",
+    "Which features matter?",
+    node("p", {}, `How much each feature improves the trees; the best one is 100. At most ${FEATURES} are shown.`),
+    node("div", { class: "figures" }, models.map(features)),
+  );
+}
+
+function features(model) {
+  const sorted = Object.entries(model.importance).sort((a, b) => b[1] - a[1]);
+  const largest = sorted[0][1] || 1;
+  const rows = sorted.slice(0, FEATURES).map(([name, value]) => {
+    const share = ((100 * value) / largest).toFixed(0);
+    const [label, figure] = [name, share].map((text) => node("span", {}, text));
+    return node("div", { class: "feature" }, label, bar(value, largest, share), figure);
+  });
+  return node("figure", {}, node("figcaption", {}, named(model.name)), rows);
+}

@@ -1,0 +1,76 @@
+// All models with all measures, to be sorted by any column.
+
+const LEVEL = 0.05; // p-values below count as beyond chance
+
+function leaderboard(data) {
+  const main = data.protocol.main_measure;
+  const best = data.models[0];
+  const largest = Math.max(...data.models.map((model) => model.interval[1]));
+  const others = Object.keys(best.measures).filter((name) => name !== main);
+  const recommended = data.recommendation && data.recommendation.model;
+  const columns = [
+    { title: "model", key: (model) => model.name },
+    { title: main, key: (model) => model.measures[main] },
+    { title: "behind", key: (model) => best.measures[main] - model.measures[main] },
+    ...others.map((name) => ({ title: name, key: (model) => model.measures[name] })),
+    { title: "trained in", key: (model) => model.seconds },
+  ];
+  const body = node("tbody");
+  const buttons = columns.map((column) => node("button", { type: "button" }, column.title));
+  const heads = buttons.map((button) => node("th", { scope: "col" }, button));
+
+  function row(model) {
+    const name = named(model.name);
+    if (model.name === recommended) name.push(" ", node("span", { class: "badge" }, "recommended"));
+    const value = model.measures[main];
+    const interval = model.interval.map(three).join("–");
+    const picture = bar(value, largest, `${three(value)}, 95 % interval ${interval}`, model.interval);
+    return node(
+      "tr",
+      {},
+      node("th", { scope: "row" }, name),
+      node("td", { class: "nowrap" }, node("b", {}, three(value)), quiet(` ${interval}`)),
+      node("td", { class: "chart" }, picture),
+      node("td", { class: "nowrap" }, behind(data, model)),
+      others.map((measure) => node("td", {}, three(model.measures[measure]))),
+      node("td", { class: "nowrap" }, model.seconds ? `${model.seconds.toFixed(1)} s` : ""),
+    );
+  }
+
+  function sort(place, direction) {
+    const { key } = columns[place];
+    const sign = direction === "ascending" ? 1 : -1;
+    const order = (a, b) => (key(a) < key(b) ? -sign : key(a) > key(b) ? sign : 0);
+    heads.forEach((head) => head.removeAttribute("aria-sort"));
+    heads[place].setAttribute("aria-sort", direction);
+    body.replaceChildren(...[...data.models].sort(order).map(row));
+  }
+
+  // Names begin with the first of the alphabet, numbers with the largest.
+  heads.forEach((head, place) => {
+    const [first, second] = place === 0 ? ["ascending", "descending"] : ["descending", "ascending"];
+    const turn = () => sort(place, head.getAttribute("aria-sort") === first ? second : first);
+    buttons[place].addEventListener("click", turn);
+  });
+  sort(1, "descending");
+  const scale = node("th", { scope: "col" }, `0 to ${three(largest)}`);
+  const line = node("tr", {}, heads.slice(0, 2), scale, heads.slice(2));
+  return section(
+    "leaderboard",
+    "Leaderboard",
+    node(
+      "p",
+      {},
+      `Bars are ${main}; the line on a bar is where its mean lies in 95 % of resampled sets of queries. `,
+      "A star marks models that are behind the best beyond chance.",
+    ),
+    frame("Leaderboard", node("table", {}, node("thead", {}, line), body), "wide"),
+  );
+}
+
+function behind(data, model) {
+  const best = data.models[0].name;
+  const tests = data.significance.filter((row) => row.measure === data.protocol.main_measure);
+  const test = tests.find((row) => row.a === best && row.b === model.name);
+  return test ? three(test.difference) + (test.p_holm < LEVEL ? " *" : "") : "";
+}

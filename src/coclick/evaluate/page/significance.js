@@ -1,0 +1,57 @@
+// Every model against every other: by how much, by chance or not, on how many queries.
+
+function significance(data) {
+  if (data.models.length < 2) return [];
+  const names = data.models.map((model) => model.name);
+  const measures = [...new Set(data.significance.map((row) => row.measure))];
+  const place = node("div");
+  const draw = (measure) => {
+    place.replaceChildren(frame(`Differences in ${measure}`, matrix(data, names, measure)));
+  };
+  const options = measures.map((name) => node("option", {}, name));
+  const choice = node("select", { id: "measure", onchange: () => draw(choice.value) }, options);
+  draw(measures[0]);
+  return section(
+    "significance",
+    "Can the order be chance?",
+    node(
+      "p",
+      {},
+      "Each cell is the row's model against the column's: the mean difference, the p-value of a paired ",
+      "t-test after Holm's correction over all pairs, and the queries won–tied–lost. ",
+      `Green and red cells are beyond chance (p < ${LEVEL}).`,
+    ),
+    node("div", { class: "choice" }, node("label", {}, "measure ", choice)),
+    place,
+  );
+}
+
+function matrix(data, names, measure) {
+  const tests = new Map(names.map((name) => [name, new Map()])); // by row, by column
+  for (const row of data.significance.filter((test) => test.measure === measure)) {
+    tests.get(row.a).set(row.b, row);
+    tests.get(row.b).set(row.a, { ...row, difference: -row.difference, won: row.lost, lost: row.won });
+  }
+  const head = [
+    node("th", { scope: "col" }, "row − column"),
+    ...names.map((name, i) => node("th", { scope: "col", title: name, "aria-label": name }, `${i + 1}`)),
+  ];
+  const rows = names.map((a, i) =>
+    node("tr", {}, shortName(a, `${i + 1} `), names.map((b) => versus(tests.get(a).get(b)))),
+  );
+  return table("matrix", head, rows);
+}
+
+function versus(test) {
+  if (!test) return node("td", { class: "same" });
+  const kind = test.p_holm >= LEVEL ? "" : test.difference > 0 ? "better" : "worse";
+  return node(
+    "td",
+    { class: kind },
+    node("b", {}, signed(test.difference)),
+    node("br"),
+    chance(test.p_holm),
+    node("br"),
+    quiet(`${test.won}–${test.tied}–${test.lost}`),
+  );
+}
