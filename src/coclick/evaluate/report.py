@@ -90,7 +90,7 @@ def _queries(board: Board, ordered: list[Trial]) -> dict[str, Any]:
     places: dict[str, int] = {}  # of documents, by the order in which they are met
     queries = []
     for i, (query, text) in enumerate(board.judgments.queries.items()):
-        row: dict[str, Any] = {"text": _cut(text), "values": values[:, i].round(4).tolist()}
+        row: dict[str, Any] = {"text": _cut(text), "values": values[:, i].round(6).tolist()}
         if i in with_rankings:
             found = [trial.rankings.get(query, [])[:SHOWN] for trial in ordered]
             row["rankings"] = [[places.setdefault(doc, len(places)) for doc in docs] for docs in found]

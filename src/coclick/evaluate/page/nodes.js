@@ -64,7 +64,7 @@ function shortName(name, before = "") {
 const three = (value) => value.toFixed(3);
 const signed = (value) => (value < 0 ? "−" : "+") + three(Math.abs(value));
 const whole = (value) => value.toLocaleString("en");
-const chance = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
+const chance = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toPrecision(3)}`);
 
 // Five colours for however many grades there are; 0 is always the first.
 function level(grade, highest) {
