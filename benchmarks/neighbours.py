@@ -1,0 +1,138 @@
+"""The 100 nearest of all queries with clicks, by wording (model `neighbours`): one thread, a query at a time.
+
+The peer is scipy on the same rows and the same TF-IDF vectors: the query's row times the transposed matrix,
+then argpartition. Asked are queries of the log with one character wrong, as no cache has seen them. Cutting a
+query into n-grams and words comes before either search; the time it takes is among the parameters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from benchmarks._graphs import saved_graph
+from coclick.graph import ClickGraph
+from coclick.index import VectorIndex
+from coclick.kernels.threads import set_threads
+from coclick.models.neighbours import Neighbours
+from coclick.sparse import Csr
+
+NEAREST = 100
+QUERIES = 200
+RUNS = 3
+TOLERANCE = 1e-5
+
+Found = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+
+def rows(shape: str, threads: int) -> list[dict]:
+    set_threads(threads)  # for training; searches use one
+    model = Neighbours(nearest=NEAREST)
+    model.fit(ClickGraph.open(saved_graph(shape)))
+    set_threads(1)
+    index, asked = model.index_, _misspelt(model.graph_)
+    vectors = [model.wording_.vectors([query]) for query in asked]
+    by_column = _short_indices(index.vectors.to_scipy().T.tocsr())
+
+    def ours(query: Csr) -> Found:
+        [found], [scores] = index.search(query, NEAREST)
+        return found[found >= 0], scores[found >= 0]
+
+    def theirs(query: Csr) -> Found:
+        return _best(_short_indices(query.to_scipy()) @ by_column)
+
+    same = sum(_same(ours(vector), theirs(vector)) for vector in vectors)  # compiles, too
+    check = f"{'same' if same == QUERIES else 'DIFFERENT'} neighbours up to ties: {same} of {QUERIES} queries"
+    mine, other = _times(ours, vectors), _times(theirs, vectors)
+    cutting = _times(lambda query: model.wording_.vectors([query]), asked)
+    scipy_bytes = by_column.data.nbytes + by_column.indices.nbytes + by_column.indptr.nbytes
+    found = []
+    for p in (50, 99):
+        before = f"after {np.percentile(cutting, p):.2f} ms of cutting"
+        params = f"{index.vectors.rows:,} queries, {NEAREST} nearest, p{p}, {before}, best of {RUNS}"
+        of_p = float(np.percentile(mine, p)), float(np.percentile(other, p))
+        found.append(_row(shape, params, *of_p, "ms a query", check))
+    what = "memory of the index: vectors and postings; theirs: postings"
+    entries = f"{index.vectors.nnz / index.vectors.rows:.0f} entries a query in both"
+    return [*found, _row(shape, what, _bytes(index) / 1e9, scipy_bytes / 1e9, "GB", entries)]
+
+
+def _misspelt(graph: ClickGraph) -> list[str]:
+    """Some queries of the log, each with one character replaced."""
+    random = np.random.default_rng(0)
+    found = []
+    for row in random.integers(0, len(graph.queries), QUERIES):
+        letters = list(graph.queries[int(row)])
+        letters[random.integers(len(letters))] = "x"
+        found.append("".join(letters))
+    return found
+
+
+def _short_indices(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """With indices of 32 bits where they suffice, as scipy has them by itself: less memory to read."""
+    kind = np.int32 if matrix.nnz < 2**31 else np.int64
+    arrays = matrix.data, matrix.indices.astype(kind), matrix.indptr.astype(kind)
+    return scipy.sparse.csr_array(arrays, shape=matrix.shape)
+
+
+def _best(product: scipy.sparse.csr_array) -> Found:
+    found, scores = product.indices, product.data
+    if len(scores) > NEAREST:
+        chosen = np.argpartition(-scores, NEAREST)[:NEAREST]
+        found, scores = found[chosen], scores[chosen]
+    order = np.argsort(-scores)
+    return found[order], scores[order]
+
+
+def _same(ours: Found, theirs: Found) -> bool:
+    """The same similarities, and the same rows apart from those that tie with the last."""
+    if len(ours[0]) != len(theirs[0]) or np.abs(ours[1] - theirs[1]).max(initial=0) > TOLERANCE:
+        return False
+    certain = ours[1] > ours[1].min(initial=1) + TOLERANCE
+    return set(ours[0][certain].tolist()) <= set(theirs[0].tolist())
+
+
+def _times(action: Callable[[Any], object], arguments: Sequence[Any]) -> NDArray[np.float64]:
+    """Milliseconds of each call, the best of some runs over all of them: other processes interrupt."""
+    best = np.full(len(arguments), np.inf)
+    for _ in range(RUNS):
+        for i, argument in enumerate(arguments):
+            started = time.perf_counter()
+            action(argument)
+            best[i] = min(best[i], 1000 * (time.perf_counter() - started))
+    return best
+
+
+def _bytes(index: VectorIndex) -> int:
+    vectors = index.vectors
+    arrays = vectors.indptr, vectors.indices, vectors.data, index.indptr, index.rows, index.weights
+    return sum(array.nbytes for array in arrays)
+
+
+def _row(shape: str, params: str, ours: float, theirs: float, unit: str, check: str) -> dict:
+    return {
+        "name": "neighbours",
+        "shape": shape,
+        "params": params,
+        "threads": 1,
+        "peer": "scipy",
+        "ours": ours,
+        "theirs": theirs,
+        "ratio": theirs / ours,
+        "unit": unit,
+        "check": check,
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--shape", default="S")
+    for row in rows(parser.parse_args().shape, len(os.sched_getaffinity(0))):
+        print(row)
