@@ -18,7 +18,7 @@ function features(model) {
   const largest = sorted[0][1] || 1;
   const rows = sorted.slice(0, FEATURES).map(([name, value]) => {
     const share = ((100 * value) / largest).toFixed(0);
-    const [label, figure] = [name, share].map((text) => node("span", {}, text));
+    const [label, figure] = [named(name), share].map((text) => node("span", {}, text));
     return node("div", { class: "feature" }, label, bar(value, largest, share), figure);
   });
   return node("figure", {}, node("figcaption", {}, named(model.name)), rows);
