@@ -35,7 +35,7 @@ from coclick.text import normalise
 
 _PARTS = (
     "bm25 + neighbours(words=1) + neighbours(words=0) + vpcg"
-    " + vpcg(start=doc,own=1,units=words+chars) + clicks + popularity"
+    " + vpcg(start=doc,units=words+chars,own=1) + clicks + popularity"
 )
 Labels = Literal["clicks", "judgments"]
 

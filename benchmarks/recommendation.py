@@ -1,0 +1,92 @@
+"""Is the recommended model ever worse than the best of its parts? On logs that make it hard.
+
+    dense     many searches of every query
+    sparse    one click a pair, at most: how often is unknown
+    thin      a fifth of the documents ever clicked, and every judged query unseen
+    nfcorpus  (where the data is beside the repository) every judged query unseen
+
+A row fails, with a ratio below 1 and a p-value below .05, where mixing has spoiled a good signal.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.nfcorpus import DATA, graph_and_judgments
+from coclick import logs, simulate
+from coclick.evaluate.judgments import Judgments, read_judgments
+from coclick.evaluate.leaderboard import leaderboard
+from coclick.evaluate.significance import t_test
+from coclick.graph import ClickGraph
+from coclick.model import create
+from coclick.split import forget_queries
+from coclick.text import normalise
+
+RECOMMENDED = ("ltr", "backoff(neighbours + vpcg + bm25)")
+
+
+def rows(shape: str, threads: int) -> list[dict]:
+    with tempfile.TemporaryDirectory() as place:
+        simulated = {name: make(Path(place) / name) for name, make in _SIMULATED.items()}
+        cases = {**simulated, **({"nfcorpus": graph_and_judgments("test")} if DATA.is_dir() else {})}
+        return [row for name, case in cases.items() for row in _compare(name, *case, threads)]
+
+
+def _compare(name: str, graph: ClickGraph, judgments: Judgments, threads: int) -> list[dict]:
+    parts = {spec: create(spec).part_specs for spec in RECOMMENDED}
+    specs = [*RECOMMENDED, *dict.fromkeys(part for found in parts.values() for part in found)]
+    board = leaderboard(graph, judgments, specs)
+    trials = {trial.name: trial for trial in board.trials}
+    found = []
+    for spec, names in parts.items():
+        ours = trials[str(create(spec))].values()
+        best = max((trials[part] for part in names), key=lambda trial: trial.values().mean())
+        found.append(
+            {
+                "name": "recommendation",
+                "shape": name,
+                "params": spec,
+                "threads": threads,
+                "peer": f"best part: {best.name}",
+                "ours": float(ours.mean()),
+                "theirs": float(best.values().mean()),
+                "ratio": float(ours.mean() / best.values().mean()),
+                "unit": "nDCG@10",
+                "check": f"{len(ours)} queries, p = {t_test(ours - best.values()):.2g}",
+            }
+        )
+    return found
+
+
+def _simulated(place: Path, events: int) -> tuple[ClickGraph, Judgments]:
+    simulate.sample(place / "log", queries=1500, docs=2000, events=events, seed=7)
+    log = place / "log"
+    graph = logs.build([log / "events.parquet"], log / "docs.tsv", place / "graph")
+    return graph, read_judgments(log / "queries.tsv", log / "qrels.tsv")
+
+
+def _dense(place: Path) -> tuple[ClickGraph, Judgments]:
+    return _simulated(place, 600_000)
+
+
+def _sparse(place: Path) -> tuple[ClickGraph, Judgments]:
+    graph, judgments = _simulated(place, 30_000)
+    ones = graph.clicks.with_data(np.ones(graph.clicks.nnz, np.float32))
+    return ClickGraph(graph.queries, graph.docs, ones, graph.texts), judgments
+
+
+def _thin(place: Path) -> tuple[ClickGraph, Judgments]:
+    graph, judgments = _simulated(place, 150_000)
+    kept = np.random.default_rng(0).random(len(graph.docs)) < 0.2
+    clicks = graph.clicks.with_data(np.where(kept[graph.clicks.indices], graph.clicks.data, 0)).positive()
+    rows = graph.queries.lookup([normalise(text) for text in judgments.queries.values()])
+    judged = np.zeros(len(graph.queries), bool)
+    judged[rows[rows >= 0]] = True
+    thin = ClickGraph(graph.queries, graph.docs, clicks, graph.texts)
+    return forget_queries(thin, judged), judgments
+
+
+_SIMULATED = {"dense": _dense, "sparse": _sparse, "thin": _thin}
