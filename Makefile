@@ -3,16 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo setup test check format docs bench clean
+.PHONY: help demo setup test check format docs bench reproduce clean
 
 help:
-	@echo "make demo    set up, simulate a log, learn from it, show what came out"
-	@echo "make test    set up, lint, check types, run all tests"
-	@echo "make setup   .venv with the package and every extra, for development"
-	@echo "make check   formatting, lint and types alone"
-	@echo "make docs    write docs/commands.md anew from the help texts"
-	@echo "make bench   speed beside the libraries one would use instead (ARGS='--only search --shape M')"
-	@echo "make clean   remove .venv and all caches"
+	@echo "make demo       set up, simulate a log, learn from it, show what came out"
+	@echo "make test       set up, lint, check types, run all tests"
+	@echo "make setup      .venv with the package and every extra, for development"
+	@echo "make check      formatting, lint and types alone"
+	@echo "make docs       write docs/commands.md anew from the help texts"
+	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
+	@echo "make reproduce  the papers' tables on a simulated log: write docs/reproduction.md anew"
+	@echo "make clean      remove .venv and all caches"
 
 demo: .venv/demo.done
 	@$(BIN)/coclick demo demo
@@ -36,6 +37,9 @@ docs: setup
 
 bench: setup
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+reproduce: setup
+	@$(BIN)/python -m reproduce $(ARGS)
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo

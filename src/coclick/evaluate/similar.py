@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.evaluate.formats import is_number, lines, read_text
 from coclick.evaluate.leaderboard import Trainer
-from coclick.evaluate.significance import paired_tests
+from coclick.evaluate.significance import Values, paired_tests
 from coclick.graph import ClickGraph
 from coclick.progress import Progress, quiet
 from coclick.text import normalise
@@ -67,6 +68,13 @@ def compare_similar(
     progress: Progress = quiet,
 ) -> dict[str, Any]:
     """Each model's mean grade for all, head and tail queries, and its wins against the baseline."""
+    return _summary(*grade_similar(graph, labels, [baseline, *models], seed=seed, progress=progress))
+
+
+def grade_similar(
+    graph: ClickGraph, labels: Labels, models: Sequence[str], *, seed: int = 0, progress: Progress = quiet
+) -> tuple[dict[str, Values], NDArray[np.bool_]]:
+    """Each model's grade for each of the sampled queries, and which of them are of the tail."""
     rows = graph.queries.lookup(labels.queries)
     clicks = np.where(rows >= 0, graph.clicks.row_sums()[rows], 0)
     known = [query for query, count in zip(labels.queries, clicks, strict=True) if count > 0]
@@ -79,9 +87,9 @@ def compare_similar(
     traffic = dict(zip(labels.queries, clicks.tolist(), strict=True))
     tail = np.array([traffic[query] < TAIL for query in asked])
     trainer = Trainer(graph, progress)
-    trainer.check([baseline, *models])
+    trainer.check(models)
     values = {}
-    for spec in dict.fromkeys([baseline, *models]):
+    for spec in dict.fromkeys(models):
         model, _ = trainer.get(spec)
         run = model.similar_queries(asked, TOP)
         values[str(model)] = np.array(
@@ -90,10 +98,10 @@ def compare_similar(
                 for i, query in enumerate(asked)
             ]
         )
-    return _summary(values, tail)
+    return values, tail
 
 
-def _summary(values: Mapping[str, Any], tail: Any) -> dict[str, Any]:
+def _summary(values: Mapping[str, Values], tail: NDArray[np.bool_]) -> dict[str, Any]:
     baseline = next(iter(values))
     groups = {"all": np.ones(len(tail), bool), "head": ~tail, "tail": tail}
     models = [

@@ -1,0 +1,95 @@
+"""Orders and verdicts by hand; whether the papers' orders hold is for docs/reproduction.md to say."""
+
+import numpy as np
+import pytest
+
+from reproduce.orders import Order, Verdict, judge
+
+
+def test_names_groups_and_relations():
+    order = Order.parse("{rmls, pls} > {svdfeature, rw+bm25} ≥ bm25 ≈ vpcg&vg_query")
+    assert order.groups == (("rmls", "pls"), ("svdfeature", "rw+bm25"), ("bm25",), ("vpcg&vg_query",))
+    assert order.relations == (">", "≥", "≈")
+    assert order.names == ["rmls", "pls", "svdfeature", "rw+bm25", "bm25", "vpcg&vg_query"]
+
+
+@pytest.mark.parametrize("text", ["a > b", "{a, b} > c ≈ d", "a ≥ {b, c}"])
+def test_written_as_read(text):
+    assert str(Order.parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "a >", "> a", "a > > b", "{a, b > c", "a, > b", "a > a", "a b > c"]
+)
+def test_what_is_no_order(text):
+    with pytest.raises(ValueError):
+        Order.parse(text)
+
+
+def test_pairs_are_those_of_neighbouring_groups():
+    pairs = [*Order.parse("{a, b} > {c, d} ≈ e").pairs()]
+    assert pairs == [
+        ("a", ">", "c"), ("a", ">", "d"), ("b", ">", "c"), ("b", ">", "d"), ("c", "≈", "e"), ("d", "≈", "e"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "expected"),
+    [
+        ("a > b > c", "ac", "a > c"),
+        ("a ≥ b > c", "ac", "a > c"),
+        ("a ≈ b ≥ c", "ac", "a ≥ c"),
+        ("a ≈ b ≈ c", "ac", "a ≈ c"),
+        ("{a, b} > {c, d} ≈ e", "bde", "b > d ≈ e"),
+        ("a > b ≈ c", "bc", "b ≈ c"),
+        ("a > b ≈ c", "ab", "a > b"),
+    ],
+)
+def test_what_an_order_says_about_some(text, kept, expected):
+    assert str(Order.parse(text).only(set(kept))) == expected
+
+
+def test_one_system_alone_has_no_relation():
+    assert Order.parse("a > b").only({"b"}).relations == ()
+
+
+def test_means_differences_and_p_values():
+    """Differences 0.2, 0.1, 0.3: mean 0.2, deviation 0.1, t = 0.2 / (0.1 / √3) = 3.4641 with 2 degrees of
+    freedom, for which p = 1 − t / √(2 + t²) = 0.0742."""
+    values = {"a": np.array([0.5, 0.6, 0.9]), "b": np.array([0.3, 0.5, 0.6])}
+    [verdict] = judge(Order.parse("a > b"), values)
+    assert verdict.difference == pytest.approx(0.2)
+    assert verdict.p == pytest.approx(0.0742, abs=1e-4)
+    assert verdict.holds and not verdict.beyond_chance
+
+
+def test_the_wrong_way_round():
+    values = {"a": np.full(30, 0.2), "b": np.linspace(0.4, 0.5, 30)}
+    [verdict] = judge(Order.parse("a > b"), values)
+    assert not verdict.holds
+    assert verdict.beyond_chance
+    assert verdict.difference == pytest.approx(-0.25)
+
+
+@pytest.mark.parametrize(
+    ("relation", "difference", "p", "holds"),
+    [
+        (">", 0.001, 0.9, True),
+        (">", 0.0, 1.0, False),
+        (">", -0.1, 0.9, False),
+        ("≥", 0.0, 1.0, True),
+        ("≥", -0.001, 0.9, False),
+        ("≈", 0.2, 0.06, True),  # within chance
+        ("≈", -0.2, 0.04, False),
+        ("≈", 0.009, 0.0001, True),  # beyond chance, but next to nothing
+        ("≈", 0.2, None, False),
+        ("≈", 0.009, None, True),
+    ],
+)
+def test_when_a_relation_holds(relation, difference, p, holds):
+    assert Verdict("a", relation, "b", difference, p).holds is holds
+
+
+def test_single_values_are_compared_without_a_test():
+    [verdict] = judge(Order.parse("a > b"), {"a": np.array([0.6]), "b": np.array([0.5])})
+    assert verdict.holds and verdict.p is None and not verdict.beyond_chance
