@@ -78,7 +78,9 @@ def first_missing(shown: list[str], printed: list[str]) -> str | None:
 
 def same(shown: str, printed: str) -> bool:
     """Equal but for bars, times, white space and the last digits of numbers."""
-    ours, theirs = (SECONDS.sub("", BARS.sub("", line.strip())).split() for line in (shown, printed))
+    ours, theirs = (
+        SECONDS.sub("", BARS.sub("", line.strip())).replace("–", " – ").split() for line in (shown, printed)
+    )
     return len(ours) == len(theirs) and all(map(same_word, ours, theirs))
 
 

@@ -122,6 +122,9 @@ def leaderboard(
     protocol.check(graph, judgments)
     trainer = Trainer(graph, progress, opens=protocol.source == "judgments")
     trainer.check(models)
+    for name in runs or {}:
+        if name in models:
+            raise UserError(f"a run and a model are both called {name!r}", hint="give the run another name")
     trials = [try_rankings(name, run, judgments, protocol) for name, run in (runs or {}).items()]
     for spec in dict.fromkeys(models):
         model, seconds = trainer.get(spec)

@@ -8,6 +8,7 @@ chance: Holm's correction of the t-test's p-values over all pairs of a leaderboa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 
-ROUNDS = 10_000  # of randomisation, and of the bootstrap
+ROUNDS = 10_000  # of randomisation
+RESAMPLES = 2000  # of the queries, for intervals
 _TIE = 1e-9
 _BLOCK = 1000
 Values = NDArray[np.float64]
@@ -96,14 +98,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def bootstrap(values: Values, seed: int = 0) -> tuple[Values, Values]:
     """The 95 % intervals of the mean of each row, by resampling columns."""
-    count = values.shape[1]
-    random = np.random.default_rng(seed)
-    means = []
-    for _ in range(ROUNDS // _BLOCK):
-        drawn = random.multinomial(count, np.full(count, 1 / count), _BLOCK)
-        means.append(values @ drawn.T / count)
-    low, high = np.percentile(np.concatenate(means, axis=1), [2.5, 97.5], axis=1)
+    means = values @ _resamples(values.shape[1], seed) / values.shape[1]
+    low, high = np.percentile(means, [2.5, 97.5], axis=1)
     return low, high
+
+
+@lru_cache(maxsize=2)
+def _resamples(count: int, seed: int) -> Values:
+    """How often each query is drawn in each resample; the same for all models and measures."""
+    random = np.random.default_rng(seed)
+    return random.multinomial(count, np.full(count, 1 / count), RESAMPLES).T.astype(np.float64)
 
 
 def intervals(values: Mapping[str, Values], seed: int = 0) -> dict[str, Interval]:
