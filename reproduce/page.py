@@ -29,7 +29,7 @@ def page(findings: Sequence[tuple[Log, Sequence[Finding]]]) -> str:
     for log, found in findings:
         parts.append(f"## {log.name}\n\n{log.about}\n\n{_coverage(log)}\n")
         parts += [_section(paper, [f for f in found if f.paper is paper]) for paper in PAPERS]
-    parts += ["## Which model stands for which system\n", *map(_systems, PAPERS)]
+    parts += ["## Which model stands for which system, and what else differs\n", *map(_systems, PAPERS)]
     return "\n".join(parts)
 
 
@@ -125,7 +125,11 @@ def _coverage(log: Log) -> str:
 
 def _systems(paper: Paper) -> str:
     rows = [f"| {name} | `{spec}` |" for name, spec in paper.systems.items()]
-    return f"### Paper {paper.number}\n\n| system | model |\n|---|---|\n" + "\n".join(rows) + "\n"
+    return (
+        f"### Paper {paper.number}\n\n{paper.differences}\n\n| system | model |\n|---|---|\n"
+        + "\n".join(rows)
+        + "\n"
+    )
 
 
 def _number(value: float) -> str:

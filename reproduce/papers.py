@@ -26,6 +26,7 @@ class Paper:
 
     number: str
     title: str
+    differences: str  # between its experiments and ours, which may explain other outcomes
     systems: dict[str, str]
     expectations: tuple[Expectation, ...]
 
@@ -46,6 +47,9 @@ _QUERY_ONLY, _DOC_ONLY = "vpcg(units=none)", "vpcg(start=doc,units=none,fields=t
 VPCG = Paper(
     "003",
     "Jiang et al. 2016, vector propagation on the click graph",
+    "wmd has word vectors learned from the log's texts and clicks, the paper's were learned from news. The "
+    "base rankers have a few of our models as features and learn from clicks; the paper's has 2,400 others "
+    "and learns from judgments. Importance is summed over the features made of a model's score.",
     {
         "vpcg&vg_query": _QUERY,
         "vpcg_query": _QUERY_ONLY,
@@ -97,6 +101,8 @@ VPCG = Paper(
 MPLS = Paper(
     "000",
     "Wu et al. 2013, multi-view partial least squares",
+    "Weights of combinations are the paper's for its web data. Similar are queries of one intent of the "
+    "simulated world, where the paper asked people.",
     {
         "weighted": "mpls(combine=weighted)",
         "concat": "mpls(combine=concat)",
@@ -129,6 +135,8 @@ MPLS = Paper(
 TOPICS = Paper(
     "001",
     "Gao et al. 2011, clickthrough-based latent semantic models",
+    "Half of the documents are new: their clicks are held out, and they alone are ranked, by their titles. "
+    "Weights of combinations are not tuned.",
     {
         "um": "um(stem=false)",
         "plsa": "plsa",
@@ -163,6 +171,8 @@ _BASELINES = "bm25 + rw + lsi_qd + lsi_dt + bltm + ssi + svdfeature"
 RMLS = Paper(
     "002",
     "Wu et al. 2013, regularised mapping to latent structures",
+    "Weights of combinations are those of paper 000, not tuned. The mart rankers learn from clicks, the "
+    "paper's from judgments.",
     {
         "rmls": "rmls",
         "pls": "pls",

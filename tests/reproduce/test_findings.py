@@ -35,7 +35,7 @@ class Fixed:
 def found(order):
     systems = {"a": "good", "b": "fair", "c": "bad", "d": "dream", "e": "hope + dream"}
     expectation = Expectation("Table 1", order, ("nDCG@10",), "fixed")
-    return find_out(Paper("009", "A paper", systems, (expectation,)), expectation, {"fixed": Fixed()})
+    return find_out(Paper("009", "A paper", "", systems, (expectation,)), expectation, {"fixed": Fixed()})
 
 
 def test_an_order_that_holds():
