@@ -21,8 +21,9 @@ from coclick.model import train
 from coclick.progress import for_terminal
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nfcorpus"
-MODELS = ("bm25", "neighbours", "vpcg(start=doc,own=1,units=words+chars)", "ltr")
-GOALS = {"bm25": 0.318, "ltr": 0.44}  # on test
+BM25 = "bm25(k1=2,b=0.6)"  # the best of 24 on the judgments of train and dev; it learns nothing from clicks
+MODELS = (BM25, "neighbours", "bm25sd_mult", "vpcg(start=doc,units=words+chars,own=1)", "ltr")
+GOALS = {BM25: 0.318, "neighbours": 0.35, "bm25sd_mult": 0.35, "ltr": 0.44}  # on test
 
 
 def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS, split: str = "test") -> list[dict]:
@@ -36,14 +37,14 @@ def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS, split: str 
         model = train(spec, graph, for_terminal())
         seconds = time.perf_counter() - started
         quality = float(try_model(model, judgments, Protocol()).values().mean())
-        goal = GOALS.get(spec, GOALS["bm25"])
+        goal = GOALS.get(spec, GOALS[BM25])
         found.append(
             {
                 "name": f"nfcorpus {split}",
                 "shape": "-",
-                "params": str(model) if len(spec) > 3 else spec,
+                "params": spec,
                 "threads": threads,
-                "peer": "goal" if spec in GOALS else "bm25's goal",
+                "peer": "goal" if spec in GOALS else "goal of bm25",
                 "ours": quality,
                 "theirs": goal,
                 "ratio": quality / goal,

@@ -6,15 +6,14 @@ array is as long as the collection unless somebody asks for the scores of all do
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.entries import Entries
-from coclick.model import Model, as_list, padded
+from coclick.model import Allowed, Found, Model, as_list, padded
 from coclick.run import Run, top_rows
-from coclick.strings import Vocab
 from coclick.text import normalise
 
 
@@ -27,7 +26,7 @@ class ListModel(Model):
         """The documents that have a score for a normalised query."""
         raise NotImplementedError  # abstract
 
-    def list_docs_of(self, queries: list[str]) -> list[Entries]:
+    def list_docs_of(self, queries: Sequence[str]) -> list[Entries]:
         """The same for many queries; a model with a faster way has its own."""
         return [self.list_docs(query) for query in queries]
 
@@ -52,22 +51,12 @@ class ListModel(Model):
         scores[listed.rows] = listed.values
         return scores
 
-    def search(
-        self,
-        queries: str | Sequence[str],
-        k: int = 10,
-        *,
-        allow: Collection[str] | None = None,
-        block: Collection[str] | None = None,
-    ) -> Run:
+    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """The best of those listed."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.docs))
-        allowed = self._allowed(allow, block)
-        found = self.list_docs_of(texts)
+        found = self.list_docs_of(queries)
         if allowed is not None:
             found = [listed.only(allowed[listed.rows] > 0) for listed in found]
-        return _ranked(found, k, self.graph_.docs)
+        return _ranked(found, k)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """The best of those listed, without the query itself."""
@@ -75,24 +64,24 @@ class ListModel(Model):
         k = self._clip(k, len(self.trained_on.queries))
         found = [self.list_queries(text, k + 1) for text in texts]
         own = self.graph_.queries.lookup(texts)
-        return _ranked(_without(found, own), k, self.graph_.queries)
+        return Run(*_ranked(_without(found, own), k), self.graph_.queries)
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """The best of those listed, without the document itself."""
         k = self._clip(k, len(self.trained_on.docs))
         own = self._doc_rows(as_list(docs))
         found = [self.list_similar_docs(row, k + 1) for row in own.tolist()]
-        return _ranked(_without(found, own), k, self.graph_.docs)
+        return Run(*_ranked(_without(found, own), k), self.graph_.docs)
 
 
 def _without(found: list[Entries], own: NDArray[np.int32]) -> list[Entries]:
     return [listed.only(listed.rows != row) for listed, row in zip(found, own.tolist(), strict=True)]
 
 
-def _ranked(found: list[Entries], k: int, names: Vocab) -> Run:
+def _ranked(found: list[Entries], k: int) -> Found:
     """The k best of each list; ties by row, in which lists are sorted."""
     rows, scores = padded(len(found), k)
     for i, listed in enumerate(found):
         best, values = top_rows(listed.values.astype(np.float32), k)
         rows[i, : len(best)], scores[i, : len(best)] = listed.rows[best], values
-    return Run(rows, scores, names)
+    return rows, scores

@@ -29,6 +29,8 @@ from coclick.text import normalise
 
 _REGISTRY: dict[str, type[Model]] = {}
 M = TypeVar("M", bound="Model")
+Found = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, one line a query
+Allowed = NDArray[np.uint8] | None  # one byte a document: may it be returned? None when all may
 
 _EVENTS = "build it from events: timestamp, user, query, doc, action, position"
 _NEEDS = {
@@ -73,6 +75,20 @@ class Model:
     def score_all(self, query: str) -> NDArray[np.float32]:
         """The scores of all documents for one normalised query; a model with a faster way has its own."""
         return self.score_rows(query, np.arange(len(self.graph_.docs), dtype=np.int32))
+
+    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+        """The k best rows of each normalised query with their scores, padded; those of `allowed` only.
+
+        A model that need not score all documents has a way of its own.
+        """
+        rows, scores = padded(len(queries), k)
+        for i, query in enumerate(queries):
+            found = self.score_all(query)
+            if allowed is not None:
+                found = np.where(allowed > 0, found, np.float32(0))
+            best, values = top_rows(found, k)
+            rows[i, : len(best)], scores[i, : len(best)] = best, values
+        return rows, scores
 
     def evidence(self, query: str) -> dict[str, float]:
         """What stands behind the scores for a normalised query: named numbers from 0 (nothing) to 1."""
@@ -127,15 +143,7 @@ class Model:
         """The k best documents for each query, over all of them or only over those allowed."""
         texts = [normalise(query) for query in as_list(queries)]
         k = self._clip(k, len(self.trained_on.docs))
-        allowed = self._allowed(allow, block)
-        rows, scores = padded(len(texts), k)
-        for i, query in enumerate(texts):
-            found = self.score_all(query)
-            if allowed is not None:
-                found = np.where(allowed.astype(bool), found, np.float32(0))
-            best, values = top_rows(found, k)
-            rows[i, : len(best)], scores[i, : len(best)] = best, values
-        return Run(rows, scores, self.graph_.docs)
+        return Run(*self.find(texts, k, self._allowed(allow, block)), self.graph_.docs)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """The queries of the graph that are nearest to each query, itself excepted."""
@@ -224,10 +232,7 @@ class Model:
             )
         return rows
 
-    def _allowed(
-        self, allow: Collection[str] | None, block: Collection[str] | None
-    ) -> NDArray[np.uint8] | None:
-        """One byte a document: may it be returned? None when all may."""
+    def _allowed(self, allow: Collection[str] | None, block: Collection[str] | None) -> Allowed:
         if allow is None and not block:
             return None
         docs = self.graph_.docs

@@ -7,7 +7,7 @@ says how texts become vectors. Scores are dot products of vectors, cosines where
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from coclick.errors import UserError
 from coclick.explanation import Behind, Explanation, Part, Word
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
-from coclick.model import Model, as_list
+from coclick.model import Allowed, Found, Model, as_list
 from coclick.origins import NoOrigin, Origin
 from coclick.run import Run
 from coclick.sparse import Csr, stack
@@ -65,19 +65,9 @@ class VectorModel(Model):
         """Dot products, through the index."""
         return self.doc_index_.score_all(self.embed_queries([query]))
 
-    def search(
-        self,
-        queries: str | Sequence[str],
-        k: int = 10,
-        *,
-        allow: Collection[str] | None = None,
-        block: Collection[str] | None = None,
-    ) -> Run:
+    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """Exact, through the index."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.docs))
-        found = self.doc_index_.search(self.embed_queries(texts), k, self._allowed(allow, block))
-        return Run(*found, self.graph_.docs)
+        return self.doc_index_.search(self.embed_queries(queries), k, allowed)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """Exact, through the index."""

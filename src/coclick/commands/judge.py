@@ -8,6 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coclick.commands.options import (
+    Candidates,
+    Force,
+    Gain,
+    GraphPath,
+    Holdout,
+    HtmlFile,
+    JsonFile,
+    Models,
+    Qrels,
+    Queries,
+    Runs,
+    Threads,
+)
 from coclick.errors import UserError
 from coclick.terminal import print_json, say, suggest
 
@@ -16,39 +30,6 @@ if TYPE_CHECKING:
     from coclick.evaluate.leaderboard import Board
     from coclick.graph import ClickGraph
 
-GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph's directory.")]
-Queries = Annotated[
-    Path | None,
-    typer.Option(help="Judged queries: id<TAB>text. Left out, judgments name queries by their texts."),
-]
-Qrels = Annotated[
-    Path | None,
-    typer.Option(
-        help="Judgments: TREC's four columns, id<TAB>doc<TAB>grade, Quepid's CSV or OpenSearch's JSON. "
-        "Left out, clicks are held out."
-    ),
-]
-Holdout = Annotated[
-    str | None,
-    typer.Option(help="Without judgments: time:0.2 (the last days) or queries:0.2 are held out."),
-]
-Models = Annotated[
-    list[str] | None,
-    typer.Option("--models", help="A model, a sum of models or a saved model; may be given several times."),
-]
-Runs = Annotated[
-    list[str] | None,
-    typer.Option("--run", metavar="NAME=FILE", help="A TREC run from elsewhere, judged beside the models."),
-]
-Candidates = Annotated[str, typer.Option(help="all: full retrieval; judged: re-rank judged documents.")]
-Gain = Annotated[str, typer.Option(help="linear or exponential, of nDCG.")]
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write JSON for machines; - prints it.")
-]
-HtmlFile = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write a page with charts, for a browser.")
-]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads; default all cores.")]
 _STDOUT = Path("-")
 
 
@@ -161,7 +142,7 @@ def run(
     queries: Annotated[Path, typer.Option(help="Queries: id<TAB>text.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The run file.")],
     k: Annotated[int, typer.Option("-k", min=1, help="How many results for each query.")] = 100,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists.")] = False,
+    force: Force = False,
 ) -> None:
     """Search for all queries of a file and write a TREC run."""
     from coclick import open_model

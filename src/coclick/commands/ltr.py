@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coclick.commands.options import Force, GraphPath, Queries, Threads
 from coclick.errors import UserError
 from coclick.terminal import say, suggest
 
@@ -14,17 +15,10 @@ if TYPE_CHECKING:
     from coclick.evaluate.judgments import Judgments
     from coclick.models.ltr import Ltr
 
-GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph's directory.")]
-Queries = Annotated[
-    Path | None,
-    typer.Option(help="Judged queries: id<TAB>text. Left out, judgments name queries by their texts."),
-]
-Models = Annotated[
+Parts = Annotated[
     list[str] | None,
     typer.Option("--models", help="A part; may be given several times. Left out, a good set of parts."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads; default all cores.")]
 
 
 def features(
@@ -34,7 +28,7 @@ def features(
     qrels: Annotated[
         Path | None, typer.Option(help="Judgments: the labels. Left out, clicks are graded 0 to 4.")
     ] = None,
-    models: Models = None,
+    models: Parts = None,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
@@ -66,7 +60,7 @@ def ltr(
         Path | None,
         typer.Option(help="Judgments: they say how many trees there should be, or are what is learned."),
     ] = None,
-    models: Models = None,
+    models: Parts = None,
     labels: Annotated[str, typer.Option(help="clicks or judgments: what the trees learn from.")] = "clicks",
     objective: Annotated[str, typer.Option(help="lambdarank, or pointwise as in paper 002.")] = "lambdarank",
     trees: Annotated[int | None, typer.Option(min=1, help="How many; with judgments, at most.")] = None,

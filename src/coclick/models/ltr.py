@@ -12,7 +12,7 @@ for documents that any part has found, 0 for all others. Searches rank the best 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
@@ -27,9 +27,8 @@ from coclick.graph import ClickGraph
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import FeatureSet, QuerySignals
 from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, judged_labels
-from coclick.model import Model, as_list, create, padded, register
+from coclick.model import Allowed, Found, Model, create, padded, register
 from coclick.progress import Progress, quiet
-from coclick.run import Run
 from coclick.spec import Range
 from coclick.text import normalise
 
@@ -115,24 +114,15 @@ class Ltr(Model):
         """The trees' sum, lifted above zero; 0 where no part has found the document."""
         return self._scores(self.features_.signals(self.parts_, query), docs)
 
-    def search(
-        self,
-        queries: str | Sequence[str],
-        k: int = 10,
-        *,
-        allow: Collection[str] | None = None,
-        block: Collection[str] | None = None,
-    ) -> Run:
+    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """The best of the candidates."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.docs))
-        allowed, (rows, scores) = self._allowed(allow, block), padded(len(texts), k)
-        for i, query in enumerate(texts):
+        rows, scores = padded(len(queries), k)
+        for i, query in enumerate(queries):
             signals = self.features_.signals(self.parts_, query, allowed)
             found = self._scores(signals, signals.candidates)
             best = np.lexsort((signals.candidates, -found))[:k]
             rows[i, : len(best)], scores[i, : len(best)] = signals.candidates[best], found[best]
-        return Run(rows, scores, self.graph_.docs)
+        return rows, scores
 
     def evidence(self, query: str) -> dict[str, float]:
         """What stands behind the best supported part."""
@@ -140,10 +130,7 @@ class Ltr(Model):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """What each feature adds to the trees' mean output."""
-        row = self.trained_on.docs.id(doc)
-        if row < 0:
-            known = ", ".join(self.graph_.docs.to_list(0, 3))
-            raise UserError(f"no document has the id {doc!r}", hint=f"ids are like {known}")
+        row = int(self._doc_rows([doc])[0])
         signals = self.features_.signals(self.parts_, normalise(query))
         if not signals.found[row]:
             return Explanation(query, doc, 0.0, [])

@@ -13,6 +13,7 @@ about 1 kB a query.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -75,7 +76,7 @@ class Neighbours(ListModel):
         """What the neighbours clicked."""
         return self._lent_by(self.list_queries(query, self.nearest))
 
-    def list_docs_of(self, queries: list[str]) -> list[Entries]:
+    def list_docs_of(self, queries: Sequence[str]) -> list[Entries]:
         """The same; the index is searched for all queries at once."""
         return [self._lent_by(neighbours) for neighbours in self._find(queries, self.nearest)]
 

@@ -12,7 +12,7 @@ bound. Search sorts by it, solves exactly, and stops where the bound excludes th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from coclick.embeddings import word_vectors
 from coclick.graph import ClickGraph
 from coclick.kernels.transport import distances, least_costs, relaxed_costs
-from coclick.model import Model, as_list, padded, register
+from coclick.model import Allowed, Found, Model, padded, register
 from coclick.progress import Progress
-from coclick.run import Run, top_rows
+from coclick.run import top_rows
 from coclick.sparse import Csr
 from coclick.spec import Range
-from coclick.text import Analyzer, normalise
+from coclick.text import Analyzer
 from coclick.views import Words, choose_fields, count_terms, each_text, joined_fields, titles
 
 _BLOCK = 1024  # documents solved at a time
@@ -84,26 +84,16 @@ class WMD(Model):
                 scores[first : first + _BLOCK] = 1 / (1 + moved)
         return scores
 
-    def search(
-        self,
-        queries: str | Sequence[str],
-        k: int = 10,
-        *,
-        allow: Collection[str] | None = None,
-        block: Collection[str] | None = None,
-    ) -> Run:
+    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """Exact: only documents that the relaxed bound excludes are not solved."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.docs))
-        allowed = self._allowed(allow, block)
-        rows, scores = padded(len(texts), k)
-        for i, query in enumerate(texts):
+        rows, scores = padded(len(queries), k)
+        for i, query in enumerate(queries):
             bounds = self.highest_scores(query)
             if allowed is not None:
                 bounds[allowed == 0] = 0
             best, values = self._best(query, bounds, k)
             rows[i, : len(best)], scores[i, : len(best)] = best, values
-        return Run(rows, scores, self.graph_.docs)
+        return rows, scores
 
     def highest_scores(self, query: str) -> NDArray[np.float64]:
         """For each document a score that it does not exceed: the relaxed bound."""
