@@ -11,6 +11,7 @@ from coclick import logs, show, simulate
 from coclick.describe import describe
 from coclick.evaluate.judgments import Judgments, read_judgments
 from coclick.evaluate.leaderboard import leaderboard
+from coclick.evaluate.report import write_report
 from coclick.model import Model, train
 from coclick.progress import for_terminal
 from coclick.text import Analyzer, normalise
@@ -18,12 +19,14 @@ from coclick.text import Analyzer, normalise
 MODELS = (
     "popularity",
     "clicks",
+    "logged",
     "bm25",
-    "vpcg(units=none)",
+    "neighbours",
+    "0.8*rw + 0.2*bm25",
     "vpcg",
     "vpcg(start=doc)",
-    "vpcg(start=doc,own=1)",
-    "vpcg(start=doc,own=1,units=words+chars)",
+    "vpcg(start=doc,units=words+chars,own=1)",
+    "backoff(neighbours + vpcg(start=doc,units=words+chars,own=1) + bm25)",
 )
 CHOSEN = "vpcg"  # whose vectors are made of words that people search with
 
@@ -39,7 +42,10 @@ def run(directory: Path) -> None:
     show.graph_summary(describe(graph_path))
     _heading("3. Models learn from it; judgments of a later period say which helps")
     judgments = read_judgments(directory / "queries.tsv", directory / "qrels.tsv")
-    show.leaderboard(leaderboard(graph, judgments, MODELS, for_terminal()).to_dict())
+    board = leaderboard(graph, judgments, MODELS, for_terminal())
+    figures = board.to_dict()
+    show.leaderboard(figures)
+    write_report(board, directory / "report.html", figures)
     _heading("4. Searches, with their reasons")
     model = train(CHOSEN, graph, for_terminal()).save(model_path, force=True)
     examples = _examples(model, judgments)
@@ -51,11 +57,12 @@ def run(directory: Path) -> None:
         f'coclick search {model_path} "{query}"',
         f'coclick similar {model_path} "{query}"',
         f'coclick expand {model_path} "{query}"',
-        f"coclick info {graph_path}",
+        f"coclick compare {graph_path}",
         "coclick build YOUR_LOG.tsv --docs YOUR_DOCS.tsv -o graph      (your own log; see docs/tutorial.md)",
     ):
         show.console.print(f"  {command if ' YOUR' in command else '.venv/bin/' + command}", soft_wrap=True)
-    show.console.print(f"\nall in {time.perf_counter() - started:.0f} seconds; files are in {directory}/")
+    show.console.print(f"\nwho wins which query, and why: open {directory}/report.html in a browser")
+    show.console.print(f"all in {time.perf_counter() - started:.0f} seconds; files are in {directory}/")
 
 
 def _examples(model: Model, judgments: Judgments) -> list[str]:

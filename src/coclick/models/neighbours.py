@@ -117,7 +117,7 @@ class Neighbours(ListModel):
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts)
 
-    def _find(self, queries: list[str], k: int) -> list[Entries]:
+    def _find(self, queries: Sequence[str], k: int) -> list[Entries]:
         """For each query its k nearest."""
         found, similarities = self.index_.search(self.wording_.vectors(queries), min(k, len(self.clicked_)))
         return [self._neighbours(*of, k) for of in zip(queries, found, similarities, strict=True)]
