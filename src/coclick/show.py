@@ -226,7 +226,8 @@ def _distribution(name: str, value: Mapping[str, Any]) -> None:
 def _clicks(branch: Tree, behind: Behind) -> None:
     for click in behind.clicks:
         edge = f"[cyan]{escape(_line(click.query))}[/] → {escape(_line(click.doc))}"
-        branch.add(f"{click.share:6.1%}  {click.clicks:g} clicks  {edge}")
+        counted = "1 click" if click.clicks == 1 else f"{click.clicks:g} clicks"
+        branch.add(f"{click.share:6.1%}  {counted}  {edge}")
     if left_out := behind.edges - len(behind.clicks):
         branch.add(f"[dim]… and {left_out:,} more; --clicks 0 shows all[/]")
 
