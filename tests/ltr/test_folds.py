@@ -10,6 +10,7 @@ from coclick import create
 from coclick.evaluate.holdout import grades_from_clicks
 from coclick.evaluate.judgments import Judgments
 from coclick.ltr import folds
+from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import FeatureSet, reciprocal_ranks
 from coclick.ltr.folds import Sampling, cross_fitted
 from coclick.model import _REGISTRY, Model
@@ -128,3 +129,26 @@ def test_reciprocal_ranks_by_hand():
     scores = np.array([0, 5, 3, 3, 9, 1], np.float32)
     np.testing.assert_allclose(reciprocal_ranks(scores, 3), [0, 1 / 2, 1 / 3, 1 / 3, 1, 0])
     assert reciprocal_ranks(np.zeros(3, np.float32), 2).tolist() == [0, 0, 0]
+
+
+def test_no_query_is_ranked_by_trees_that_saw_it(graph, monkeypatch):
+    """Cross-validated quality: the trees of each fold learn from the other folds' queries only."""
+    found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
+    of = np.array([folds.fold_of(query, Sampling()) for query in found.queries])
+    learned = []
+    grow = Boosting.grow
+
+    def remembered(self, train):
+        learned.append(train.queries)
+        return grow(self, train)
+
+    monkeypatch.setattr(Boosting, "grow", remembered)
+        Boosting, "grow", lambda self, train: learned.append(train.queries) or grow(self, train)
+    )
+    value = Boosting("pointwise", 5, 4, 0.1, 0).cross_validate(found, of)
+    assert 0 < value["nDCG@10"] <= 1
+    for fold, queries in zip(np.unique(of), learned, strict=True):
+        held = {query for query, its in zip(found.queries, of, strict=True) if its == fold}
+        assert held
+        assert not held & set(queries)
+        assert held | set(queries) == set(found.queries)

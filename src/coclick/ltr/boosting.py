@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.errors import UserError
+from coclick.evaluate.measures import MAIN, mean, measure
 from coclick.kernels.threads import threads
 from coclick.ltr.folds import Examples
 from coclick.ltr.trees import Trees
 
 PATIENCE = 50  # trees without a better nDCG@10 before judgments say that it is enough
+
+
+def check_installed() -> None:
+    """Raise where LightGBM is missing."""
+    if importlib.util.find_spec("lightgbm") is None:
+        raise UserError("learning to rank needs LightGBM", hint='pip install "coclick[ltr]"')
 
 
 @dataclass(frozen=True)
@@ -27,10 +36,9 @@ class Boosting:
 
     def grow(self, train: Examples, judged: Examples | None = None) -> Trees:
         """Learn from examples; with judged ones, as many trees as rank those best."""
-        try:
-            import lightgbm
-        except ImportError:
-            raise UserError("learning to rank needs LightGBM", hint='pip install "coclick[ltr]"') from None
+        check_installed()
+        import lightgbm
+
         data = _dataset(lightgbm, train)
         stop: dict[str, Any] = {}
         if judged is not None:
@@ -38,6 +46,21 @@ class Boosting:
             stop["callbacks"] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
         booster = lightgbm.train(self._parameters(train, judged), data, self.trees, **stop)
         return Trees.from_lightgbm(booster, booster.best_iteration if judged is not None else None)
+
+    def cross_validate(self, examples: Examples, folds: NDArray[np.integer]) -> dict[str, float]:
+        """What such trees are worth: each query is ranked by trees that have not seen its fold."""
+        grades: dict[str, dict[str, int]] = {}
+        rankings: dict[str, list[str]] = {}
+        for fold in np.unique(folds).tolist():
+            asked = examples.only(folds == fold)
+            scores = self.grow(examples.only(folds != fold)).outputs(asked.features)
+            ends = np.cumsum(asked.sizes)
+            for query, first, last in zip(asked.queries, ends - asked.sizes, ends, strict=True):
+                docs = [str(doc) for doc in asked.docs[first:last].tolist()]
+                order = np.argsort(-scores[first:last], kind="stable").tolist()
+                grades[query] = dict(zip(docs, asked.grades[first:last].tolist(), strict=True))
+                rankings[query] = [docs[i] for i in order]
+        return mean(measure(grades, rankings, (MAIN,)), list(grades))
 
     def _parameters(self, *several: Examples | None) -> dict[str, Any]:
         highest = max(int(one.grades.max(initial=0)) for one in several if one is not None)

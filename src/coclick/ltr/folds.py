@@ -52,6 +52,12 @@ class Examples:
     queries: list[str]
     sizes: NDArray[np.int32]  # rows of each query
 
+    def only(self, wanted: NDArray[np.bool_]) -> Examples:
+        """Those of the marked queries."""
+        rows = np.repeat(wanted, self.sizes)
+        queries = [query for query, kept in zip(self.queries, wanted.tolist(), strict=True) if kept]
+        return Examples(self.features[rows], self.grades[rows], self.docs[rows], queries, self.sizes[wanted])
+
     @staticmethod
     def join(several: Sequence[Examples]) -> Examples:
         """One behind the other."""

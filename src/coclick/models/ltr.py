@@ -24,9 +24,9 @@ from coclick.errors import UserError
 from coclick.evaluate.judgments import Judgments
 from coclick.explanation import Explanation, Part
 from coclick.graph import ClickGraph
-from coclick.ltr.boosting import Boosting
+from coclick.ltr.boosting import Boosting, check_installed
 from coclick.ltr.features import FeatureSet, QuerySignals
-from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, judged_labels
+from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
 from coclick.model import Allowed, Found, Model, create, padded, register
 from coclick.progress import Progress, quiet
 from coclick.spec import Range
@@ -99,6 +99,14 @@ class Ltr(Model):
         importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
         self.figures_ = {"queries": len(train.queries), "examples": len(train.grades),
                          "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
+        if labels == "judgments":
+            folds = np.array([fold_of(query, self._sampling) for query in train.queries])
+            self.figures_["cross_validated"] = boosting.cross_validate(train, folds)
+
+    def check_needs(self, graph: ClickGraph) -> None:
+        """LightGBM, and what the parts need."""
+        check_installed()
+        super().check_needs(graph)
 
     def examples(
         self, graph: ClickGraph, judgments: Judgments | None = None, progress: Progress = quiet
@@ -148,8 +156,11 @@ class Ltr(Model):
         return np.where(signals.found[docs], outputs + self._lift, 0).astype(np.float32)
 
     def _examples(self, graph: ClickGraph, judgments: Judgments | None, progress: Progress) -> Examples:
-        sampling = Sampling(self.folds, self.queries, self.negatives, self.seed)
-        return cross_fitted(graph, judgments, self.part_specs, self.features_, sampling, progress)
+        return cross_fitted(graph, judgments, self.part_specs, self.features_, self._sampling, progress)
+
+    @property
+    def _sampling(self) -> Sampling:
+        return Sampling(self.folds, self.queries, self.negatives, self.seed)
 
     @property
     def _lift(self) -> float:
