@@ -143,8 +143,6 @@ def test_no_query_is_ranked_by_trees_that_saw_it(graph, monkeypatch):
         return grow(self, train)
 
     monkeypatch.setattr(Boosting, "grow", remembered)
-        Boosting, "grow", lambda self, train: learned.append(train.queries) or grow(self, train)
-    )
     value = Boosting("pointwise", 5, 4, 0.1, 0).cross_validate(found, of)
     assert 0 < value["nDCG@10"] <= 1
     for fold, queries in zip(np.unique(of), learned, strict=True):
