@@ -93,3 +93,10 @@ def test_a_saved_model_is_judged_but_not_by_clicks_it_has_seen(tmp_path):
 def test_judged_documents_that_are_not_in_the_graph():
     with pytest.raises(UserError, match="none of the 1 judged documents"):
         leaderboard(GRAPH, Judgments({"1": "a"}, {"1": {"nowhere": 1}}), ["clicks"])
+
+
+def test_what_matches_nothing_is_counted_and_shown():
+    judgments = Judgments({"1": "a"}, {"1": {"y": 1, "gone": 2}}, ("9", "8"))
+    warnings = leaderboard(GRAPH, judgments, ["clicks"]).to_dict()["protocol"]["warnings"]
+    assert any("2 judged queries" in text and "9, 8" in text for text in warnings)
+    assert any("1 judged documents" in text and "gone" in text for text in warnings)

@@ -23,6 +23,7 @@ class Judgments:
 
     queries: dict[str, str]
     grades: dict[str, dict[str, int]]
+    unknown: tuple[str, ...] = ()  # judged queries that are not among the queries, and left out
 
     def only(self, queries: set[str]) -> Judgments:
         """The same, of some queries."""
@@ -56,7 +57,7 @@ def read_judgments(queries: str | Path | None, qrels: str | Path) -> Judgments:
             hint=f"it judges {', '.join(strangers[:3])}; the queries are {', '.join(list(texts)[:3])}",
         )
     judged = {query: found for query, found in grades.items() if query in texts}
-    return Judgments({query: texts[query] for query in judged}, judged)
+    return Judgments({query: texts[query] for query in judged}, judged, tuple(strangers))
 
 
 def read_queries(path: str | Path) -> dict[str, str]:

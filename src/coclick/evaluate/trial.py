@@ -52,7 +52,15 @@ class Protocol:
     def describe(self, graph: ClickGraph, judgments: Judgments) -> dict[str, Any]:
         """For reports: the protocol with the sizes it was used on, and what to be careful about."""
         judged = sorted({doc for found in judgments.grades.values() for doc in found})
+        in_graph = graph.docs.lookup(judged) >= 0
+        missing = [doc for doc, known in zip(judged, in_graph.tolist(), strict=True) if not known]
         warnings = []
+        for names, what in (
+            (judgments.unknown, "judged queries are not in the queries file and are left out"),
+            (missing, "judged documents are not in the graph and cannot be found"),
+        ):
+            if names:
+                warnings.append(f"{len(names):,} {what}, such as {', '.join(names[:3])}")
         if self.candidates == "judged" and judgments.lacks_zeros():
             warnings.append(
                 "nearly all judged documents are relevant: re-ranking them flatters every model, "
@@ -72,7 +80,7 @@ class Protocol:
             "queries": len(judgments.queries),
             "docs": len(graph.docs),
             "judged_docs": len(judged),
-            "judged_docs_in_graph": int((graph.docs.lookup(judged) >= 0).sum()),
+            "judged_docs_in_graph": int(in_graph.sum()),
             "p_holm": "paired t-test, corrected over all pairs of a measure",
             "warnings": warnings,
         }
