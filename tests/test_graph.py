@@ -6,6 +6,7 @@ import pytest
 import planted
 from coclick.errors import ArtefactError, UserError
 from coclick.graph import ClickGraph, Daily, Pairs
+from coclick.split import forget_docs
 from coclick.strings import Vocab
 
 
@@ -131,6 +132,18 @@ def test_splits_cut_the_history_too():
     assert 0 < len(train.skips.clicked) < len(graph.skips.clicked)
     train, held = graph.split("pairs", 0.3, seed=1)
     assert set(history(train)) == set(edges(train))
+
+
+def test_forgotten_documents_leave_no_trace():
+    graph = planted.graph()
+    held = np.array([doc.startswith("hotel") for doc in graph.docs])
+    rest = forget_docs(graph, held)
+    assert list(rest.docs) == list(graph.docs)
+    assert edges(rest) == {pair: clicks for pair, clicks in edges(graph).items() if "hotel" not in pair[1]}
+    before = history(graph)
+    assert history(rest) == {pair: known for pair, known in before.items() if "hotel" not in pair[1]}
+    assert not held[rest.skips.clicked].any()
+    assert not held[rest.skips.skipped].any()
 
 
 def test_impossible_splits():

@@ -72,6 +72,18 @@ def forget_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
     )
 
 
+def forget_docs(graph: ClickGraph, held: Mask) -> ClickGraph:
+    """The graph as if the documents marked in `held` had never been shown; they stay in the collection."""
+    clicks = graph.clicks
+    kept = None if graph.pairs is None else ~held[graph.pairs.docs]
+    skips = graph.skips
+    if skips is not None:
+        skips = _keep(skips, ~held[skips.clicked] & ~held[skips.skipped])
+    return _split(
+        graph, np.where(held[clicks.indices], clicks.data, 0), *_keep_pairs(graph, kept), skips
+    ).train
+
+
 def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -> Split:
     """Skips are left out altogether: they would tell which of the held-out documents was clicked."""
     clicks = graph.clicks

@@ -4,6 +4,11 @@ Cross-fitting. The queries with clicks are cut into folds by a hash of their tex
 trained on the graph without the fold's queries, which they have never heard of, as at search time they have
 never heard of a new query; so the features of an example are those of an unseen query.
 
+What was never shown was never clicked: where many documents have no clicks, that must not be taken for a
+verdict. So in each fold as large a share of the other documents (at most half) loses its clicks as has none
+in the log, and only documents that the log has shown or seen clicked count as not relevant: the trees see
+documents without clicks that are as good as others.
+
 A log with days teaches about seen queries, too: parts that know the earlier days, labels from the clicks of
 the later ones.
 """
@@ -24,9 +29,10 @@ from coclick.graph import ClickGraph
 from coclick.ltr.features import FeatureSet
 from coclick.model import Model, create
 from coclick.progress import Progress, quiet
-from coclick.split import forget_queries
+from coclick.split import forget_docs, forget_queries
 from coclick.text import normalise
 
+MOST_HIDDEN = 0.5  # of the documents with clicks, in a fold
 LATER = 0.2  # of the days whose clicks are labels of seen queries
 
 Grades = dict[int, int]  # document → grade
@@ -104,14 +110,23 @@ def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, Grades]:
 
 
 def examples(
-    parts: Sequence[Model], features: FeatureSet, labels: dict[str, Grades], sampling: Sampling | None = None
+    parts: Sequence[Model],
+    features: FeatureSet,
+    labels: dict[str, Grades],
+    sampling: Sampling | None = None,
+    may_be_bad: NDArray[np.bool_] | None = None,
 ) -> Examples:
-    """What trained parts say of graded queries: all graded documents and some of the other candidates."""
+    """What trained parts say of graded queries: all graded documents and some of the other candidates.
+
+    `may_be_bad` marks the documents that count as not relevant where they have no grade; by default, all.
+    """
     rows, grades, docs, sizes = [], [], [], []
     for query, graded in labels.items():
         signals = features.signals(parts, query)
         known = np.array(sorted(graded), np.int32)
         others = np.setdiff1d(signals.candidates, known)
+        if may_be_bad is not None:
+            others = others[may_be_bad[others]]
         if sampling and len(others) > sampling.negatives:
             others = np.sort(_random(query, sampling).choice(others, sampling.negatives, replace=False))
         chosen = np.concatenate([known, others]).astype(np.int32)
@@ -150,11 +165,12 @@ def _by_fold(
             held = np.zeros(len(graph.queries), bool)
             rows = graph.queries.lookup(queries)
             held[rows[rows >= 0]] = True
-            rest = forget_queries(graph, held)
+            rest = forget_docs(forget_queries(graph, held), _hidden(graph, sampling, fold))
             if not queries or not rest.clicks.nnz:
                 continue
             trained = [create(part).fit(rest) for part in parts]
-            yield examples(trained, features, {query: labels[query] for query in queries}, sampling)
+            asked = {query: labels[query] for query in queries}
+            yield examples(trained, features, asked, sampling, exposed(graph))
             done(len(queries))
 
 
@@ -169,8 +185,23 @@ def _later_days(
     labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
     earlier = forget_queries(earlier, earlier.clicks.lengths() == 0)
     with progress("seen queries"):
+        earlier = forget_docs(earlier, _hidden(graph, sampling, sampling.folds))
         trained = [create(part).fit(earlier) for part in parts]
-        yield examples(trained, features, labels, sampling)
+        yield examples(trained, features, labels, sampling, exposed(graph))
+
+
+def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
+    """The documents that the log has shown, or seen clicked: only those can be known not to be relevant."""
+    shown = graph.clicks_by_doc.lengths() > 0
+    if graph.pairs is not None:
+        shown[graph.pairs.docs] = True
+    return shown
+
+
+def _hidden(graph: ClickGraph, sampling: Sampling, fold: int) -> NDArray[np.bool_]:
+    """The documents whose clicks the parts of a fold are not shown."""
+    share = min(float((graph.clicks_by_doc.lengths() == 0).mean()), MOST_HIDDEN)
+    return np.random.default_rng([sampling.seed, fold]).random(len(graph.docs)) < share
 
 
 def _grades(docs: NDArray[np.int32], clicks: NDArray[np.float32]) -> Grades:
