@@ -26,7 +26,9 @@ MODELS = (
     "vpcg",
     "vpcg(start=doc)",
     "vpcg(start=doc,units=words+chars,own=1)",
-    "backoff(neighbours + vpcg(start=doc,units=words+chars,own=1) + bm25)",
+    "vsm",
+    "backoff(neighbours + vpcg + bm25)",
+    "backoff(vpcg(start=doc,units=words+chars,own=1) + vsm)",
 )
 CHOSEN = "vpcg"  # whose vectors are made of words that people search with
 

@@ -23,8 +23,12 @@ from coclick.model import create, names
 from coclick.progress import Progress, quiet
 
 ALWAYS = ("popularity", "clicks", "logged")  # the floor that everything must beat
-VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,own=1,units=words+chars)")
-SUMS = ("0.8*rw + 0.2*bm25", "backoff(neighbours + vpcg + bm25)", "backoff(neighbours + bm25)")
+VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own=1)")
+SUMS = (
+    "0.8*rw + 0.2*bm25",
+    "backoff(neighbours + vpcg + bm25)",
+    "backoff(vpcg(start=doc,units=words+chars,own=1) + vsm)",
+)
 ROBUST = ("backoff", "ltr")
 _MIXES = ("mix", "backoff")  # names that stand for nothing without their parts
 _LEVEL = 0.05

@@ -33,7 +33,7 @@ from coclick.spec import Range
 from coclick.text import normalise
 
 _PARTS = (
-    "bm25 + neighbours(words=1) + neighbours(words=0) + vpcg"
+    "bm25 + bm25sd_mult + vsm + neighbours(words=1) + neighbours(words=0) + vpcg"
     " + vpcg(start=doc,units=words+chars,own=1) + clicks + popularity"
 )
 Labels = Literal["clicks", "judgments"]
