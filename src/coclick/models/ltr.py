@@ -47,6 +47,7 @@ class Ltr(Model):
     name = "ltr"
     summary = "learning to rank: boosted trees over other models' scores and the evidence behind them"
     can_explain = True
+    most_docs = 500_000
 
     of: str = _PARTS
     objective: Literal["lambdarank", "pointwise"] = "lambdarank"

@@ -43,6 +43,7 @@ class WMD(Model):
     """Documents by how far the query's words have to move to become theirs."""
 
     name = "wmd"
+    most_docs = 100_000
     summary = "word mover's distance between query and text, on word vectors learned from the log"
     needs = ("texts",)
     unseen_queries = True
