@@ -170,9 +170,13 @@ def leaderboard(board: Mapping[str, Any]) -> None:
         ]
         for model in ordered
     ]
+    by = protocol["judged_by"]
+    asked = f"{protocol['queries']:,} " + (
+        "judged queries" if by == "judgments" else f"queries judged by {by}"
+    )
+    ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
     table(
-        f"{protocol['queries']:,} queries judged by {protocol['judged_by']}, {protocol['docs']:,} documents, "
-        f"{protocol['retrieval']}",
+        f"{asked}, {protocol['docs']:,} documents, {ranked}",
         ["model", *_MEASURES, "95 %", "", "the best is", "trained in"],
         rows,
     )
