@@ -78,7 +78,7 @@ def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
             model = create(spec)
             model.check_needs(graph)
         except CoclickError as error:
-            left_out[spec] = error.what
+            left_out[spec] = f"{error.what}; {error.hint}" if error.hint else error.what
             continue
         if len(graph.docs) > model.most_docs:
             left_out[spec] = f"too slow for more than {model.most_docs:,} documents; name it to include it"
