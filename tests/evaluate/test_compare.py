@@ -6,7 +6,7 @@ import pytest
 import planted
 from coclick import train
 from coclick.errors import UserError
-from coclick.evaluate.compare import choose, compare, recommend
+from coclick.evaluate.compare import choose, compare, recommend, two_best
 from coclick.evaluate.judgments import Judgments
 from coclick.evaluate.runs import read_run, run_lines
 from coclick.evaluate.similar import compare_similar, read_intents, read_pairs
@@ -45,6 +45,23 @@ def test_recommended_is_what_backs_off_unless_another_is_better_beyond_chance():
     clear = [trial("bm25", 0.9, 0.8, 0.85, 0.9), trial("backoff(a + b)", 0.1, 0.2, 0.1, 0.15)]
     assert recommend(clear)[0] == "bm25"
     assert recommend([trial("ltr", 0.9, 0.8), trial("bm25", 0.1, 0.1)])[0] == "ltr"
+
+
+def test_the_two_best_single_models_are_tried_together():
+    ordered = [trial(name, 0.5) for name in ("wmd", "ltr", "0.8*rw + 0.2*bm25", "theirs", "vpcg(start=doc)")]
+    assert two_best(ordered) == "backoff(wmd + vpcg(start=doc))"
+    assert two_best(ordered[:3]) is None
+
+
+def test_a_single_model_that_is_ahead_is_tried_with_the_next(monkeypatch):
+    from coclick.evaluate import compare as comparing
+
+    monkeypatch.setattr(comparing, "choose", lambda graph: (["clicks", "bm25", "popularity"], {}))
+    found = compare(GRAPH, JUDGMENTS)
+    assert {one.name for one in found.board.trials} >= {"backoff(bm25 + clicks)"}
+    assert found.recommended == "backoff(bm25 + clicks)"
+    perfect = {topic: [doc for doc in planted.docs() if topic in doc] for topic in planted.TOPICS}
+    assert compare(GRAPH, JUDGMENTS, runs={"theirs": perfect}).recommended == "backoff(bm25 + clicks)"
 
 
 def test_tuning_finds_the_weight_that_matters():

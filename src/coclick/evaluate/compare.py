@@ -2,7 +2,8 @@
 
 Recommended is a model that backs off by itself (`backoff`, or learning to rank with evidence among its
 features), the best of those, unless some single model is better beyond chance: on the queries at hand a
-single model may be as good, but it fails where its one signal is missing.
+single model may be as good, but it fails where its one signal is missing. Where a single model is ahead, it
+is tried once more together with the second best.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from coclick.evaluate.holdout import hold_out
 from coclick.evaluate.judgments import Judgments
 from coclick.evaluate.leaderboard import Board, leaderboard
 from coclick.evaluate.measures import MAIN
-from coclick.evaluate.significance import t_test
+from coclick.evaluate.significance import paired_tests
 from coclick.evaluate.trial import Protocol, Trial
 from coclick.graph import ClickGraph
 from coclick.model import create, names
@@ -66,7 +67,14 @@ def compare(
         protocol = Protocol(protocol.candidates, protocol.gain, protocol.depth, f"held-out clicks, {rule}")
     chosen, left_out = choose(graph)
     board = leaderboard(graph, judgments, [*chosen, *models], progress, protocol=protocol, runs=runs)
-    return Comparison(board, left_out, *recommend(board.ordered()))
+    if not recommend(_models(board, runs))[0].startswith(ROBUST) and (spec := two_best(board.ordered())):
+        board.trials.extend(leaderboard(graph, judgments, [spec], progress, protocol=protocol).trials)
+    return Comparison(board, left_out, *recommend(_models(board, runs)))
+
+
+def _models(board: Board, runs: Mapping[str, Any] | None) -> list[Trial]:
+    """What can be trained, best first: runs from elsewhere are judged, not recommended."""
+    return [trial for trial in board.ordered() if trial.name not in (runs or {})]
 
 
 def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
@@ -87,15 +95,23 @@ def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
     return chosen, left_out
 
 
+def two_best(ordered: Sequence[Trial]) -> str | None:
+    """A model that backs off from the best single model to the second best: two signals instead of one."""
+    singles = [trial.name for trial in ordered if trial.name.split("(")[0] in names()]
+    singles = [name for name in singles if not name.startswith(ROBUST)]
+    return f"backoff({singles[0]} + {singles[1]})" if len(singles) > 1 else None
+
+
 def recommend(ordered: Sequence[Trial]) -> tuple[str, str]:
     """The specification of the model to train, and why it is that one; trials come best first."""
     best = ordered[0]
     robust = next((trial for trial in ordered if trial.name.startswith(ROBUST)), best)
-    difference = robust.values() - best.values()
     figure = f"{MAIN} {robust.values().mean():.3f}"
     if robust is best:
         return best.name, f"it ranks best ({figure})"
-    if t_test(difference) < _LEVEL:
+    tests = paired_tests({trial.name: trial.values() for trial in ordered}, MAIN)
+    chance = next(row["p_holm"] for row in tests if (row["a"], row["b"]) == (best.name, robust.name))
+    if chance < _LEVEL:
         figure = f"{MAIN} {best.values().mean():.3f}"
         return best.name, f"it ranks best ({figure}), beyond chance"
     return (
