@@ -49,8 +49,9 @@ def test_recommended_is_what_backs_off_unless_another_is_better_beyond_chance():
 
 def test_the_two_best_single_models_are_tried_together():
     ordered = [trial(name, 0.5) for name in ("wmd", "ltr", "0.8*rw + 0.2*bm25", "theirs", "vpcg(start=doc)")]
-    assert two_best(ordered) == "backoff(wmd + vpcg(start=doc))"
-    assert two_best(ordered[:3]) is None
+    weighted = ("vpcg(start=doc)", "0.5*vpcg(start=doc)", "0.2*vpcg(start=doc)")
+    assert two_best(ordered) == [f"backoff(wmd + {second})" for second in weighted]
+    assert two_best(ordered[:3]) == []
 
 
 def test_a_single_model_that_is_ahead_is_tried_with_the_next(monkeypatch):

@@ -17,7 +17,7 @@ from coclick.evaluate.holdout import hold_out
 from coclick.evaluate.judgments import Judgments
 from coclick.evaluate.leaderboard import Board, leaderboard
 from coclick.evaluate.measures import MAIN
-from coclick.evaluate.significance import paired_tests
+from coclick.evaluate.significance import t_test
 from coclick.evaluate.trial import Protocol, Trial
 from coclick.graph import ClickGraph
 from coclick.model import create, names
@@ -33,6 +33,7 @@ SUMS = (
 ROBUST = ("backoff", "ltr")
 _MIXES = ("mix", "backoff")  # names that stand for nothing without their parts
 _LEVEL = 0.05
+_SECOND = (1, 0.5, 0.2)  # weights of the second best beside the best
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,10 @@ def compare(
         protocol = Protocol(protocol.candidates, protocol.gain, protocol.depth, f"held-out clicks, {rule}")
     chosen, left_out = choose(graph)
     board = leaderboard(graph, judgments, [*chosen, *models], progress, protocol=protocol, runs=runs)
-    if not recommend(_models(board, runs))[0].startswith(ROBUST) and (spec := two_best(board.ordered())):
-        board.trials.extend(leaderboard(graph, judgments, [spec], progress, protocol=protocol).trials)
+    if not recommend(_models(board, runs))[0].startswith(ROBUST):
+        together = two_best(board.ordered())
+        if together:
+            board.trials.extend(leaderboard(graph, judgments, together, progress, protocol=protocol).trials)
     return Comparison(board, left_out, *recommend(_models(board, runs)))
 
 
@@ -95,11 +98,13 @@ def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
     return chosen, left_out
 
 
-def two_best(ordered: Sequence[Trial]) -> str | None:
-    """A model that backs off from the best single model to the second best: two signals instead of one."""
+def two_best(ordered: Sequence[Trial]) -> list[str]:
+    """Models that back off from the best single model to the second best: two signals instead of one."""
     singles = [trial.name for trial in ordered if trial.name.split("(")[0] in names()]
     singles = [name for name in singles if not name.startswith(ROBUST)]
-    return f"backoff({singles[0]} + {singles[1]})" if len(singles) > 1 else None
+    if len(singles) < 2:
+        return []
+    return [str(create(f"backoff({singles[0]} + {weight}*{singles[1]})")) for weight in _SECOND]
 
 
 def recommend(ordered: Sequence[Trial]) -> tuple[str, str]:
@@ -109,9 +114,8 @@ def recommend(ordered: Sequence[Trial]) -> tuple[str, str]:
     figure = f"{MAIN} {robust.values().mean():.3f}"
     if robust is best:
         return best.name, f"it ranks best ({figure})"
-    tests = paired_tests({trial.name: trial.values() for trial in ordered}, MAIN)
-    chance = next(row["p_holm"] for row in tests if (row["a"], row["b"]) == (best.name, robust.name))
-    if chance < _LEVEL:
+    # Not corrected for the number of models: what is recommended must not be worse even by that.
+    if t_test(best.values() - robust.values()) < _LEVEL:
         figure = f"{MAIN} {best.values().mean():.3f}"
         return best.name, f"it ranks best ({figure}), beyond chance"
     return (
