@@ -36,3 +36,15 @@ def top_rows(scores: NDArray[np.float32], k: int) -> tuple[NDArray[np.int32], ND
         candidates = candidates[scores[candidates] >= kth]
     best = candidates[np.lexsort((candidates, -scores[candidates]))][:k]
     return best.astype(np.int32), scores[best]
+
+
+def without_itself(
+    rows: NDArray[np.int32], scores: NDArray[np.float32], own: NDArray[np.int32], k: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """k of k + 1 neighbours that were found for each row `own`, without that row; −1 is no row."""
+    itself = rows == own[:, None]
+    itself &= own[:, None] >= 0
+    order = np.argsort(itself, axis=1, kind="stable")
+    rows = np.take_along_axis(np.where(itself, -1, rows), order, 1).astype(np.int32)
+    scores = np.take_along_axis(np.where(itself, 0, scores), order, 1).astype(np.float32)
+    return rows[:, :k], scores[:, :k]

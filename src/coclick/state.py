@@ -1,8 +1,8 @@
 """What a model has learned, to disk and back, without a line of code in the model.
 
-Every attribute whose name ends in `_` is state: arrays, sparse rows, strings, plain JSON values, and
-dataclasses marked `@stored`, field by field. Reading builds only the types named here, so a manifest from
-a stranger cannot make us construct anything else.
+Every attribute whose name ends in `_` is state: arrays, sparse rows, strings, plain JSON values, dataclasses
+marked `@stored`, field by field, and lists of those. Reading builds only the types named here, so a manifest
+from a stranger cannot make us construct anything else.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
             for part in fields(value)
         }
         return {"type": type(value).__name__, "fields": parts}
+    if isinstance(value, list) and any(type(item).__name__ in _STORED for item in value):
+        return {"type": "list", "items": [write_value(out, f"{name}.{i}", v) for i, v in enumerate(value)]}
     return {"type": "json", "value": value}
 
 
@@ -66,6 +68,8 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
             return Vocab.read(source, name)
         if kind == "strings":
             return Strings.read(source, name)
+        if kind == "list":
+            return [read_value(source, f"{name}.{i}", item) for i, item in enumerate(entry["items"])]
         parts = {
             part.name: read_value(source, f"{name}.{part.name}", entry["fields"][part.name])
             for part in fields(_STORED[kind])

@@ -13,14 +13,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrivals import Arrivals
 from coclick.bounds import check_bounds
-from coclick.errors import UserError
 from coclick.explanation import Behind, Explanation, Part, Word
-from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
 from coclick.model import Allowed, Found, Model, as_list
 from coclick.origins import NoOrigin, Origin
-from coclick.run import Run
+from coclick.run import Run, without_itself
 from coclick.sparse import Csr, stack
 from coclick.strings import Strings, Vocab
 from coclick.text import normalise
@@ -117,25 +116,14 @@ class VectorModel(Model):
         """New documents get vectors from their texts; nothing is learned again."""
         if not self.can_add:
             self._cannot("take documents after training", "can_add")
-        graph = self.trained_on
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
-        names = list(docs)
-        known = graph.docs.lookup(names) >= 0
-        if known.any():
-            count, example = int(known.sum()), names[int(np.flatnonzero(known)[0])]
-            raise UserError(
-                f"{count:,} of {len(names):,} documents are in the model already, such as {example!r}",
-                hint="train again to change documents that are known",
-            )
-        given = [{"title": text} if isinstance(text, str) else text for text in docs.values()]
-        fields = sorted({"title", *(name for text in given for name in text)})
-        texts = {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}
+        new = Arrivals.of(docs, self.trained_on)
         larger = copy.copy(self)
-        larger.graph_ = _with_docs(graph, names, texts)
-        vectors = stack(self.doc_index_.vectors, self.embed_docs(texts))
+        larger.graph_ = new.graph
+        vectors = stack(self.doc_index_.vectors, self.embed_docs(new.texts))
         larger.doc_index_ = VectorIndex.build(vectors, self.doc_index_.max_norm)
-        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(names)}
+        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
         return larger
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -146,12 +134,7 @@ class VectorModel(Model):
     def _similar(self, index: VectorIndex, vectors: Csr, own: NDArray[np.int32], k: int, names: Vocab) -> Run:
         """The nearest rows without the row itself, for which one more is fetched."""
         rows, scores = index.search(vectors, min(k + 1, len(names)))
-        itself = rows == own[:, None]
-        itself &= own[:, None] >= 0
-        order = np.argsort(itself, axis=1, kind="stable")
-        rows = np.take_along_axis(np.where(itself, -1, rows), order, 1).astype(np.int32)
-        scores = np.take_along_axis(np.where(itself, 0, scores), order, 1).astype(np.float32)
-        return Run(rows[:, :k], scores[:, :k], names)
+        return Run(*without_itself(rows, scores, own, k), names)
 
 
 def _unit_parts(origins: tuple[Origin, Origin], term: int, value: float, clicks: int | None) -> list[Part]:
@@ -165,16 +148,3 @@ def _unit_parts(origins: tuple[Origin, Origin], term: int, value: float, clicks:
         return Part("query unit", label, value * part, *behind, doc_parts(value * part))
 
     return [query_part(*unit) for unit in query_units] if query_units else doc_parts(value)
-
-
-def _with_docs(graph: ClickGraph, names: list[str], texts: Mapping[str, Strings]) -> ClickGraph:
-    """The same graph with more documents, none of them clicked."""
-    clicks = Csr(
-        graph.clicks.indptr, graph.clicks.indices, graph.clicks.data, graph.clicks.columns + len(names)
-    )
-    blank, old_blank = (Strings.from_list([""] * count) for count in (len(names), len(graph.docs)))
-    columns = {
-        name: graph.texts.get(name, old_blank).concatenate(texts.get(name, blank))
-        for name in {"title", *graph.texts}
-    }
-    return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, figures=graph.figures)

@@ -91,8 +91,7 @@ def tf_idf(counts: Csr, idf: NDArray[np.float32], tf: str) -> Csr:
 
 def unit_rows(matrix: Csr) -> Csr:
     """Every row divided by its Euclidean length; empty rows stay empty."""
-    squares = np.concatenate([[0.0], np.cumsum(matrix.data.astype(np.float64) ** 2)])
-    lengths = np.sqrt(squares[matrix.indptr[1:]] - squares[matrix.indptr[:-1]])
+    lengths = np.sqrt(matrix.with_data(matrix.data * matrix.data).row_sums())
     scale = np.repeat(lengths, matrix.lengths())
     return matrix.with_data((matrix.data / np.maximum(scale, 1e-30)).astype(np.float32))
 

@@ -1,0 +1,51 @@
+"""Documents that arrive after training: checked, with their fields side by side, and in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from coclick.errors import UserError
+from coclick.graph import ClickGraph
+from coclick.sparse import Csr
+from coclick.strings import Strings
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """New documents, and the graph with them, in which nobody has clicked them."""
+
+    names: list[str]
+    texts: Mapping[str, Strings]  # by field
+    graph: ClickGraph
+
+    @classmethod
+    def of(cls, docs: Mapping[str, str | Mapping[str, str]], graph: ClickGraph) -> Arrivals:
+        """From titles or fields by id, none of which may be known."""
+        names = list(docs)
+        known = graph.docs.lookup(names) >= 0
+        if known.any():
+            count, example = int(known.sum()), names[int(np.flatnonzero(known)[0])]
+            raise UserError(
+                f"{count:,} of {len(names):,} documents are in the model already, such as {example!r}",
+                hint="train again to change documents that are known",
+            )
+        given = [{"title": text} if isinstance(text, str) else text for text in docs.values()]
+        fields = sorted({"title", *(name for text in given for name in text)})
+        texts = {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}
+        return cls(names, texts, _with_docs(graph, names, texts))
+
+
+def _with_docs(graph: ClickGraph, names: list[str], texts: Mapping[str, Strings]) -> ClickGraph:
+    """The same graph with more documents, none of them clicked."""
+    clicks = Csr(
+        graph.clicks.indptr, graph.clicks.indices, graph.clicks.data, graph.clicks.columns + len(names)
+    )
+    blank, old_blank = (Strings.from_list([""] * count) for count in (len(names), len(graph.docs)))
+    columns = {
+        name: graph.texts.get(name, old_blank).concatenate(texts.get(name, blank))
+        for name in {"title", *graph.texts}
+    }
+    return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, figures=graph.figures)
