@@ -33,6 +33,8 @@ def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
         yield from out_of_bounds("docs", value.docs)
         for field, texts in value.texts.items():
             yield from out_of_bounds(f"text.{field}", texts)
+        for view, features in value.views.items():
+            yield from out_of_bounds(f"view.{view}", features)
     elif isinstance(value, list):
         for i, item in enumerate(value):
             yield from out_of_bounds(f"{name}.{i}", item)

@@ -8,14 +8,15 @@ opens by memory map; in memory it is the same class over plain arrays.
     daily         for each day of each pair the same counts, with a histogram of positions
     skips         for each query: (clicked document, document shown above it and passed over, how often)
     variants      raw spellings that normalisation merged into a query
+    views         features of a user's own, by name: see `coclick.own_views`
 
 A log of aggregated clicks has `clicks` and perhaps `pairs`; the rest needs events.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -24,12 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError, UserError
+from coclick.own_views import View, check_name, merged, placed, view_names
 from coclick.sparse import Csr
 from coclick.store import Artefact, ArtefactWriter, writing
 from coclick.strings import Strings, Vocab
 from coclick.text import normalise_batch
 
 if TYPE_CHECKING:
+    from coclick.own_views import Rows
     from coclick.split import Split
 
 Ints = NDArray[np.int32]
@@ -109,6 +112,7 @@ class ClickGraph:
     skips: Skips | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)  # what the build counted
     artefact: Artefact | None = None
+    views: Mapping[str, View] = field(default_factory=dict)  # the user's own
 
     # -- making one ------------------------------------------------------------------------------------
 
@@ -170,6 +174,7 @@ class ClickGraph:
             Skips.read(source),
             source.manifest.get("figures", {}),
             source,
+            {name: View.read(source, name, len(queries), len(docs)) for name in view_names(source.files)},
         )
 
     def save(self, path: str | Path, *, force: bool = False) -> ClickGraph:
@@ -190,6 +195,30 @@ class ClickGraph:
         for table in (self.pairs, self.daily, self.skips):
             if table is not None:
                 table.write(out)
+        for name, view in self.views.items():
+            view.write(out, name)
+
+    def with_view(
+        self,
+        name: str,
+        queries: Rows,
+        docs: Rows,
+        *,
+        query_features: Sequence[str] | None = None,
+        doc_features: Sequence[str] | None = None,
+    ) -> ClickGraph:
+        """The graph with one more view: for each side ids and a sparse matrix with a row for each of them.
+
+        Features are called as given or, without names, by the number of their column. Ids that the graph
+        does not have are counted in `figures` and left out.
+        """
+        check_name(name)
+        query_rows, query_names, unknown_queries = placed(queries, query_features, self.queries, "queries")
+        doc_rows, doc_names, unknown_docs = placed(docs, doc_features, self.docs, "documents")
+        view = View(query_rows, doc_rows, query_names, doc_names)
+        unknown = {"unknown_queries": unknown_queries, "unknown_docs": unknown_docs}
+        figures = {**self.figures, "views": {**self.figures.get("views", {}), name: unknown}}
+        return replace(self, views={**self.views, name: view}, figures=figures, artefact=None)
 
     # -- looking at it ---------------------------------------------------------------------------------
 
@@ -238,7 +267,7 @@ class ClickGraph:
         return split(self, by, fraction, seed)
 
     def merge(self, other: ClickGraph) -> ClickGraph:
-        """The clicks of both graphs; texts from this one, from the other where this one has none."""
+        """The clicks of both graphs; texts, and rows of views, from the other where this one has none."""
         queries = Vocab.from_list([*self.queries, *other.queries])
         docs = Vocab.from_list([*self.docs, *other.docs])
         graphs = (self, other)
@@ -258,4 +287,6 @@ class ClickGraph:
                 for doc, text in zip(new.tolist(), graph.texts.get(name, ()), strict=False):
                     column[doc] = text or column[doc]
             texts[name] = Strings.from_list(column)
-        return ClickGraph(queries, docs, clicks, texts)
+        parts = [(graph.views, q, d) for graph, q, d in zip(graphs, new_query, new_doc, strict=True)]
+        views = merged(parts, len(queries), len(docs))
+        return ClickGraph(queries, docs, clicks, texts, views=views)

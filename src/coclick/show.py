@@ -130,7 +130,7 @@ def info(figures: Mapping[str, Any]) -> None:
     for key, value in figures.items():
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
-    for key in ("parameters", "texts", "build", "training"):
+    for key in ("parameters", "texts", "views", "build", "training"):
         if flat := [[name, _short(value)] for name, value in _flat(figures.get(key, {}))]:
             console.print()
             table(key, ["", ""], flat)

@@ -2,6 +2,7 @@
 
 What the graph knows beyond clicks (impressions, sessions, days, skips) is cut the same way, so that nothing
 of what is held out can be learned from it: a model that reads impressions can be judged like any other.
+Views of the user's own are no part of the log: like texts they stay with the queries and documents that stay.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def forget_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
     def kept_rows(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.append(indptr[:-1][~held], indptr[-1])  # the rows taken out are empty
 
-    texts, order = graph.queries.take(np.flatnonzero(~held)), graph.queries.order
+    kept = np.flatnonzero(~held)
+    texts, order = graph.queries.take(kept), graph.queries.order
     new_ids = _pointers(~held)[order[~held[order]]].astype(np.int32)
     clicks = Csr(kept_rows(rest.clicks.indptr), rest.clicks.indices, rest.clicks.data, rest.clicks.columns)
     return replace(
@@ -69,6 +71,7 @@ def forget_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
         clicks=clicks,
         pairs=rest.pairs and replace(rest.pairs, indptr=kept_rows(rest.pairs.indptr)),
         skips=rest.skips and replace(rest.skips, indptr=kept_rows(rest.skips.indptr)),
+        views={name: view.take_queries(kept) for name, view in graph.views.items()},
     )
 
 
@@ -133,7 +136,7 @@ def _split(
 ) -> Split:
     clicks = graph.clicks
     rest = _drop_zeros(clicks, clicks.data - held)
-    train = ClickGraph(graph.queries, graph.docs, rest, graph.texts, pairs, daily, skips, graph.figures)
+    train = replace(graph, clicks=rest, pairs=pairs, daily=daily, skips=skips, artefact=None)
     return Split(train, _drop_zeros(clicks, held))
 
 
