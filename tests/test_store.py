@@ -1,6 +1,7 @@
 """Artefacts: what is written comes back; what is damaged says so; what is interrupted leaves no trace."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -229,3 +230,15 @@ def test_full_disk(tmp_path):
     assert "cannot write" in answer
     assert "nothing was changed" in answer
     assert Artefact(tmp_path / "a").array("numbers")[0] == 1
+
+
+def test_what_a_dead_writer_left_is_not_written_through(tmp_path):
+    """A process with our number died after it had linked a file: its link is not opened for writing."""
+    path = tmp_path / "a"
+    with writing(path) as out:
+        out.array("values", np.arange(5))
+        out.commit("graph")
+    os.link(Artefact(path).file("values"), path / f".part-{os.getpid()}-1")
+    with writing(path, force=True) as out:
+        out.array("more", np.arange(2))
+        assert Artefact(path).array("values").tolist() == [0, 1, 2, 3, 4]

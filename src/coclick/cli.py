@@ -100,6 +100,42 @@ def build(
 
 
 @app.command()
+def view(
+    graph: GraphPath,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What specifications call it: views=words+NAME.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The new graph's directory.")],
+    queries: Annotated[
+        list[str] | None, typer.Option(help="Files or globs: query, feature and perhaps value.")
+    ] = None,
+    docs: Annotated[
+        list[str] | None, typer.Option(help="Files or globs: doc, feature and perhaps value.")
+    ] = None,
+    memory: Annotated[str, typer.Option(help="A bound for the whole process.")] = "4GB",
+    threads: Threads = None,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Add a view of your own to a graph: features of queries and of documents for models to learn from.
+
+    The rest of the graph is linked, not copied. Rows that are wrong are counted and kept.
+    """
+    from coclick import logs, show
+    from coclick.describe import describe
+    from coclick.store import check_output
+
+    check_output(out, force, "graph")
+    logs.add_view(graph, name, queries or [], docs or [], out, memory=memory, threads=threads, force=force)
+    figures = describe(out)
+    if json_:
+        print_json({"view": name} | figures["views"][name])
+    else:
+        show.view_summary(name, figures)
+        suggest(f'coclick train "pls(views=words+{name})" {out} -o model')
+
+
+@app.command()
 def info(
     path: AnyPath,
     json_: Json = False,

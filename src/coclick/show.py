@@ -117,6 +117,22 @@ def graph_summary(figures: Mapping[str, Any]) -> None:
             console.print(f"rejected {rows} are in rejects.parquet: {escape(reasons)}")
 
 
+def view_summary(name: str, figures: Mapping[str, Any]) -> None:
+    """What a view that was just added covers of its graph, and what was left aside."""
+    view = figures["views"][name]
+    for key, side in (("query", "queries"), ("doc", "docs")):
+        shown = "documents" if side == "docs" else side
+        console.print(
+            f"[bold]{view[side]:,}[/] of {figures[side]:,} {shown} have features in {name}: "
+            f"[bold]{view[f'{key}_features']:,}[/] different ones"
+        )
+        if unknown := view[f"unknown_{side}"]:
+            console.print(f"{shown} that the graph does not have: {unknown:,}")
+    if rejected := view["rejected"]:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.items())
+        console.print(f"rejected rows are in rejects_{name}.parquet: {escape(reasons)}")
+
+
 def model_summary(figures: Mapping[str, Any]) -> None:
     """A few lines on a model that was just trained."""
     console.print(f"[bold]{escape(figures['model'])}[/] {_size(figures['bytes'])}")

@@ -236,7 +236,9 @@ class ArtefactWriter:
 
     def _part(self) -> Path:
         self._parts += 1
-        return self.path / f".part-{os.getpid()}-{self._parts}"
+        part = self.path / f".part-{os.getpid()}-{self._parts}"
+        part.unlink(missing_ok=True)  # a dead process left it, perhaps as a link to a file that is in use
+        return part
 
     def _keep(self, name: str, part: Path, entry: dict[str, Any], suffix: str) -> None:
         entry["file"] = f"{name}-{entry['digest'][:16]}.{suffix}"

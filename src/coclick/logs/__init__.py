@@ -8,7 +8,8 @@ All of it is SQL on a temporary DuckDB database that spills to disk; Python sees
 from __future__ import annotations
 
 from coclick.logs.documents import read_docs
+from coclick.logs.own_view import add_view
 from coclick.logs.pipeline import build
 from coclick.logs.variants import variants
 
-__all__ = ["build", "read_docs", "variants"]
+__all__ = ["add_view", "build", "read_docs", "variants"]

@@ -17,7 +17,7 @@ from coclick.logs import scans
 from coclick.logs.fields import Column
 from coclick.logs.files import LogFile, check_gzip, look, open_bytes, with_header
 from coclick.logs.names import DOC_COLUMNS, plain, resolve
-from coclick.logs.rows import create_reject
+from coclick.logs.rejects import create_reject
 from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
 
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}

@@ -117,4 +117,29 @@ def event_fields(column: Mapping[str, Column]) -> str:
     return ", ".join([*fields, f"CASE {' '.join(checks)} END AS bad"])
 
 
+def view_fields(column: Mapping[str, Column]) -> str:
+    """Select list of one side of a view: query or doc, feature, value (1 without such a column), bad."""
+    key = "query" if "query" in column else "doc"
+    checks = [f"WHEN {name} IS NULL THEN '{name}|is missing'" for name in (key, "feature")]
+    value = "1::DOUBLE"
+    if "value" in column:
+        value = column["value"].number()
+        checks += [
+            f"WHEN {column['value'].missing} THEN 'value|is missing'",
+            "WHEN value IS NULL THEN 'value|is not a number'",
+            "WHEN isnan(value) OR isinf(value) THEN 'value|is not a finite number'",
+            "WHEN value < 0 THEN 'value|is negative'",
+            f"WHEN value < 1.0 / {_MOST} THEN 'value|is zero'",
+            f"WHEN value > {_MOST} THEN 'value|is too large'",
+        ]
+    return ", ".join(
+        [
+            f"{column[key].text()} AS {key}",
+            f"{column['feature'].text()} AS feature",
+            f"{value} AS value",
+            f"CASE WHEN problem IS NOT NULL THEN problem {' '.join(checks)} END AS bad",
+        ]
+    )
+
+
 _MISSING = "WHEN query IS NULL THEN 'query|is missing' WHEN doc IS NULL THEN 'doc|is missing'"

@@ -150,6 +150,17 @@ def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:
     return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
 
 
+def blame(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
+    """The file that a statement failed on, if it was one of the user's."""
+    for path in paths:
+        if str(path) in str(error):
+            return UserError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path))
+    if type(error) is duckdb.Error:  # what the Parquet reader raises on damaged pages; it names no file
+        names = ", ".join(map(str, paths[:3]))
+        return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy it again")
+    return error
+
+
 def _unreadable_gzip(path: Path, error: Exception) -> UserError:
     return UserError(
         f"the gzip file is damaged: {error}", where=str(path), hint="copy it again, or leave it out"

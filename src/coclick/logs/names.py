@@ -31,9 +31,16 @@ DOC_COLUMNS: dict[str, tuple[str, ...]] = {
     "doc": (*LOG_COLUMNS["doc"][:-1], "id", "_id"),
     "title": ("title", "name", "doc_title", "product_title"),
 }
+VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
+    "query": LOG_COLUMNS["query"],
+    "doc": (*LOG_COLUMNS["doc"], "id", "_id"),
+    "feature": ("feature", "feature_name", "tag", "category", "term", "word", "token", "name", "key"),
+    "value": ("value", "weight", "score", "count", "n", "tf"),
+}
 FIELDS = {
     "clicks": ("query", "doc", "clicks", "impressions", "users"),
     "events": ("query", "doc", "timestamp", "user", "action", "position"),
+    "view": ("query", "doc", "feature", "value"),  # either query or doc
 }
 REQUIRED = {"clicks": ("query", "doc", "clicks"), "events": ("query", "doc")}
 SKIP = ("", "_", "-")  # in --columns: a column that nobody needs

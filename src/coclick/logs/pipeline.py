@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,13 +15,14 @@ from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.threads import threads as all_threads
 from coclick.logs import arrays, clicks, documents, events, ids
-from coclick.logs.files import expand, look
+from coclick.logs.files import blame, expand, look
 from coclick.logs.history import write_history
 from coclick.logs.names import ACTIONS, FORMATS, weighted_actions
 from coclick.logs.recognise import Found, recognise
-from coclick.logs.rows import Rows, create_reject, rejected
+from coclick.logs.rejects import create_reject, first_rejected, publish_rejects, rejected, write_rejects
+from coclick.logs.rows import Rows
 from coclick.logs.variants import write_variants
-from coclick.logs.workspace import Workspace, literal, parse_memory
+from coclick.logs.workspace import Workspace, parse_memory
 from coclick.store import ArtefactWriter, writing
 
 REJECTS = "rejects.parquet"
@@ -84,7 +83,7 @@ def build(
         run.write()
         run.figures["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", figures=run.figures)
-        _publish_rejects(writer)
+        publish_rejects(writer, "rejects", REJECTS)
     return ClickGraph.open(out)
 
 
@@ -123,7 +122,7 @@ class _Build:
             if "user" in rows.fields:
                 ids.number_users(work, rows.relation)
         except duckdb.Error as error:
-            raise self._blame(error) from error
+            raise blame(error, self._files) from error
         if self.docs:
             documents.check_overlap(work, self.docs)
             documents.number_texts(work, self.text_fields)
@@ -139,7 +138,7 @@ class _Build:
                 right = events.number_events(work, rows) + rows.aside
                 self._check_actions()
         except duckdb.Error as error:
-            raise self._blame(error) from error
+            raise blame(error, self._files) from error
         if right < rows.read:
             self.say(f"{rows.read - right:,} rows are wrong: looking where they stand")
             rows.save_rejects()
@@ -212,7 +211,7 @@ class _Build:
         self.figures["merged_spellings"] = write_variants(work, out, queries)
         if self.text_fields:
             self.figures["docs_without_text"] = docs.size - max(texts)
-        self._write_rejects()
+        write_rejects(work, out, "rejects")
 
     def _final_numbers(self) -> tuple[arrays.Numbering, arrays.Numbering]:
         """Number what is used: queries with an edge, or, without thresholds, all that were shown or
@@ -264,14 +263,6 @@ class _Build:
         shown = f"SELECT pair // {known.docs} AS q, pair % {known.docs} AS d FROM shown"
         return shown if known.sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
-    def _write_rejects(self) -> None:
-        if not self.work.value("SELECT count(*) FROM reject"):
-            return
-        path = self.out.scratch()
-        self.work.run(f"""
-            COPY (FROM reject ORDER BY file, line, field, reason, raw) TO {literal(path)} (FORMAT parquet)""")
-        self.out.parquet("rejects", path)
-
     def _check_actions(self) -> None:
         """An action of the user's own that never occurs is most likely misspelt."""
         there = {row[0] for row in self.work.rows("SELECT DISTINCT a FROM event")}
@@ -295,39 +286,15 @@ class _Build:
             others = ", ".join(self.rows.other_actions) or "impressions only"
             return UserError(what, hint=f"say with --actions what counts as a click; the log has {others}")
         reason, count = next(iter(figures["rejected"].items()))
-        file, line, raw = self.work.rows(f"""
-            SELECT file, line, raw FROM reject WHERE trim(field || ' ' || reason) = {literal(reason)}
-            ORDER BY file, line LIMIT 1""")[0]
         return UserError(
             f"{what}, {sum(figures['rejected'].values()):,} rejected; commonest reason: {reason} ({count:,})",
-            where=f"{file}, line {line}: {raw[:200]}",
+            where=first_rejected(self.work, reason),
         )
 
-    def _blame(self, error: duckdb.Error) -> Exception:
-        """The file that a statement failed on, if it was one of the user's."""
-        paths = [*self.paths, *([self.docs] if self.docs else [])]
-        for path in paths:
-            if str(path) in str(error):
-                return UserError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path))
-        if type(error) is duckdb.Error:  # what the Parquet reader raises on damaged pages; it names no file
-            names = ", ".join(map(str, paths[:3]))
-            return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy it again")
-        return error
+    @property
+    def _files(self) -> list[Path]:
+        return [*self.paths, *([self.docs] if self.docs else [])]
 
 
 def _iso(microseconds: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)).isoformat()
-
-
-def _publish_rejects(out: ArtefactWriter) -> None:
-    """`rejects.parquet`: the rejected rows under a name that people find."""
-    target = out.path / REJECTS
-    if "rejects" not in out.files:
-        target.unlink(missing_ok=True)
-        return
-    part = out.scratch()
-    try:
-        os.link(out.path / out.files["rejects"]["file"], part)
-    except OSError:
-        shutil.copyfile(out.path / out.files["rejects"]["file"], part)
-    part.replace(target)

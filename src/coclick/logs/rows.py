@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event
 
 from coclick.logs import scans, ubi
-from coclick.logs.fields import Column, click_fields, event_fields
+from coclick.logs.fields import Column, click_fields, event_fields, view_fields
 from coclick.logs.files import LogFile, check_gzip
 from coclick.logs.names import FIELDS, Action, action_codes
 from coclick.logs.recognise import Found
@@ -35,7 +34,7 @@ class _Group:
 
 @dataclass
 class Rows:
-    """The rows of a log. `relation` has the columns of `names`, and `bad` for what is wrong with a row.
+    """The rows of a log or of a view. `relation` has the columns of `names`, and `bad` for what is wrong.
 
     Event logs have `act`, the action's code: rows without one are neither shown nor clicked, nor rejected.
     """
@@ -52,10 +51,15 @@ class Rows:
     _groups: list[_Group] = field(default_factory=list)
 
     @property
+    def has_events(self) -> bool:
+        """Whether rows are events, each with an action."""
+        return self.format in ("events", "ubi")
+
+    @property
     def names(self) -> list[str]:
         """The columns of the relation."""
-        if self.format == "clicks":
-            return [name for name in FIELDS["clicks"] if name in self.fields]
+        if not self.has_events:
+            return [name for name in FIELDS[self.format] if name in self.fields]
         optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
         return ["query", "doc", *(optional[name] for name in optional if name in self.fields)]
 
@@ -69,7 +73,7 @@ class Rows:
                 groups.setdefault(file.shape, ([], place))[0].append(file)
             parts = [self._open_group(group, place) for group, place in groups.values()]
             self.relation = " UNION ALL ".join(parts)
-        if self.format != "clicks":
+        if self.has_events:
             self._tell_actions()
             self.relation = f"SELECT *, {self._act}::TINYINT AS act FROM ({self.relation})"
         self.read += self.work.value(f"SELECT count(*) FROM ({self.relation})")
@@ -85,7 +89,7 @@ class Rows:
         else:
             keys = []
             column = {name: Column(f"cell[{index + 1}]") for name, index in wanted.items()}
-        for name in {"doc", "user"} & column.keys():
+        for name in {"doc", "user", "feature"} & column.keys():
             column[name] = Column(f"trim({column[name].sql})")
         group = _Group(files, lambda lines: self._typed(column, scans.cells(files[0], lines, keys)))
         return self._stage(group, scans.lines(files))
@@ -115,8 +119,8 @@ class Rows:
         self.relation = self._stage(group, lines)
 
     def _typed(self, column: dict[str, Column], source: str) -> str:
-        fields = click_fields(column) if self.format == "clicks" else event_fields(column)
-        return f"SELECT *, {fields} FROM ({source})"
+        fields = {"clicks": click_fields, "view": view_fields}.get(self.format, event_fields)
+        return f"SELECT *, {fields(column)} FROM ({source})"
 
     def _tell_actions(self) -> None:
         """Give the actions that matter their codes, and count the others."""
@@ -160,7 +164,8 @@ class Rows:
 
         Needs the table `spelling`, which knows the queries that normalisation leaves nothing of.
         """
-        kept = "true" if self.format == "clicks" else f"({self._act}) IS NOT NULL"
+        kept = f"({self._act}) IS NOT NULL" if self.has_events else "true"
+        blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL)" if "query" in self.fields else "false"
         wrong = f"({kept} OR action IS NULL)" if "action" in self.fields else "true"
         self.work.run(f"INSERT INTO reject {self._unreadable()}")
         self.work.keep_order(True)
@@ -171,9 +176,7 @@ class Rows:
                     SELECT file, line, split_part(bad, '|', 1), split_part(bad, '|', 2), raw
                     FROM (
                         SELECT file, line, raw, CASE WHEN bad IS NOT NULL AND {wrong} THEN bad
-                            WHEN bad IS NULL AND {kept}
-                                AND query IN (SELECT raw FROM spelling WHERE id IS NULL)
-                            THEN '{_BLANK}' END AS bad
+                            WHEN bad IS NULL AND {kept} AND {blank} THEN '{_BLANK}' END AS bad
                         FROM ({group.typed(group.numbered(file))}))
                     WHERE bad IS NOT NULL""")
         self.work.keep_order(False)
@@ -181,18 +184,3 @@ class Rows:
 
 def _quoted(name: str) -> str:
     return name.replace('"', '""')
-
-
-def create_reject(work: Workspace) -> None:
-    """The table of rejected rows of log and documents."""
-    scans.create_unreadable(work)
-    work.run("CREATE TABLE reject (file VARCHAR, line BIGINT, field VARCHAR, reason VARCHAR, raw VARCHAR)")
-
-
-def rejected(work: Workspace, files: Sequence[Path]) -> dict[str, int]:
-    """How many rows of these files were rejected, by reason, the commonest first."""
-    names = ", ".join(literal(path) for path in files)
-    return dict(
-        work.rows(f"""SELECT trim(field || ' ' || reason), count(*) FROM reject WHERE file IN ({names})
-            GROUP BY 1 ORDER BY 2 DESC, 1""")
-    )

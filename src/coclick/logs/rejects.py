@@ -1,0 +1,60 @@
+"""Rows that were rejected: a table while files are read, a Parquet file beside the graph in the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from coclick.logs import scans
+from coclick.logs.workspace import Workspace, literal
+from coclick.store import ArtefactWriter
+
+
+def create_reject(work: Workspace) -> None:
+    """The table of rejected rows of all files."""
+    scans.create_unreadable(work)
+    work.run("CREATE TABLE reject (file VARCHAR, line BIGINT, field VARCHAR, reason VARCHAR, raw VARCHAR)")
+
+
+def rejected(work: Workspace, files: Sequence[Path]) -> dict[str, int]:
+    """How many rows of these files were rejected, by reason, the commonest first."""
+    names = ", ".join(literal(path) for path in files)
+    return dict(
+        work.rows(f"""SELECT trim(field || ' ' || reason), count(*) FROM reject WHERE file IN ({names})
+            GROUP BY 1 ORDER BY 2 DESC, 1""")
+    )
+
+
+def first_rejected(work: Workspace, reason: str) -> str:
+    """Where the first row stands that was rejected for a reason, and what it says."""
+    file, line, raw = work.rows(f"""
+        SELECT file, line, raw FROM reject WHERE trim(field || ' ' || reason) = {literal(reason)}
+        ORDER BY file, line LIMIT 1""")[0]
+    return f"{file}, line {line}: {raw[:200]}"
+
+
+def write_rejects(work: Workspace, out: ArtefactWriter, name: str) -> None:
+    """Keep the rejected rows, if there are any, as a part of the artefact."""
+    if not work.value("SELECT count(*) FROM reject"):
+        return
+    path = out.scratch()
+    work.run(f"""
+        COPY (FROM reject ORDER BY file, line, field, reason, raw) TO {literal(path)} (FORMAT parquet)""")
+    out.parquet(name, path)
+
+
+def publish_rejects(out: ArtefactWriter, name: str, file: str) -> None:
+    """Show that part under a name that people find."""
+    target = out.path / file
+    if name not in out.files:
+        target.unlink(missing_ok=True)
+        return
+    part = out.scratch()
+    try:
+        os.link(out.path / out.files[name]["file"], part)
+    except OSError:
+        shutil.copyfile(out.path / out.files[name]["file"], part)
+    part.replace(target)
+    part.unlink(missing_ok=True)  # replacing a file by a link to itself leaves both
