@@ -1,0 +1,97 @@
+"""Linear maps from sparse features to dense images: a row of the map for each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError
+from coclick.kernels.products import times_dense
+from coclick.sparse import Csr
+from coclick.state import stored
+
+Floats = NDArray[np.float32]
+
+
+class LinearMap(Protocol):
+    """From features to `dim` dimensions."""
+
+    @property
+    def dim(self) -> int:
+        """How many dimensions images have."""
+
+    @property
+    def longest(self) -> float:
+        """The length of the map's longest row."""
+
+    def apply(self, features: Csr) -> Floats:
+        """The images of rows of features."""
+
+
+@stored
+@dataclass(frozen=True)
+class MapBlock:
+    """The map of one view: its columns of the features lead to dimensions of its own."""
+
+    first_column: int
+    first_dimension: int
+    matrix: Floats  # a row for each column of the view
+
+
+@stored
+@dataclass(frozen=True)
+class DenseMap:
+    """A map of dense rows, one block for each view that has dimensions of its own."""
+
+    blocks: list[MapBlock]
+    longest: float
+
+    @classmethod
+    def of(cls, matrices: Sequence[Floats]) -> DenseMap:
+        """Blocks along the diagonal; a single matrix maps all features together."""
+        blocks, column, dimension = [], 0, 0
+        for matrix in matrices:
+            blocks.append(MapBlock(column, dimension, np.ascontiguousarray(matrix, np.float32)))
+            column, dimension = column + matrix.shape[0], dimension + matrix.shape[1]
+        return cls(blocks, max((longest_row(matrix) for matrix in matrices), default=0.0))
+
+    @property
+    def dim(self) -> int:
+        """The dimensions of all blocks together."""
+        return sum(block.matrix.shape[1] for block in self.blocks)
+
+    def apply(self, features: Csr) -> Floats:
+        """Sparse times dense, block by block."""
+        check_columns(features)
+        if len(self.blocks) == 1:
+            return times_dense(features, self.blocks[0].matrix)
+        images = np.empty((features.rows, self.dim), np.float32)
+        for block in self.blocks:
+            rows, dims = block.matrix.shape
+            own = _columns(features, block.first_column, block.first_column + rows)
+            images[:, block.first_dimension : block.first_dimension + dims] = times_dense(own, block.matrix)
+        return images
+
+
+def longest_row(matrix: Floats) -> float:
+    """The largest Euclidean length of a row."""
+    return float(np.sqrt(np.einsum("ij,ij->i", matrix, matrix).max(initial=0)))
+
+
+def check_columns(features: Csr) -> None:
+    """Raise if a column is outside: features may come from a file."""
+    if features.nnz and not 0 <= features.indices.min() <= features.indices.max() < features.columns:
+        raise ArtefactError("the features of the model are damaged", hint="run `coclick verify`")
+
+
+def _columns(matrix: Csr, first: int, last: int) -> Csr:
+    """Only the columns of a range, numbered from 0."""
+    inside = (matrix.indices >= first) & (matrix.indices < last)
+    before = np.concatenate([[0], np.cumsum(inside)])
+    return Csr(
+        before[matrix.indptr], matrix.indices[inside] - np.int32(first), matrix.data[inside], last - first
+    )
