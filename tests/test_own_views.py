@@ -118,6 +118,7 @@ def test_merged_views_take_the_others_rows_where_there_are_none():
     ("name", "arguments", "message"),
     [
         ("words", {}, "coclick makes one of that name"),
+        ("title", {}, "coclick makes one of that name"),
         ("My tags", {}, "cannot be called"),
         ("tags", {"queries": (["hat"], QUERIES[1])}, r"1 ids, but the matrix has 4 rows"),
         ("tags", {"query_features": ["one"]}, "2 distinct names"),

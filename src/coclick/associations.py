@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.errors import UserError
 from coclick.explanation import Behind, Click
 from coclick.graph import ClickGraph
 from coclick.sparse import Csr
@@ -27,7 +28,13 @@ def weigh(clicks: Csr, weight: Weight) -> Csr:
     if weight == "log1p":
         return clicks.with_data(np.log1p(clicks.data))
     if weight == "log":
-        return clicks.with_data(np.log(clicks.data)).positive()
+        weighted = clicks.with_data(np.log(clicks.data)).positive()
+        if not weighted.nnz:
+            raise UserError(
+                "no pair has more than one click, and weight=log counts one click as nothing",
+                hint="weight=log1p",
+            )
+        return weighted
     if weight == "degree":
         degrees = np.repeat(clicks.lengths(), clicks.lengths()).astype(np.float32)
         return clicks.with_data(clicks.data / degrees)

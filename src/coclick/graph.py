@@ -212,7 +212,7 @@ class ClickGraph:
         Features are called as given or, without names, by the number of their column. Ids that the graph
         does not have are counted in `figures` and left out.
         """
-        check_name(name)
+        check_name(name, self.texts)
         query_rows, query_names, unknown_queries = placed(queries, query_features, self.queries, "queries")
         doc_rows, doc_names, unknown_docs = placed(docs, doc_features, self.docs, "documents")
         view = View(query_rows, doc_rows, query_names, doc_names)

@@ -84,9 +84,10 @@ def view_names(files: Iterable[str]) -> list[str]:
     )
 
 
-def check_name(name: str) -> None:
-    """A view's name stands in specifications (`views=words+tags`) and in names of files."""
-    if name in BUILT_IN:
+def check_name(name: str, fields: Iterable[str]) -> None:
+    """A view's name stands in specifications (`views=words+tags`), beside the documents' fields, and in
+    names of files."""
+    if name in (*BUILT_IN, *fields):
         raise UserError(
             f"a view cannot be called {name!r}: coclick makes one of that name", hint="choose another name"
         )

@@ -52,13 +52,13 @@ def add_view(
     Rows that are wrong are counted and kept in `rejects_<name>.parquet` beside the graph; ids that the graph
     does not have are counted. A view of the same name is replaced.
     """
-    check_name(name)
     if not queries or not docs:
         raise UserError(
             "a view needs features of queries and of documents: models learn how the two go together",
             hint="give both --queries and --docs",
         )
     graph, size = ClickGraph.open(source), parse_memory(memory)
+    check_name(name, graph.texts)
     paths = expand(queries), expand(docs)
     out = Path(out).resolve()
     with (

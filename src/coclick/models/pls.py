@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from coclick.associations import Weight, effective_rank, weigh
 from coclick.features import reads_texts
+from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
 from coclick.maps import DenseMap
 from coclick.model import register
@@ -49,6 +50,8 @@ class PLS(ProjectionModel):
         self.figures_["singular_values"] = [float(value) for value in found.values]
         self.figures_["effective_rank"] = effective_rank(found.values)
         self.project(DenseMap.of([found.right]), DenseMap.of([found.left]), progress)
+        images = self.query_index_.vectors, self.doc_index_.vectors
+        self.figures_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""
