@@ -72,7 +72,7 @@ class DenseMap:
         images = np.empty((features.rows, self.dim), np.float32)
         for block in self.blocks:
             rows, dims = block.matrix.shape
-            own = _columns(features, block.first_column, block.first_column + rows)
+            own = columns_between(features, block.first_column, block.first_column + rows)
             images[:, block.first_dimension : block.first_dimension + dims] = times_dense(own, block.matrix)
         return images
 
@@ -88,7 +88,7 @@ def check_columns(features: Csr) -> None:
         raise ArtefactError("the features of the model are damaged", hint="run `coclick verify`")
 
 
-def _columns(matrix: Csr, first: int, last: int) -> Csr:
+def columns_between(matrix: Csr, first: int, last: int) -> Csr:
     """Only the columns of a range, numbered from 0."""
     inside = (matrix.indices >= first) & (matrix.indices < last)
     before = np.concatenate([[0], np.cumsum(inside)])

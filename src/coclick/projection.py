@@ -39,6 +39,7 @@ from coclick.text import Analyzer, normalise
 Floats = NDArray[np.float32]
 
 _WORDS = 20  # of an expansion
+_WITH_CLICKS = 10  # features of a document for which the clicks are shown, for each feature of the query
 _FAINT = 1e-5  # of the map's longest row: an image that is shorter is rounding, and counts as zero
 
 
@@ -105,10 +106,10 @@ class ProjectionModel(_Parameters):
         """Something about the training that the user should know."""
         self.figures_.setdefault("notes", []).append(sentence)
 
-    def clipped(self, found: int) -> None:
+    def clipped(self, found: int, of: str = "") -> None:
         """Say so if there are fewer dimensions than were wanted."""
         if found < self.dim:
-            self.note(f"dim={self.dim} is more than the data has: {found} dimensions are used")
+            self.note(f"dim={self.dim} is more than the data{of} has: {found} dimensions are used")
 
     def edge_weights(self, graph: ClickGraph) -> Csr | None:
         """The weights of clicked pairs in what the maps were fitted to; None if clicks had no part in it."""
@@ -172,7 +173,7 @@ class ProjectionModel(_Parameters):
         """The words that a document should have: what each would add to its score, the most first."""
         found = self.features_.words()
         if found is None:
-            self._cannot("expand queries without a view of words", "can_expand")
+            self._cannot("expand queries, as it has no words", "can_expand")
         view, first = found
         words = np.arange(len(view.terms) + 1)
         columns = np.arange(first, first + len(view.terms), dtype=np.int32)
@@ -214,6 +215,8 @@ class ProjectionModel(_Parameters):
 
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
         """New documents get images from their texts; nothing is learned again."""
+        if not self.can_add:
+            self._cannot("take documents after training", "can_add")
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
         new = Arrivals.of(docs, self.trained_on)
@@ -236,9 +239,11 @@ class ProjectionModel(_Parameters):
         """A feature of the query with all features of the document."""
         query_feature = int(asked.indices[f])
         inner = []
-        for g in np.argsort(-np.abs(values), kind="stable"):
-            view, label = self.features_.doc_label(int(held.indices[g]), self.graph_)
-            behind = self._behind(query_feature, int(held.indices[g]), clicks)
+        for place, g in enumerate(np.argsort(-np.abs(values), kind="stable")):
+            doc_feature = int(held.indices[g])
+            view, label = self.features_.doc_label(doc_feature, self.graph_)
+            shown = place < _WITH_CLICKS
+            behind = self._behind(query_feature, doc_feature, clicks) if shown else Behind([], 0)
             inner.append(Part(f"document {view}", label, float(values[g]), *behind))
         view, label = self.features_.query_label(query_feature, self.graph_)
         return Part(f"query {view}", label, float(values.sum()), parts=inner)

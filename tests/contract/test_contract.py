@@ -15,7 +15,15 @@ from coclick import create, model_names, open_model
 from coclick.errors import ArtefactError, CoclickError, UserError
 from coclick.graph import ClickGraph
 
-MODELS = [*model_names(), "0.8*clicks + 0.2*bm25", "backoff(clicks + vpcg(start=doc) + 0.5*bm25)"]
+# As many dimensions as a small graph has queries or documents keep every query apart from every other.
+FEWER = {"lsi_qd": "lsi_qd(dim=5)"}
+MODELS = [
+    *(FEWER.get(name, name) for name in model_names()),
+    "0.8*clicks + 0.2*bm25",
+    "backoff(clicks + vpcg(start=doc) + 0.5*bm25)",
+    "pls(dim=10,views=clicks)",
+    "mpls(dim=20,views=title+chars+clicks)",
+]
 QUERIES = list(planted.TOPICS)  # the word of each topic that queries and titles share is a query
 WEIRD = [
     "",

@@ -1,0 +1,49 @@
+"""`lsi_qd`: latent semantic indexing of the query–document matrix of clicks (000 §5.2, 002 §6.1.1).
+
+    C ≈ V S Uᵀ        score(q, d) = V_q · U_d
+
+for the weights C of clicked pairs, with singular vectors unscaled: `pls` in which every query and every
+document has one feature, itself. It knows nothing of texts, so it has nothing for unseen queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coclick.associations import Weight, effective_rank, weigh
+from coclick.graph import ClickGraph
+from coclick.maps import DenseMap
+from coclick.model import register
+from coclick.progress import Progress
+from coclick.projection import ProjectionModel
+from coclick.sparse import Csr
+from coclick.svd import truncated_svd
+
+
+@register
+@dataclass
+class LsiQD(ProjectionModel):
+    """Queries and documents by the leading singular vectors of clicks."""
+
+    name = "lsi_qd"
+    summary = "queries and documents in one space by the clicks alone: LSI of the click matrix"
+    unseen_queries = False
+    unseen_docs = False
+    can_expand = False
+    can_add = False
+
+    dim: int = 300
+    weight: Weight = "log1p"
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Singular vectors of the clicks."""
+        self.featurise(graph, "ids", progress)
+        found = truncated_svd([self.edge_weights(graph)], self.dim, seed=self.seed, progress=progress)
+        self.clipped(len(found.values))
+        self.figures_["singular_values"] = found.values.tolist()
+        self.figures_["effective_rank"] = effective_rank(found.values)
+        self.project(DenseMap.of([found.left]), DenseMap.of([found.right]), progress)
+
+    def edge_weights(self, graph: ClickGraph) -> Csr:
+        """As the parameter says."""
+        return weigh(graph.clicks, self.weight)
