@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 from rich.tree import Tree
 
+from coclick import show_training
 from coclick.explanation import Behind, Explanation, Word
+from coclick.tables import BAR, Bar, console, line, short, table
 
-_IN_A_PIPE = 110  # columns, where no terminal says how wide it is
-console = Console(highlight=False, width=None if sys.stdout.isatty() else _IN_A_PIPE)
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # of a leaderboard; JSON has more
 _LEVEL = 0.05
-_BAR = 24  # characters of the longest bar
 _WIDE = 80  # columns from which a tree has room for bars
-_ANY_WIDTH = 10_000  # columns
-_LONGEST = 200  # characters of a text in a heading
-_STEPS = {"rounds": "rounds of propagation", "validation": "rounds tried on held-out clicks"}
-_SPACES = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-
-
-class Bar(NamedTuple):
-    """A table's cell that draws a value; left out where the terminal is too narrow for the table."""
-
-    value: float
-    largest: float
-
-
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A plain table; numbers to the right."""
-    rows = [list(row) for row in rows]
-    if title:
-        console.print(Text(_line(title), "bold"), no_wrap=True, overflow="ellipsis")
-    drawn = _draw(columns, rows)
-    if console.measure(drawn, options=console.options.update(max_width=_ANY_WIDTH)).maximum > console.width:
-        kept = [i for i in range(len(columns)) if not any(isinstance(row[i], Bar) for row in rows)]
-        drawn = _draw([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
-    console.print(drawn)
-
-
-def _draw(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    drawn = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
-    for i, column in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[i], int | float) for row in rows)
-        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        drawn.add_row(*[_cell(value) for value in row])
-    return drawn
 
 
 def results(asked: str, found: Sequence[Mapping[str, Any]]) -> None:
@@ -79,7 +39,7 @@ def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
 
 def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     """The words of a score, heaviest first, and the clicks behind them on both sides."""
-    asked, doc, title = (escape(_line(text)) for text in (why.query, why.doc, title))
+    asked, doc, title = (escape(line(text)) for text in (why.query, why.doc, title))
     head = f"[bold]{why.score:.4f}[/]  {asked} → {doc}  [dim]{title}[/]"
     if not why.parts:
         console.print(f"{head}\nquery and document share no word")
@@ -89,8 +49,8 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     sides: Sequence[Word | None] = why.words or [None] * len(why.parts)
     for part, word in list(zip(why.parts, sides, strict=True))[:words]:
         weights = f"[dim]= {word.query_weight:.3f} × {word.doc_weight:.3f}[/]" if word else ""
-        bar = "" if console.width < _WIDE else _bar(Bar(part.value, largest)).ljust(_BAR) + " "
-        branch = tree.add(f"{bar}[bold]{escape(_line(part.label))}[/] {part.value:.4f} {weights}")
+        bar = "" if console.width < _WIDE else Bar(part.value, largest).drawn().ljust(BAR) + " "
+        branch = tree.add(f"{bar}[bold]{escape(line(part.label))}[/] {part.value:.4f} {weights}")
         if word and word.query_clicks:
             _clicks(branch.add("[dim]in the query, from[/]"), Behind(word.query_clicks, word.query_edges))
         if part.clicks:
@@ -137,32 +97,32 @@ def model_summary(figures: Mapping[str, Any]) -> None:
     """A few lines on a model that was just trained."""
     console.print(f"[bold]{escape(figures['model'])}[/] {_size(figures['bytes'])}")
     if rounds := figures["training"].get("rounds"):
-        _steps("rounds", rounds)
+        show_training.steps("rounds", rounds)
+    show_training.notes(figures["training"])
 
 
 def info(figures: Mapping[str, Any]) -> None:
     """Everything known of a graph or a model."""
-    table("", ["", ""], [[k, _short(v)] for k, v in figures.items() if not isinstance(v, dict | list)])
+    table("", ["", ""], [[k, short(v)] for k, v in figures.items() if not isinstance(v, dict | list)])
     for key, value in figures.items():
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "views", "build", "training"):
-        if flat := [[name, _short(value)] for name, value in _flat(figures.get(key, {}))]:
+        apart = show_training.SHOWN if key == "training" else ()
+        if flat := [[name, short(value)] for name, value in _flat(figures.get(key, {}), apart)]:
             console.print()
             table(key, ["", ""], flat)
     for key in ("tables", "can"):
         if key in figures:
             console.print(f"\n[bold]{key}[/]  {', '.join(figures[key]).replace('_', ' ') or 'none'}")
-    for key in ("rounds", "validation"):
-        if steps := figures.get("training", {}).get(key):
-            _steps(key, steps)
+    show_training.everything(figures.get("training", {}))
 
 
 def models(rows: Sequence[Mapping[str, Any]]) -> None:
     """The registry."""
 
     def signature(parameters: Mapping[str, Any]) -> str:
-        return ", ".join(f"{name}={_short(value)}" for name, value in parameters.items())
+        return ", ".join(f"{name}={short(value)}" for name, value in parameters.items())
 
     table("", ["model", "what it is", "parameters"],
           [[row["name"], row["summary"], signature(row["parameters"])] for row in rows])  # fmt: skip
@@ -230,12 +190,6 @@ def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def _steps(name: str, steps: Sequence[Mapping[str, Any]]) -> None:
-    console.print()
-    columns = [column.replace("_", " ") for column in steps[0]]
-    table(_STEPS[name], columns, [list(step.values()) for step in steps])
-
-
 def _distribution(name: str, value: Mapping[str, Any]) -> None:
     figures = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
     console.print(f"\n[bold]{name}[/]  [dim]{figures}[/]")
@@ -245,57 +199,26 @@ def _distribution(name: str, value: Mapping[str, Any]) -> None:
 
 def _clicks(branch: Tree, behind: Behind) -> None:
     for click in behind.clicks:
-        edge = f"[cyan]{escape(_line(click.query))}[/] → {escape(_line(click.doc))}"
+        edge = f"[cyan]{escape(line(click.query))}[/] → {escape(line(click.doc))}"
         counted = "1 click" if click.clicks == 1 else f"{click.clicks:g} clicks"
         branch.add(f"{click.share:6.1%}  {counted}  {edge}")
     if left_out := behind.edges - len(behind.clicks):
         branch.add(f"[dim]… and {left_out:,} more; --clicks 0 shows all[/]")
 
 
-def _bar(bar: Bar) -> str:
-    """A bar in eighths of a character."""
-    eighths = round(8 * _BAR * bar.value / bar.largest) if bar.largest > 0 else 0
-    return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, Bar):
-        return _bar(value)
-    return f"{value:.4f}" if isinstance(value, float) else escape(_line(_short(value), None))
-
-
-def _short(value: Any) -> str:
-    """A figure or a parameter as short as it can be read."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{str(key).replace('_', ' ')} {_short(part)}" for key, part in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_short, value[:5])) + (" …" if len(value) > 5 else "")
-    return str(value)
-
-
-def _flat(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Figures by name, those of figures under both names; without what is empty or has a table of its own."""
+def _flat(figures: Mapping[str, Any], apart: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Figures by name, those of figures under both names; without what is empty or shown apart."""
     for name, value in figures.items():
+        if name in apart or value in ({}, []):
+            continue
         if isinstance(value, dict) and any(isinstance(part, dict) for part in value.values()):
             yield from ((f"{name} {inner}", part) for inner, part in value.items())
-        elif value not in ({}, []) and name not in _STEPS:
+        else:
             yield name, value
 
 
-def _line(text: str, most: int | None = _LONGEST) -> str:
-    """Somebody's text on one line: control characters could move the cursor or worse."""
-    clean = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _SPACES.sub(" ", text))
-    return clean if most is None or len(clean) <= most else f"{clean[:most]}…"
-
-
 def _quoted(text: str) -> str:
-    return escape(f"“{_line(text)}”")
+    return escape(f"“{line(text)}”")
 
 
 def _size(size: int) -> str:
