@@ -157,3 +157,12 @@ def test_pls_reports_it():
     model = create("pls(dim=5)").fit(planted.graph())
     images = model.query_index_.vectors, model.doc_index_.vectors
     assert model.figures_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5))
+
+
+def test_mpls_and_lsi_report_theirs():
+    model = create("mpls(dim=5)").fit(planted.graph())
+    images = model.query_index_.vectors, model.doc_index_.vectors
+    assert model.figures_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5, 5))
+    joined = create("mpls(dim=5,combine=concat)").fit(planted.graph())
+    assert joined.figures_["bound"] == create("pls(dim=5)").fit(planted.graph()).figures_["bound"]
+    assert create("lsi_qd(dim=5)").fit(planted.graph()).figures_["bound"]["theorem"] == 4

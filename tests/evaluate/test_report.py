@@ -44,6 +44,13 @@ def board():
 def written(board, tmp_path_factory):
     """A page as `compare` writes it, with a ranker's features."""
     board.trials[0].importance = {"bm25": 30.0, "<u>clicks</u>": 60.0}
+    board.trials[0].training = {
+        "effective_rank": 12.34,
+        "views": {"words": {"alpha": 0.8, "singular_values": [1.0] * 300}, "tags": {"alpha": 0.6}},
+        "density": {"queries": 0.25, "docs": 0.0123},
+        "bound": {"objective": 0.2077, "bound": 3.012, "probability": 0.9, "vacuous": True},
+        "notes": ["<i>fewer</i> dimensions"],
+    }
     path = tmp_path_factory.mktemp("report") / "report.html"
     advice = {
         "recommendation": {"model": "clicks", "reason": "it ranks best"},
@@ -175,8 +182,8 @@ def test_separability_of_scores_that_say_nothing():
 
 def test_the_browser_draws_every_section(page):
     titles = page.locator("section > h2").all_inner_texts()
-    assert len(titles) == 6
-    assert page.locator("nav a").count() == 6
+    assert len(titles) == 7
+    assert page.locator("nav a").count() == 7
     assert page.locator("#leaderboard tbody tr").count() == 2
     assert page.locator("#leaderboard .whisker").count() == 6
     assert page.locator("#significance tbody td b").all_inner_texts() == ["+0.167", "−0.167"], "(1 − ½) / 3"
@@ -291,3 +298,20 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(files):
     assert result.exit_code != 0
     assert "nDCG" not in result.output, "no model was trained"
     assert sorted(path.name for path in files.iterdir()) == ["graph", "qrels.tsv"]
+
+
+def test_figures_of_training_are_a_short_table(page, written):
+    assert "singular_values" not in written.read_text()
+    (row,) = page.locator("#training tbody tr").all()
+    assert row.locator("td").all_inner_texts() == [
+        "12.3",
+        "words 0.800, tags 0.600",
+        "queries 25.0\u00a0%, docs 1.23\u00a0%",
+        "0.208 ± 3.01 (90\u00a0%, vacuous)",
+        "<i>fewer</i> dimensions",
+    ]
+
+
+def test_a_model_brings_its_figures_of_training():
+    trial = leaderboard(planted.graph(), Judgments({"1": "hotel"}, {"1": {"hotel-0": 1}}), ["mpls"]).trials[0]
+    assert trial.training.keys() >= {"views", "bound"}

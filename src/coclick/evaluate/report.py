@@ -31,6 +31,7 @@ _SCRIPTS = (
     "breakdown.js",
     "separability.js",
     "importance.js",
+    "training.js",
     "queries.js",
     "page.js",
 )
@@ -69,7 +70,7 @@ def gather(board: Board, figures: Mapping[str, Any]) -> dict[str, Any]:
 
 def _details(board: Board, trial: Trial) -> dict[str, Any]:
     """What the page shows of a model beyond the leaderboard's figures."""
-    details: dict[str, Any] = {"importance": trial.importance}
+    details: dict[str, Any] = {"importance": trial.importance, "training": _training(trial.training)}
     if trial.scores:
         curves, in_order = separability(board.judgments.grades, trial.scores)
         details["separability"] = {
@@ -80,6 +81,15 @@ def _details(board: Board, trial: Trial) -> dict[str, Any]:
             ],
         }
     return details
+
+
+def _training(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures of a training without its long lists."""
+    views = {
+        name: {key: value for key, value in view.items() if not isinstance(value, list)}
+        for name, view in figures.get("views", {}).items()
+    }
+    return {**figures, **({"views": views} if views else {})}
 
 
 def _queries(board: Board, ordered: list[Trial]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from coclick.model import Model
 
 DEPTH = 100
 _HIGHEST_EXPONENT = 30
+_TRAINING = ("effective_rank", "views", "density", "bound", "notes")
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Trial:
     seconds: float = 0.0  # of training
     scores: dict[str, NDArray[np.float32]] = field(default_factory=dict)  # of the judged documents
     importance: dict[str, float] = field(default_factory=dict)  # of the features of a learned ranker
+    training: dict[str, Any] = field(default_factory=dict)  # figures that reports show
 
     def values(self, measure: str = MAIN) -> NDArray[np.float64]:
         """One measure of all queries, in the order of the judgments."""
@@ -113,8 +115,15 @@ def try_model(model: Model, judgments: Judgments, protocol: Protocol, seconds: f
         run = model.search(texts, protocol.depth)
         rankings = {query: [doc for doc, _ in run.hits(i)] for i, query in enumerate(ids)}
     by_query = measure(judgments.grades, rankings, gain=protocol.gain)
-    importance = model.figures_.get("importance", {})
-    return Trial(str(model), rankings, {q: by_query[q] for q in ids}, seconds, scores, importance)
+    return Trial(
+        str(model),
+        rankings,
+        {q: by_query[q] for q in ids},
+        seconds,
+        scores,
+        model.figures_.get("importance", {}),
+        {name: model.figures_[name] for name in _TRAINING if name in model.figures_},
+    )
 
 
 def try_rankings(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coclick.associations import Weight, effective_rank, weigh
+from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
 from coclick.maps import DenseMap
 from coclick.model import register
@@ -43,6 +44,8 @@ class LsiQD(ProjectionModel):
         self.figures_["singular_values"] = found.values.tolist()
         self.figures_["effective_rank"] = effective_rank(found.values)
         self.project(DenseMap.of([found.left]), DenseMap.of([found.right]), progress)
+        images = self.query_index_.vectors, self.doc_index_.vectors
+        self.figures_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from coclick.associations import Weight, effective_rank, weigh
 from coclick.features import reads_texts
+from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
 from coclick.maps import DenseMap, columns_between
 from coclick.model import register
@@ -76,6 +77,9 @@ class MPLS(ProjectionModel):
         query_map = DenseMap.of([root * singular.right for root, singular in scaled])
         doc_map = DenseMap.of([root * singular.left for root, singular in scaled])
         self.project(query_map, doc_map, progress)
+        images = self.query_index_.vectors, self.doc_index_.vectors
+        space = orthonormal(*(len(singular.values) for singular in found))
+        self.figures_["bound"] = bound(graph.clicks, self.weight, images, space)
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""

@@ -44,7 +44,7 @@ function recommendation(data) {
 
 function draw() {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const makers = [leaderboard, significance, breakdown, separability, importance, queries];
+  const makers = [leaderboard, significance, breakdown, separability, importance, training, queries];
   const sections = makers.flatMap((make) => make(data)); // one that has nothing to show makes nothing
   document.getElementById("top").append(...protocol(data), ...recommendation(data));
   document.getElementById("main").replaceChildren(...sections);

@@ -1,0 +1,39 @@
+// What the training of bilinear models found; the bound is that of paper 002 §5.
+
+function training(data) {
+  const models = data.models.filter((model) => Object.keys(model.training).length);
+  if (!models.length) return [];
+  const titles = ["model", "effective rank", "weights of views", "density of maps", "objective on all data", "notes"];
+  const head = titles.map((title) => node("th", { scope: "col" }, title));
+  return section(
+    "training",
+    "What did training find?",
+    node(
+      "p",
+      {},
+      "The objective on all data is within the bound of what it is on the log, with the probability shown. ",
+      "A bound that no objective can exceed anyway is vacuous: the log is too small for it to say anything.",
+    ),
+    frame("figures of training", table("", head, models.map(trained))),
+  );
+}
+
+function trained(model) {
+  const { effective_rank: rank, views, density, bound, notes } = model.training;
+  const weights = Object.entries(views || {}).map(([name, view]) => `${name} ${three(view.alpha)}`);
+  const shares = Object.entries(density || {}).map(([side, share]) => `${side} ${(100 * share).toPrecision(3)}\u00a0%`);
+  const cells = [
+    rank === undefined ? "" : rank.toFixed(1),
+    weights.join(", "),
+    shares.join(", "),
+    bound ? within(bound) : "",
+    (notes || []).join("; "),
+  ];
+  return node("tr", {}, shortName(model.name), cells.map((cell) => node("td", {}, cell)));
+}
+
+function within(bound) {
+  const limits = `${bound.objective.toPrecision(3)} ± ${bound.bound.toPrecision(3)}`;
+  const sure = `${(100 * bound.probability).toFixed(0)}\u00a0%`;
+  return `${limits} (${sure}${bound.vacuous ? ", vacuous" : ""})`;
+}
