@@ -9,12 +9,15 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from coclick import show_training
-from coclick.explanation import Behind, Explanation, Word
+from coclick.explanation import Behind, Explanation, Part, Word
 from coclick.tables import BAR, Bar, console, line, short, table
 
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # of a leaderboard; JSON has more
 _LEVEL = 0.05
 _WIDE = 80  # columns from which a tree has room for bars
+
+
+_TOGETHER = 3  # features of the document that are shown with each feature of the query
 
 
 def results(asked: str, found: Sequence[Mapping[str, Any]]) -> None:
@@ -50,11 +53,15 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     for part, word in list(zip(why.parts, sides, strict=True))[:words]:
         weights = f"[dim]= {word.query_weight:.3f} × {word.doc_weight:.3f}[/]" if word else ""
         bar = "" if console.width < _WIDE else Bar(part.value, largest).drawn().ljust(BAR) + " "
-        branch = tree.add(f"{bar}[bold]{escape(line(part.label))}[/] {part.value:.4f} {weights}")
+        branch = tree.add(f"{bar}[bold]{_labelled(part)}[/] {part.value:.4f} {weights}")
         if word and word.query_clicks:
             _clicks(branch.add("[dim]in the query, from[/]"), Behind(word.query_clicks, word.query_edges))
         if part.clicks:
             _clicks(branch.add("[dim]in the document, from[/]"), Behind(part.clicks, part.edges))
+        for inner in part.parts[:_TOGETHER] if part.kind.startswith("query ") and not word else []:
+            with_it = branch.add(f"[dim]with[/] {_labelled(inner)} {inner.value:.4f}")
+            if inner.clicks:
+                _clicks(with_it, Behind(inner.clicks, inner.edges))
     if rest := why.parts[words or len(why.parts) :]:
         tree.add(f"[dim]and {len(rest)} more words: {sum(part.value for part in rest):.4f}[/]")
     console.print(tree)
@@ -195,6 +202,10 @@ def _distribution(name: str, value: Mapping[str, Any]) -> None:
     console.print(f"\n[bold]{name}[/]  [dim]{figures}[/]")
     largest = max((count for _, count in value["histogram"]), default=1)
     table("", ["", "", ""], [[label, count, Bar(count, largest)] for label, count in value["histogram"]])
+
+
+def _labelled(part: Part) -> str:
+    return _CLICKED.get(part.kind, "") + escape(line(part.label))
 
 
 def _clicks(branch: Tree, behind: Behind) -> None:
