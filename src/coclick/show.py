@@ -18,6 +18,7 @@ _WIDE = 80  # columns from which a tree has room for bars
 
 
 _TOGETHER = 3  # features of the document that are shown with each feature of the query
+_CLICKED = {"query clicks": "its click on ", "document clicks": "its click for "}  # features of this kind
 
 
 def results(asked: str, found: Sequence[Mapping[str, Any]]) -> None:
