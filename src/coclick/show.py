@@ -15,8 +15,6 @@ from coclick.tables import BAR, Bar, console, line, short, table
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # of a leaderboard; JSON has more
 _LEVEL = 0.05
 _WIDE = 80  # columns from which a tree has room for bars
-
-
 _TOGETHER = 3  # features of the document that are shown with each feature of the query
 _CLICKED = {"query clicks": "its click on ", "document clicks": "its click for "}  # features of this kind
 
