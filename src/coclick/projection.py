@@ -14,11 +14,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.approximate import ApproximateIndex
 from coclick.arrivals import Arrivals
 from coclick.associations import Associations
 from coclick.bounds import check_bounds
@@ -53,6 +54,7 @@ class _Parameters(Model):
     stem: bool = True
     stop_words: bool = True  # true: leave them out
     seed: int = 0
+    index: Literal["exact", "approximate"] = "exact"
 
 
 class ProjectionModel(_Parameters):
@@ -73,6 +75,7 @@ class ProjectionModel(_Parameters):
     doc_map_: LinearMap
     query_index_: DenseIndex
     doc_index_: DenseIndex
+    approximate_: ApproximateIndex | None = None  # of the same documents
 
     # -- for the models to call while they learn ---------------------------------------------------------
 
@@ -100,6 +103,11 @@ class ProjectionModel(_Parameters):
         with progress("images"):
             self.query_index_ = DenseIndex.build(self.image_queries(self.query_features_))
             self.doc_index_ = DenseIndex.build(self.image_docs(self.doc_features_))
+        self.approximate_ = None
+        if self.index == "approximate":
+            with progress("approximate index"):
+                self.approximate_, found = ApproximateIndex.build(self.doc_index_, self.query_index_.vectors)
+            self.figures_["approximate"] = found
         self._associations = None
 
     def note(self, sentence: str) -> None:
@@ -147,8 +155,11 @@ class ProjectionModel(_Parameters):
         return self.doc_index_.score(self.embed_queries([query])[0], docs)
 
     def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
-        """Exact, through the index."""
-        return self.doc_index_.search(self.embed_queries(queries), k, allowed)
+        """Through the index; documents are filtered by the exact one only."""
+        images = self.embed_queries(queries)
+        if self.approximate_ is not None and allowed is None:
+            return self.approximate_.search(images, k, self.doc_index_, self.artefact_)
+        return self.doc_index_.search(images, k, allowed)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """By the images of queries alone."""
@@ -224,9 +235,10 @@ class ProjectionModel(_Parameters):
         features = self.features_.of_docs(new.texts, self.graph_)
         larger.graph_ = new.graph
         larger.doc_features_ = stack(self.doc_features_, features)
-        larger.doc_index_ = DenseIndex.build(
-            np.concatenate([self.doc_index_.vectors, self.image_docs(features)])
-        )
+        images = self.image_docs(features)
+        larger.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, images]))
+        if self.approximate_ is not None:
+            larger.approximate_ = self.approximate_.extended(images, self.artefact_)
         larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
         larger._associations = None
         return larger

@@ -23,6 +23,7 @@ MODELS = [
     "backoff(clicks + vpcg(start=doc) + 0.5*bm25)",
     "pls(dim=10,views=clicks)",
     "mpls(dim=20,views=title+chars+clicks)",
+    "pls(dim=20,index=approximate)",
 ]
 QUERIES = list(planted.TOPICS)  # the word of each topic that queries and titles share is a query
 WEIRD = [
