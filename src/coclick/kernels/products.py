@@ -1,6 +1,9 @@
-"""Sparse rows times a dense matrix, all cores at work, the same result with any number of them."""
+"""Sparse rows times a dense matrix, and dot products of chosen dense rows: all cores at work, the same result
+with any number of them. What is dense may be float32 or float64; the result is like it."""
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,18 +12,18 @@ from coclick.kernels.jit import jit
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
+Real = TypeVar("Real", np.float32, np.float64)
+
 _BLOCKS_A_THREAD = 16
 
 
-def times_dense(
-    matrix: Csr, dense: NDArray[np.float32], out: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
+def times_dense(matrix: Csr, dense: NDArray[Real], out: NDArray[Real] | None = None) -> NDArray[Real]:
     """`matrix @ dense`, into `out` if there is one. Columns of the matrix are not checked."""
     if dense.shape[0] != matrix.columns:
         raise ValueError(f"{matrix.columns} columns do not fit {dense.shape[0]} rows")
     dense = np.ascontiguousarray(dense)
     if out is None:
-        out = np.empty((matrix.rows, dense.shape[1]), np.float32)
+        out = np.empty((matrix.rows, dense.shape[1]), dense.dtype)
     product = out
 
     def work(first: int, last: int) -> None:
@@ -31,6 +34,36 @@ def times_dense(
     return product
 
 
+def dots_of_pairs(
+    left: NDArray[Real], right: NDArray[Real], pairs: tuple[NDArray[np.int32], NDArray[np.int32]]
+) -> NDArray[Real]:
+    """left[i]·right[j] for each pair (i, j). Rows are not checked."""
+    out = np.empty(len(pairs[0]), left.dtype)
+
+    def work(first: int, last: int) -> None:
+        _dots_of_pairs(left, right, pairs[0][first:last], pairs[1][first:last], out[first:last])
+
+    blocks = 1 if threads() == 1 else _BLOCKS_A_THREAD * threads()
+    run_blocks(work, balanced_blocks(np.arange(len(out) + 1), blocks))
+    return out
+
+
+@jit
+def _dots_of_pairs(
+    left: NDArray[Real],
+    right: NDArray[Real],
+    rows: NDArray[np.int32],
+    others: NDArray[np.int32],
+    out: NDArray[Real],
+) -> None:
+    for i in range(len(out)):
+        one, other = left[rows[i]], right[others[i]]
+        total = 0.0
+        for j in range(len(one)):
+            total += one[j] * other[j]
+        out[i] = total
+
+
 @jit
 def _times_dense(
     first: int,
@@ -38,8 +71,8 @@ def _times_dense(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
-    dense: NDArray[np.float32],
-    out: NDArray[np.float32],
+    dense: NDArray[Real],
+    out: NDArray[Real],
 ) -> None:
     width = dense.shape[1]
     for row in range(first, last):
