@@ -1,4 +1,4 @@
-"""Linear maps from sparse features to dense images: a row of the map for each feature."""
+"""Linear maps from sparse features to dense images: a row of the map, dense or sparse, for each feature."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
 from coclick.kernels.products import times_dense
+from coclick.kernels.thresholded import times_sparse
 from coclick.sparse import Csr
 from coclick.state import stored
 
@@ -75,6 +76,28 @@ class DenseMap:
             own = columns_between(features, block.first_column, block.first_column + rows)
             images[:, block.first_dimension : block.first_dimension + dims] = times_dense(own, block.matrix)
         return images
+
+
+@stored
+@dataclass(frozen=True)
+class SparseMap:
+    """A map of sparse rows."""
+
+    matrix: Csr
+    longest: float
+
+    @property
+    def dim(self) -> int:
+        """The columns of the map."""
+        return self.matrix.columns
+
+    def apply(self, features: Csr) -> Floats:
+        """Sparse times sparse, with the rows of the map that the features name, which are checked."""
+        check_columns(features)
+        named, places = np.unique(features.indices, return_inverse=True)
+        rows = self.matrix.take_checked(named, "the maps of the model")
+        renumbered = Csr(features.indptr, places.astype(np.int32), features.data, len(named))
+        return times_sparse(renumbered, rows)
 
 
 def longest_row(matrix: Floats) -> float:

@@ -1,0 +1,139 @@
+"""Sparse maps of features, learned by alternation (RMLS: paper 002 §4, Algorithm 2; paper 004 §3).
+
+With Q and D the features of queries and documents, W the weights of clicked pairs and M = Qᵀ W D, maps L_x
+and L_y are sought that minimise
+
+    −Σ_uv M_uv · l_xu·l_yv + Σ_u β_u ‖l_xu‖₁ + Σ_v γ_v ‖l_yv‖₁      with ‖l_xu‖, ‖l_yv‖ ≤ θ          (Eq. 4)
+
+Given the one map, every row of the other has its exact minimiser in closed form: Ω = M L_y, soft-thresholded
+by β_u and scaled to θ (Eq. 5–6). A half-round replaces one map so. Documents start at random, with few
+entries a row: a random projection costs little, and keeps the first half-round thin.
+
+M is never formed, because its factors have a tenth of its entries; images between them are sparse while they
+are thin.
+
+A threshold of any fixed size means something else for every log. So by default β_u is `b` times the root mean
+square of the entries of row u of the first Ω, and stays as it is from then on: scale-free, and the objective
+never rises. (Thresholds in ‖M_u‖₁ are scale-free, too, but lose all rows of words with many neighbours.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import UserError
+from coclick.kernels.csr import transpose
+from coclick.kernels.thresholded import Thresholded, thresholded_product, times
+from coclick.sparse import Csr
+
+_ENTRIES = 4  # of a row at the start,
+_SHARE = 8  # but at most one in so many dimensions: a row that is the same everywhere has no peaks to keep
+_RANK_ROWS = 20_000  # of a map from which its effective rank is computed
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """What makes the maps sparse: thresholds relative to the data, or the same for all rows."""
+
+    b: float
+    beta: float = 0.0  # above 0: the threshold itself, of queries' and of documents' features
+    theta: float = 1.0
+
+    def start(self, rows: int) -> NDArray[np.float32]:
+        """The thresholds of rows before their first update; negative where the first update sets them."""
+        return np.full(rows, self.beta if self.beta > 0 else -1.0, np.float32)
+
+
+class Step(NamedTuple):
+    """The maps after a half-round."""
+
+    rounds: float
+    query_map: Csr
+    doc_map: Csr
+    objective: float | None  # of Eq. 4; None before documents have thresholds
+
+
+class Maps:
+    """M by its factors, and the maps that are learned from it."""
+
+    def __init__(self, queries: Csr, edges: Csr, docs: Csr, penalty: Penalty) -> None:
+        self._chains = (
+            (transpose(queries), edges, docs),
+            (transpose(docs), transpose(edges), queries),
+        )
+        self._penalty = penalty
+
+    def half_rounds(self, dim: int, seed: int) -> Iterator[Step]:
+        """Without end: the map of queries, of documents, of queries …"""
+        queries, docs = (turned.rows for turned, _, _ in self._chains)
+        maps = [Csr.empty(queries, dim), random_rows(docs, dim, self._penalty.theta, seed)]
+        thresholds = [self._penalty.start(queries), self._penalty.start(docs)]
+        half = 0
+        while True:
+            side, other = half % 2, 1 - half % 2
+            found = self._update(side, maps[other], thresholds[side])
+            maps[side], thresholds[side] = found.rows, found.thresholds
+            half += 1
+            known = half > 1 or self._penalty.beta > 0
+            gained = -self._penalty.theta * float(found.gains.sum())
+            yield Step(
+                half / 2, maps[0], maps[1], gained + _cost(maps[other], thresholds[other]) if known else None
+            )
+
+    def _update(self, side: int, other: Csr, thresholds: NDArray[np.float32]) -> Thresholded:
+        turned, edges, features = self._chains[side]
+        images = times(edges, times(features, other))
+        found = thresholded_product(turned, images, thresholds, self._penalty.b, self._penalty.theta)
+        if not found.rows.nnz:
+            raise _all_zero(self._penalty, thresholded_product(turned, images, np.zeros_like(thresholds)))
+        return found
+
+
+def random_rows(rows: int, columns: int, length: float, seed: int) -> Csr:
+    """Rows with a few entries of random places and signs."""
+    random = np.random.default_rng(seed)
+    entries = max(1, min(_ENTRIES, columns // _SHARE))
+    places = np.sort(random.integers(0, columns - entries + 1, (rows, entries), np.int32), axis=1)
+    places += np.arange(entries, dtype=np.int32)  # which makes them distinct
+    signs = random.integers(0, 2, (rows, entries)).astype(np.float32) * 2 - 1
+    values = signs * np.float32(length / np.sqrt(entries))
+    return Csr(np.arange(rows + 1, dtype=np.int64) * entries, places.ravel(), values.ravel(), columns)
+
+
+def map_rank(matrix: Csr) -> float:
+    """How many dimensions the rows of a map fill: (Σσ²)² / Σσ⁴, of at most 20,000 rows spread evenly."""
+    step = -(-matrix.rows // _RANK_ROWS)
+    sample = matrix.take(np.arange(0, matrix.rows, step)).to_scipy()
+    gram = (sample.T @ sample).data.astype(np.float64)
+    total = float((sample.data.astype(np.float64) ** 2).sum())
+    return total**2 / max(float((gram**2).sum()), 1e-300)
+
+
+def density(matrix: Csr) -> float:
+    """The share of entries that are not zero."""
+    return matrix.nnz / max(matrix.rows * matrix.columns, 1)
+
+
+def _cost(matrix: Csr, thresholds: NDArray[np.float32]) -> float:
+    sizes = matrix.with_data(np.abs(matrix.data)).row_sums()
+    return float(np.maximum(thresholds, 0).astype(np.float64) @ sizes)
+
+
+def _all_zero(penalty: Penalty, whole: Thresholded) -> UserError:
+    """The error of thresholds that leave nothing, with the largest that would not have."""
+    rows = np.repeat(np.arange(whole.rows.rows), whole.rows.lengths())
+    sizes = np.abs(whole.rows.data).astype(np.float64)
+    if penalty.beta > 0:
+        name, used, most = "beta", penalty.beta, float(sizes.max(initial=0))
+    else:
+        mean = whole.gains / np.sqrt(whole.rows.columns)
+        name, used, most = "b", penalty.b, float((sizes / mean[rows]).max(initial=0))
+    return UserError(
+        f"{name}={used:g} leaves nothing of the maps: all entries are below their thresholds",
+        hint=f"with {name} below {most:.3g} something is left",
+    )

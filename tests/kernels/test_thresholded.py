@@ -1,0 +1,141 @@
+"""Thresholded products beside the same in dense numpy and by a numerical optimiser."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coclick.kernels.threads import set_threads
+from coclick.kernels.thresholded import thresholded_product, times, times_sparse
+from coclick.sparse import Csr
+
+
+@pytest.fixture(autouse=True)
+def all_threads():
+    yield
+    set_threads(None)
+
+
+def matrix(rows, columns, density, seed):
+    random = np.random.default_rng(seed)
+    return Csr.from_scipy(
+        scipy.sparse.random_array(
+            (rows, columns), density=density, rng=random, data_sampler=random.standard_normal
+        )
+    )
+
+
+def naive(left, right, thresholds, length):
+    """Row by row, entry by entry."""
+    z = left.to_scipy().toarray().astype(float) @ right.to_scipy().toarray().astype(float)
+    kept = np.sign(z) * np.maximum(np.abs(z) - thresholds[:, None], 0)
+    gains = np.array([np.sqrt(sum(value * value for value in row)) for row in kept])
+    return kept * np.where(gains > 0, length / np.maximum(gains, 1e-300), 0)[:, None], gains
+
+
+sizes = st.integers(1, 40)
+densities = st.floats(0, 1)
+
+
+@settings(max_examples=60)
+@given(sizes, sizes, sizes, densities, densities, st.floats(0, 2), st.integers(0, 1000))
+def test_it_is_the_thresholded_dense_product(m, n, d, left_density, right_density, threshold, seed):
+    left, right = matrix(m, n, left_density, seed), matrix(n, d, right_density, seed + 1)
+    thresholds = np.random.default_rng(seed).uniform(0, threshold, m).astype(np.float32)
+    expected, gains = naive(left, right, thresholds, 2.5)
+    for rows in (right, right.to_scipy().toarray()):
+        found = thresholded_product(left, rows, thresholds, length=2.5)
+        np.testing.assert_allclose(found.gains, gains, atol=1e-4)
+        faint = (gains < 1e-3)[:, None]  # rounding decides the direction of what has next to no length
+        np.testing.assert_allclose(
+            np.where(faint, 0, found.rows.to_scipy().toarray()), np.where(faint, 0, expected), atol=1e-3
+        )
+        assert found.rows.problem() is None
+        for row in range(m):
+            assert (np.diff(found.rows.row(row)[0]) > 0).all(), "columns ascend"
+
+
+@settings(max_examples=30)
+@given(sizes, sizes, sizes, densities, densities, st.integers(0, 1000))
+def test_products_without_thresholds(m, n, d, left_density, right_density, seed):
+    left, right = matrix(m, n, left_density, seed), matrix(n, d, right_density, seed + 1)
+    expected = left.to_scipy().toarray() @ right.to_scipy().toarray()
+    for rows in (right, right.to_scipy().toarray()):
+        found = times(left, rows)
+        dense = found.to_scipy().toarray() if isinstance(found, Csr) else found
+        np.testing.assert_allclose(dense, expected, atol=1e-4)
+    np.testing.assert_allclose(times_sparse(left, right), expected, atol=1e-4)
+
+
+def test_thin_products_are_sparse_and_thick_ones_dense():
+    left = matrix(50, 80, 0.02, 0)
+    assert isinstance(times(left, matrix(80, 300, 0.01, 1)), Csr)
+    assert isinstance(times(left, matrix(80, 300, 0.5, 1)), np.ndarray)
+
+
+def test_each_row_is_the_exact_minimiser():
+    """Nothing that is allowed costs less: not near by, not far away, and not what an optimiser finds."""
+    random = np.random.default_rng(3)
+    left, right = matrix(12, 20, 0.4, 4), matrix(20, 6, 0.6, 5)
+    thresholds = random.uniform(0.05, 1.0, 12).astype(np.float32)
+    theta = 1.7
+    found = thresholded_product(left, right, thresholds, length=theta)
+    z = left.to_scipy().toarray().astype(float) @ right.to_scipy().toarray().astype(float)
+    for row, (target, threshold) in enumerate(zip(z, thresholds.astype(float), strict=True)):
+
+        def cost(entries, target=target, threshold=threshold):
+            return -target @ entries + threshold * np.abs(entries).sum()
+
+        best = found.rows.to_scipy().toarray()[row].astype(float)
+        assert np.linalg.norm(best) <= theta * (1 + 1e-6)
+        assert cost(best) == pytest.approx(-theta * found.gains[row], abs=1e-5)
+        for scale in (0.01, 0.3, 3.0):
+            for _ in range(50):
+                other = best + scale * random.standard_normal(6)
+                other *= min(1, theta / np.linalg.norm(other))
+                assert cost(best) <= cost(other) + 1e-5
+        # |l| = p + n with p, n ≥ 0 makes the problem smooth
+        solved = scipy.optimize.minimize(
+            lambda x, target=target, threshold=threshold: -target @ (x[:6] - x[6:]) + threshold * x.sum(),
+            np.full(12, 0.1),
+            bounds=[(0, None)] * 12,
+            constraints={"type": "ineq", "fun": lambda x: theta**2 - ((x[:6] - x[6:]) ** 2).sum()},
+        )
+        assert cost(best) == pytest.approx(solved.fun, abs=1e-4)
+
+
+def test_thresholds_that_are_not_known_are_set_once_a_row_has_entries():
+    left = Csr.from_scipy(scipy.sparse.csr_array(np.array([[1.0, 0], [0, 1], [0, 0]])))
+    right = Csr.from_scipy(scipy.sparse.csr_array(np.array([[3.0, 4, 0, 0], [0, 0, 0, 0]])))
+    found = thresholded_product(left, right, np.full(3, -1, np.float32), share=0.5, length=1.0)
+    # the root mean square of 3, 4, 0, 0 is 2.5
+    np.testing.assert_allclose(found.thresholds, [1.25, -1, -1])
+    kept = np.array([1.75, 2.75])
+    np.testing.assert_allclose(found.rows.data, kept / np.linalg.norm(kept), rtol=1e-6)
+    assert found.rows.lengths().tolist() == [2, 0, 0]
+
+
+def test_threads_do_not_change_a_bit():
+    left, right = matrix(3000, 900, 0.02, 6), matrix(900, 130, 0.1, 7)
+    thresholds = np.full(3000, -1, np.float32)
+    for rows in (right, right.to_scipy().toarray()):
+        results = []
+        for count in (1, 2, 5):
+            set_threads(count)
+            results.append(thresholded_product(left, rows, thresholds, 1.0, 1.0))
+        for other in results[1:]:
+            for mine, theirs in zip(
+                (results[0].rows.indptr, results[0].rows.indices, results[0].rows.data, results[0].gains),
+                (other.rows.indptr, other.rows.indices, other.rows.data, other.gains),
+                strict=True,
+            ):
+                assert mine.tobytes() == theirs.tobytes()
+
+
+def test_sizes_that_do_not_fit():
+    with pytest.raises(ValueError, match="do not fit"):
+        times(matrix(3, 4, 0.5, 0), matrix(5, 2, 0.5, 0))
+    with pytest.raises(ValueError, match="do not fit"):
+        thresholded_product(matrix(3, 4, 0.5, 0), np.zeros((5, 2), np.float32), np.zeros(3, np.float32))
