@@ -93,19 +93,15 @@ class TextView:
         """Count the words of both sides and weigh them."""
         fields = choose_fields(graph.texts, options.fields if name == "words" else name)
         texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
-        words = Words.of(texts, options.analyzer)
-        terms, surfaces, counts = words.terms, words.surfaces, words.counts()
-        if options.most_terms and len(terms) > options.most_terms:
-            kept = _commonest(counts, options.most_terms)
-            counts = _only_columns(counts, kept)
-            packed = terms.take(kept)
-            terms, surfaces = Vocab(packed.offsets, packed.data), surfaces.take(kept)
+        words = Words.of(texts, options.analyzer).commonest(options.most_terms)
+        counts = words.counts()
         queries, docs = _cut(counts, len(graph.queries))
         together = inverse_frequency(counts) if options.one_idf else None
         query_idf, doc_idf = (
             inverse_frequency(side) if together is None else together for side in (queries, docs)
         )
-        view = cls(name, fields, options.analyzer, options.tf, terms, surfaces, query_idf, doc_idf)
+        text = options.analyzer, options.tf, words.terms, words.surfaces
+        view = cls(name, fields, *text, query_idf, doc_idf)
         return view, Sides(tf_idf(queries, query_idf, options.tf), tf_idf(docs, doc_idf, options.tf))
 
     def of_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
@@ -295,17 +291,3 @@ def _ones(held: Incidence) -> Csr:
 
 def _identity(size: int) -> Csr:
     return Csr(np.arange(size + 1), np.arange(size, dtype=np.int32), np.ones(size, np.float32), size)
-
-
-def _commonest(counts: Csr, most: int) -> NDArray[np.int64]:
-    """The columns that most rows hold, ascending; of equals the first."""
-    frequency = np.bincount(counts.indices, minlength=counts.columns)
-    return np.sort(np.argsort(-frequency, kind="stable")[:most])
-
-
-def _only_columns(matrix: Csr, kept: NDArray[np.int64]) -> Csr:
-    new_ids = np.full(matrix.columns, -1, np.int32)
-    new_ids[kept] = np.arange(len(kept), dtype=np.int32)
-    known = new_ids[matrix.indices] >= 0
-    before = np.concatenate([[0], np.cumsum(known)])
-    return Csr(before[matrix.indptr], new_ids[matrix.indices[known]], matrix.data[known], len(kept))

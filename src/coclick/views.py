@@ -35,6 +35,18 @@ class Words:
             Strings.from_list(finished.surfaces),
         )
 
+    def commonest(self, most: int | None) -> Words:
+        """With only the terms that occur most often; of equals the first."""
+        if most is None or len(self.terms) <= most:
+            return self
+        frequency = np.bincount(self.tokens.terms, minlength=len(self.terms))
+        kept = np.sort(np.argsort(-frequency, kind="stable")[:most])
+        new_ids = np.full(len(self.terms), -1, np.int32)
+        new_ids[kept] = np.arange(most, dtype=np.int32)
+        packed = self.terms.take(kept)
+        terms = Vocab(packed.offsets, packed.data)
+        return Words(self.tokens.renumbered(new_ids), terms, self.surfaces.take(kept))
+
     def counts(self) -> Csr:
         """How often each term occurs in each text."""
         return count_terms(self.tokens, len(self.terms))
