@@ -161,3 +161,23 @@ def test_a_part_that_is_missing_is_said(tmp_path):
     path.write_text(json.dumps(manifest))
     with pytest.raises(ArtefactError, match=r"view\.tags\.docs\.data"):
         ClickGraph.open(tmp_path / "graph")
+
+
+@pytest.mark.parametrize("spec", ["pls(dim=2,views=tags)", "mpls(dim=2,views=tags+clicks)"])
+def test_models_learn_from_it_without_any_texts(spec, tmp_path):
+    """Of the documents clicked for "hat" only d3 has tags."""
+    bare = ClickGraph.from_clicks(CLICKS).with_view("tags", QUERIES, DOCS, **NAMES)
+    create(spec).fit(bare).save(tmp_path / "model")
+    opened = open_model(tmp_path / "model")
+    assert opened.search("hat").hits()[0][0] == "d3"
+    labels = {
+        (part.kind, part.label, inner.kind, inner.label)
+        for part in opened.explain("hat", "d3").parts
+        for inner in part.parts
+    }
+    assert ("query tags", "head", "document tags", "wool") in labels
+
+
+def test_a_model_on_the_views_of_a_graph_that_has_none():
+    with pytest.raises(UserError, match="there is no view 'tags'"):
+        create("pls(views=tags)").fit(graph())

@@ -111,6 +111,11 @@ def reads_texts(names: str) -> bool:
     return any(name not in ("clicks", "ids") for name in _distinct(names))
 
 
+def needs_texts(names: str) -> bool:
+    """Whether any of the named views needs documents with texts, whatever views the graph has."""
+    return any(name in ("words", "chars") for name in _distinct(names))
+
+
 def _distinct(names: str) -> list[str]:
     wanted = [name.strip() for name in names.split("+")]
     if len(set(wanted)) < len(wanted) or not all(wanted):

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from coclick.alternation import Maps, Penalty, Step, density, map_rank
 from coclick.associations import Weight, weigh
-from coclick.features import reads_texts
+from coclick.features import needs_texts, reads_texts
 from coclick.generalisation import bound, limited_rows
 from coclick.graph import ClickGraph
 from coclick.held_out import HeldOut
@@ -52,7 +52,7 @@ class RMLS(ProjectionModel):
 
     def __post_init__(self) -> None:
         self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(self.views)
-        self.needs = ("texts",) if reads_texts(self.views) else ()
+        self.needs = ("texts",) if needs_texts(self.views) else ()
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Choose the number of half-rounds, then run them."""
