@@ -10,7 +10,8 @@ import typer
 
 from coclick import process
 from coclick.arguments import action_weights, listed_docs
-from coclick.commands import judge, ltr
+from coclick.commands import judge, language, ltr
+from coclick.commands.options import Force, GraphPath, Json, ModelPath, Threads
 from coclick.errors import CoclickError, UserError
 from coclick.terminal import fail, prepare, print_json, say, suggest
 
@@ -24,12 +25,7 @@ app = typer.Typer(
 
 INTERRUPTED = 130
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads; default all cores.")]
 K = Annotated[int, typer.Option("-k", min=1, help="How many results.")]
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A trained model's directory.")]
-GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph's directory.")]
 AnyPath = Annotated[Path, typer.Argument(metavar="GRAPH|MODEL", help="A graph's or a model's directory.")]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="The query's text.")]
 
@@ -334,6 +330,8 @@ for command in (
     judge.run,
     judge.evaluate_similar,
     judge.evaluate_units,
+    language.topics,
+    language.translate,
 ):
     app.command(command.__name__.replace("_", "-"))(command)
 

@@ -57,6 +57,8 @@ class Model:
     can_expand: bool = False  # the words that stand for a query
     can_explain: bool = False
     can_add: bool = False  # documents that arrive after training
+    can_topics: bool = False  # the topics it has found, in the words of queries and of titles
+    can_translate: bool = False  # words of titles to words of queries
 
     graph_: ClickGraph
     figures_: dict[str, Any]
@@ -164,6 +166,14 @@ class Model:
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
         """A model that also knows these documents, by title or by fields. This one is left as it is."""
         self._cannot("take documents after training", "can_add")
+
+    def describe_topics(self, words: int = 10) -> list[dict[str, Any]]:
+        """Each topic with its share and its likeliest words in queries and in titles, the largest first."""
+        self._cannot("tell topics", "can_topics")
+
+    def translate(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+        """The words of queries that a word of titles stands for, with their probabilities."""
+        self._cannot("translate words", "can_translate")
 
     def title(self, doc: str) -> str:
         """A document's title, or the empty string."""

@@ -39,6 +39,26 @@ def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
     table(query, ["word", "weight", ""], rows)
 
 
+def topics(found: Sequence[Mapping[str, Any]]) -> None:
+    """Topics with their two languages side by side."""
+    rows = [
+        [
+            topic["topic"],
+            f"{topic['share']:.1%}",
+            *(" ".join(word for word, _ in topic[side]) for side in ("query_words", "title_words")),
+        ]
+        for topic in found
+    ]
+    table("", ["topic", "share", "in queries", "in titles"], rows)
+
+
+def translations(word: str, found: Sequence[Mapping[str, Any]]) -> None:
+    """What a word of titles stands for in queries, as bars."""
+    largest = max((other["probability"] for other in found), default=1.0)
+    rows = [[o["word"], float(o["probability"]), Bar(o["probability"], largest)] for o in found]
+    table(word, ["in queries", "probability", ""], rows)
+
+
 def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     """The words of a score, heaviest first, and the clicks behind them on both sides."""
     asked, doc, title = (escape(line(text)) for text in (why.query, why.doc, title))

@@ -151,6 +151,14 @@ class Csr:
         kept = np.concatenate([[0], np.cumsum(keep)])
         return Csr(kept[self.indptr], self.indices[keep], self.data[keep], self.columns)
 
+    def only_columns(self, kept: NDArray[np.integer]) -> Csr:
+        """Only these columns, given ascending, numbered from 0."""
+        new_ids = np.full(self.columns, -1, np.int32)
+        new_ids[kept] = np.arange(len(kept), dtype=np.int32)
+        known = new_ids[self.indices] >= 0
+        before = np.concatenate([[0], np.cumsum(known)])
+        return Csr(before[self.indptr], new_ids[self.indices[known]], self.data[known], len(kept))
+
     def lengths(self) -> NDArray[np.int64]:
         """Entries a row."""
         return np.diff(self.indptr)

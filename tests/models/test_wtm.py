@@ -56,7 +56,7 @@ def test_translations_are_those_of_model_1(null_word):
     model = create(f"wtm(rounds=3,least=0,null_word={str(null_word).lower()})").fit(graph)
     for word, row in expected.items():
         if word != "<none>":
-            found = dict(model.translations(word, 1000))
+            found = dict(model.translate(word, 1000))
             assert found == pytest.approx(row, rel=1e-4, abs=1e-9)
     curve = model.figures_["curve"]
     np.testing.assert_allclose([step["objective"] for step in curve], likelihoods, rtol=1e-5)
@@ -70,7 +70,7 @@ def test_the_textbook_example():
     )
     model = create("wtm(rounds=50,null_word=false,weight=one)").fit(graph)
     for title, query in [("das", "the"), ("haus", "house"), ("buch", "book"), ("ein", "a")]:
-        best, probability = model.translations(title, 1)[0]
+        best, probability = model.translate(title, 1)[0]
         assert best == query
         assert probability > 0.95
     assert model.search("house", 1).hits()[0][0] == "a"
@@ -146,4 +146,4 @@ def test_what_cannot_be_learned_from():
     with pytest.raises(UserError, match="no clicked document has a text in 'title'"):
         create("wtm").fit(ClickGraph.from_clicks([("a", "d", 1.0)], {"d": "", "e": "text"}))
     with pytest.raises(UserError, match="does not know the word"):
-        create("wtm").fit(planted.graph()).translations("zzzz", 3)
+        create("wtm").fit(planted.graph()).translate("zzzz", 3)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A trained model's directory.")]
 GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph's directory.")]
 Queries = Annotated[
     Path | None,
@@ -33,6 +34,7 @@ Runs = Annotated[
 ]
 Candidates = Annotated[str, typer.Option(help="all: full retrieval; judged: re-rank judged documents.")]
 Gain = Annotated[str, typer.Option(help="linear or exponential, of nDCG.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write JSON for machines; - prints it.")
 ]

@@ -31,6 +31,7 @@ class WTM(LikelihoodModel):
 
     name = "wtm"
     summary = "words of titles translated to words of queries, by IBM Model 1 on clicked pairs"
+    can_translate = True
 
     rounds: Annotated[int, Range(1)] = 10
     least: Annotated[float, Range(0, 1)] = 0.001  # translations that are less likely are dropped
@@ -94,7 +95,7 @@ class WTM(LikelihoodModel):
             for i in order
         ]
 
-    def translations(self, word: str, k: int) -> list[tuple[str, float]]:
+    def translate(self, word: str, k: int = 10) -> list[tuple[str, float]]:
         """The words of queries that a word of titles translates to, with their probabilities."""
         term = self.title_word(word)
         words, likely = self.translations_.row(term)
