@@ -28,6 +28,7 @@ from coclick.store import Artefact
 
 Floats = NDArray[np.float32]
 
+_NEIGHBOURS = 32  # of each vector: twice usearch's own: the same recall in less than half the time
 _EXPANSIONS = (64, 128, 256, 512)  # how many candidates a search keeps; the first that finds enough is taken
 _ENOUGH = 0.95  # recall among the first ten
 _SAMPLE = 500  # queries that it is measured on
@@ -46,7 +47,9 @@ class ApproximateIndex:
     @classmethod
     def build(cls, exact: DenseIndex, queries: Floats) -> tuple[ApproximateIndex, dict[str, Any]]:
         """Index the same rows; look as far as a sample of the queries needs. Also returns what they found."""
-        empty = _usearch().Index(ndim=exact.vectors.shape[1], metric="ip", dtype="bf16")
+        empty = _usearch().Index(
+            ndim=exact.vectors.shape[1], metric="ip", dtype="bf16", connectivity=_NEIGHBOURS
+        )
         data = _with_rows(empty, exact.vectors)
         asked = queries[np.any(queries != 0, axis=1)]
         asked = asked[np.linspace(0, len(asked) - 1, min(len(asked), _SAMPLE)).astype(np.int64)]

@@ -109,8 +109,8 @@ def view_summary(name: str, figures: Mapping[str, Any]) -> None:
     for key, side in (("query", "queries"), ("doc", "docs")):
         shown = "documents" if side == "docs" else side
         console.print(
-            f"[bold]{view[side]:,}[/] of {figures[side]:,} {shown} have features in {name}: "
-            f"[bold]{view[f'{key}_features']:,}[/] different ones"
+            f"[bold]{view[side]:,}[/] of {figures[side]:,} {shown} have features in {name}, "
+            f"[bold]{view[f'{key}_features']:,}[/] different"
         )
         if unknown := view[f"unknown_{side}"]:
             console.print(f"{shown} that the graph does not have: {unknown:,}")
