@@ -1,0 +1,188 @@
+"""One round over all pairs: block by block, each of them first by pairs and then by words, on all cores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.kernels.agreement import expect_agreeing
+from coclick.kernels.em import accumulate, expect, expected_counts, lay_out, normalise
+from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.sparse import Csr
+
+if TYPE_CHECKING:
+    from coclick.em import Corpus
+    from coclick.em_state import State
+
+Floats = NDArray[np.float32]
+
+_PAIRS = 1 << 14  # in memory at a time
+_TASK = 1 << 9  # pairs that one thread takes at a time
+_TASKS_OF_WORDS = 64  # fixed, so that sums over words do not depend on the number of threads
+_LANES = 8  # topics are padded to a multiple of these: what a vector register holds
+
+
+class Round:
+    """A corpus and its model, laid out for `run`. Words of both languages are rows of one matrix."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        topics: int,
+        alpha_prior: float,
+        beta_prior: float,
+        regularise: bool,
+        shared: bool,
+        agreement: float,
+    ) -> None:
+        pairs = len(corpus.title_of)
+        self._weights = corpus.weights
+        self._query_of = corpus.query_of if corpus.queries is not None else np.zeros(pairs, np.int32)
+        self._queries = corpus.queries if corpus.queries is not None else Csr.empty(1, 0)
+        self._title_of, self._titles = corpus.title_of, corpus.titles
+        self._topics, self.width = topics, -(-topics // _LANES) * _LANES
+        self._priors = np.float32(alpha_prior), beta_prior
+        self._regularise, self._agreement = regularise, np.float32(agreement)
+        self._shift = 0 if shared else self._queries.columns
+        self.words = self._shift + self._titles.columns
+        self.languages = [(0, self._shift), (self._shift, self.words)] if self._shift else [(0, self.words)]
+        self._totals = np.zeros((self.words, self.width))
+        self._word_blocks = balanced_blocks(self._tokens_before(), _TASKS_OF_WORDS)
+
+    def unpadded(self, given: Floats) -> tuple[Floats, Floats]:
+        """P(word|topic) of query words and of title words."""
+        titles = np.ascontiguousarray(given[self._shift :, : self._topics])
+        if self._shift == self._queries.columns:
+            return np.ascontiguousarray(given[: self._shift, : self._topics]), titles
+        return titles, titles
+
+    def run(self, given: Floats, state: State) -> dict:
+        """Read θ from the state and write the next, replace `given`; returns what was found on the way."""
+        pairs = len(self._weights)
+        buffers = _Buffers(min(pairs, _PAIRS), self.width, self._topics, self._regularise)
+        objective, worst, disagreement = 0.0, 0.0, 0.0
+        before = 0  # tokens in the blocks before
+        for first in range(0, pairs, _PAIRS):
+            block = _Block(self, slice(first, min(first + _PAIRS, pairs)), buffers)
+            state.read_mixes(first, block.mixes)
+            if self._regularise:
+                state.read_normalisers(before, block.normalisers)
+            self._expect(block, given)
+            self._accumulate(block)
+            state.write_mixes(first, block.fitted)
+            objective += float(block.gains.sum())
+            if self._regularise:
+                state.write_normalisers(before, block.normalisers)
+                worst = max(worst, float(block.disagreement.max()))
+                disagreement += float(block.disagreement.sum())
+            before += len(block.words)
+        found = {"objective": objective + self._maximise(given)}
+        if self._regularise:
+            found |= {"disagreement": worst, "mean_disagreement": disagreement / pairs}
+        return found
+
+    def _expect(self, block: _Block, given: Floats) -> None:
+        def work(first: int, last: int) -> None:
+            tokens = block.words, block.counts
+            for side, texts, rows, shift in self._sides(block):
+                arrays = texts.indptr, texts.indices, texts.data
+                lay_out(first, last, *arrays, rows, shift, block.starts, side, *tokens)
+            common = block.starts, *tokens, block.weights, given, self._topics, self._priors[0]
+            if self._regularise:
+                expect_agreeing(
+                    first, last, *common, self._agreement, block.mixes, block.normalisers,
+                    block.tilted, block.fitted, block.gains, block.disagreement,
+                )  # fmt: skip
+            else:
+                expect(first, last, *common, block.mixes, block.fitted, block.gains)
+
+        pairs = len(block.weights)
+        run_blocks(work, [(first, min(first + _TASK, pairs)) for first in range(0, pairs, _TASK)])
+
+    def _accumulate(self, block: _Block) -> None:
+        """Each task has words of its own: nothing is added in an order that depends on threads."""
+        if self._regularise:  # query words and title words see mixes that are tilted towards each other
+            mix_of = np.repeat(np.arange(len(block.tilted), dtype=np.int32), np.diff(block.starts))
+            mixes = block.tilted
+        else:
+            mix_of = np.repeat(np.arange(len(block.mixes), dtype=np.int32), np.diff(block.starts[::2]))
+            mixes = block.mixes
+
+        def work(first: int, last: int) -> None:
+            begin, end = self._word_blocks[first][0], self._word_blocks[last - 1][1]
+            accumulate(begin, end, block.words, block.counts, mix_of, mixes, self._totals)
+
+        count = len(self._word_blocks)
+        tasks = np.linspace(0, count, min(count, 2 * threads() if threads() > 1 else 1) + 1).astype(int)
+        run_blocks(work, list(zip(tasks[:-1].tolist(), tasks[1:].tolist(), strict=True)))
+
+    def _maximise(self, given: Floats) -> float:
+        """P(word|topic) from what was accumulated (Eq. 6–7); returns the log prior of the old one."""
+        prior, logs = self._priors[1], 0.0
+        for begin, end in self.languages:
+            cuts = np.linspace(begin, end, min(_TASKS_OF_WORDS, end - begin) + 1).astype(int).tolist()
+            blocks = list(zip(cuts[:-1], cuts[1:], strict=True))
+            sums, parts = np.zeros((len(blocks), self._topics)), np.zeros(len(blocks))
+
+            def count(first: int, _: int, blocks=blocks, sums=sums, parts=parts) -> None:  # type: ignore[no-untyped-def]
+                begin, end = blocks[first]
+                parts[first] = expected_counts(begin, end, given, self._totals, self._topics, sums[first])
+
+            run_blocks(count, [(i, i + 1) for i in range(len(blocks))])
+            scales = 1 / (prior * (end - begin) + sums.sum(axis=0))
+
+            def divide(first: int, last: int, scales=scales) -> None:  # type: ignore[no-untyped-def]
+                normalise(first, last, self._totals, prior, scales, given)
+
+            run_blocks(divide, blocks)
+            logs += prior * float(parts.sum())
+        return logs
+
+    def _sides(self, block: _Block) -> list[tuple[int, Csr, NDArray[np.int32], int]]:
+        part = block.part
+        return [
+            (0, self._queries, self._query_of[part], 0),
+            (1, self._titles, self._title_of[part], self._shift),
+        ]
+
+    def _tokens_before(self) -> NDArray[np.int64]:
+        """How many entries of the texts belong to words before each word: the work is spread by that."""
+        counts = np.zeros(self.words + 1, np.int64)
+        for texts, shift in (self._queries, 0), (self._titles, self._shift):
+            counts[shift + 1 : shift + 1 + texts.columns] += np.bincount(
+                texts.indices, minlength=texts.columns
+            )
+        return np.cumsum(counts)
+
+
+class _Buffers:
+    """Memory that one block after the other uses."""
+
+    def __init__(self, pairs: int, width: int, topics: int, regularise: bool) -> None:
+        self.mixes = np.zeros((pairs, width), np.float32)
+        self.mixes[:, :topics] = 1 / topics
+        self.fitted = np.zeros((pairs, width), np.float32)
+        self.tilted = np.zeros((2 * pairs if regularise else 0, width), np.float32)
+
+
+class _Block:
+    """Some pairs: their words laid out side by side, query and title in turn."""
+
+    def __init__(self, corpus: Round, part: slice, buffers: _Buffers) -> None:
+        self.part = part
+        pairs = part.stop - part.start
+        lengths = np.empty((pairs, 2), np.int64)
+        for side, texts, rows, _ in corpus._sides(self):
+            lengths[:, side] = texts.indptr[rows + 1] - texts.indptr[rows]
+        self.starts = np.concatenate([[0], np.cumsum(lengths)])
+        tokens = int(self.starts[-1])
+        self.words = np.empty(tokens, np.int32)
+        self.counts = np.empty(tokens, np.float32)
+        self.weights = corpus._weights[part]
+        self.mixes, self.fitted = buffers.mixes[:pairs], buffers.fitted[:pairs]
+        self.tilted = buffers.tilted[: 2 * pairs]
+        self.normalisers = np.zeros(tokens, np.float32)
+        self.gains = np.zeros(pairs)
+        self.disagreement = np.zeros(pairs, np.float32)
