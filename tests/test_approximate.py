@@ -76,7 +76,7 @@ def test_later_rows_are_found(vectors, built):
     exact, index, _ = built
     new = 3 * vectors[1][:5]  # longer than any other: each is its own best match
     larger = DenseIndex.build(np.concatenate([exact.vectors, new]))
-    rows, _ = index.extended(new, None).search(new, 1, larger)
+    rows, _ = index.extended(new).search(new, 1, larger)
     assert rows[:, 0].tolist() == [4000, 4001, 4002, 4003, 4004]
 
 
@@ -130,12 +130,11 @@ def test_documents_that_came_later(saved, tmp_path):
         assert "new" in {doc for doc, _ in model.search("hotel", 50).hits()}
 
 
-@pytest.mark.parametrize("places", [slice(None), slice(1000, None, 97)])
-def test_damage_is_said_before_usearch_sees_it(tmp_path, places):
+def test_damage_is_said_before_usearch_sees_it(tmp_path):
     create(SPEC).fit(planted.graph()).save(tmp_path / "model")
     file = Artefact(tmp_path / "model").file("model.approximate.data")
     values = np.load(file)
-    values[places] ^= 0x55
+    values[-400:] ^= 0x55
     np.save(file, values)
     opened = open_model(tmp_path / "model")
     with pytest.raises(ArtefactError, match="the approximate index is damaged"):
@@ -143,6 +142,55 @@ def test_damage_is_said_before_usearch_sees_it(tmp_path, places):
     with pytest.raises(ArtefactError, match="damaged"):
         opened.add({"new": "Hotel"})
     assert opened.search("hotel", allow={"hotel-0"}).hits()  # which needs no index
+
+
+def test_whatever_is_changed_it_is_refused_or_it_can_be_searched(vectors):
+    """Headers, levels, keys, neighbours: every byte of a small graph set to other values, one at a time."""
+    rows = vectors[0][:15]
+    exact = DenseIndex.build(rows)
+    index, _ = ApproximateIndex.build(exact, vectors[1])
+    behind_vectors = 8 + rows.size * 2
+    refused = 0
+    for place in [*range(8), *range(behind_vectors, len(index.data))]:
+        for value in (index.data[place] ^ 0x81, 0xFF):
+            changed = index.data.copy()
+            changed[place] = value
+            other = ApproximateIndex(changed, 64)
+            if other.problem():
+                refused += 1
+            else:
+                found, _ = other.search(vectors[1][:3], 5, exact)
+                assert found.max() < len(rows)
+    assert refused > 500
+
+
+@pytest.mark.parametrize("length", [0, 7, 100, -1, -300])
+def test_a_graph_that_was_cut_is_refused(built, length):
+    _, index, _ = built
+    assert ApproximateIndex(index.data[:length], 64).problem()
+    assert index.problem() is None
+
+
+def test_a_graph_of_several_levels_that_leads_to_a_level_that_is_not_there(built):
+    """A neighbour of the entry on the highest level must have that level: a node of the lowest is refused."""
+    _, index, _ = built
+    count, width = (int(n) for n in index.data[:8].view(np.uint32))
+    at = 8 + count * width + 64
+    upper_room, lowest_room, highest, entry = (
+        int(n) for n in index.data[at + 8 : at + 40].copy().view("<u8")
+    )
+    levels = index.data[at + 40 : at + 40 + 2 * count].copy().view("<i2").astype(int)
+    assert highest > 0
+    sizes = 10 + 4 * (1 + lowest_room) + levels * 4 * (1 + upper_room)
+    node = at + 40 + 2 * count + int(sizes[:entry].sum())
+    top_list = node + 10 + 4 * (1 + lowest_room) + (highest - 1) * 4 * (1 + upper_room)
+    changed = index.data.copy()
+    changed[top_list : top_list + 4] = np.array([1], "<u4").view(np.uint8)
+    changed[top_list + 4 : top_list + 8] = np.array([entry], "<u4").view(np.uint8)
+    assert ApproximateIndex(changed, 64).problem() is None
+    lowest = int(np.flatnonzero(levels == 0)[0])
+    changed[top_list + 4 : top_list + 8] = np.array([lowest], "<u4").view(np.uint8)
+    assert ApproximateIndex(changed, 64).problem()
 
 
 def test_an_index_of_other_vectors_is_refused(vectors, built):

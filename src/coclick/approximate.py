@@ -4,13 +4,16 @@ What it finds is scored exactly, so scores are those of the exact index, and onl
 and then. How often, is measured at training. It pays where documents are so many that reading all of their
 vectors for each query is too slow.
 
+usearch does not survive a graph that leads outside its own nodes, so one that was opened is looked through
+before it is used for the first time.
+
 The graph holds the vectors a second time, in 16 bits. Several threads build it in an order of their own, so
 two trainings may miss different documents; with one thread they are the same.
 """
 
 from __future__ import annotations
 
-import hashlib
+import struct
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,15 +23,17 @@ from numpy.typing import NDArray
 
 from coclick.dense import DenseIndex
 from coclick.errors import ArtefactError, UserError
+from coclick.kernels.near_graph import KEY_AND_LEVEL, NUMBER, leads_inside
 from coclick.kernels.threads import threads
 from coclick.model import padded
 from coclick.run import top_rows
 from coclick.state import stored
-from coclick.store import Artefact
 
 Floats = NDArray[np.float32]
 
 _NEIGHBOURS = 32  # of each vector: twice usearch's own: the same recall in less than half the time
+_HEAD = 64  # bytes of the first header
+_KINDS = (b"usearch", 2, ord("i"), 4, 14, 15)  # version 2: inner products of 16 bits, keys of 64, slots of 32
 _EXPANSIONS = (64, 128, 256, 512)  # how many candidates a search keeps; the first that finds enough is taken
 _ENOUGH = 0.95  # recall among the first ten
 _SAMPLE = 500  # queries that it is measured on
@@ -61,18 +66,11 @@ class ApproximateIndex:
                 break
         return index, {"recall@10": found, "expansion": expansion, "queries": len(asked)}
 
-    def search(
-        self, queries: Floats, k: int, exact: DenseIndex, source: Artefact | None = None
-    ) -> tuple[NDArray[np.int32], Floats]:
-        """For each query nearly the k best rows of the exact index, with exact scores; −1 where no more.
-
-        `source` is the artefact that the index was opened from.
-        """
+    def search(self, queries: Floats, k: int, exact: DenseIndex) -> tuple[NDArray[np.int32], Floats]:
+        """For each query nearly the k best rows of the exact index, with exact scores; −1 where no more."""
         found, scores = padded(len(queries), k)
         if not len(queries):
             return found, scores
-        if "_graph" not in vars(self):
-            self._check(source)
         if self._graph.ndim != exact.vectors.shape[1] or len(self._graph) != len(exact.vectors):
             raise ArtefactError(
                 "the approximate index belongs to other vectors", hint="train the model again"
@@ -87,22 +85,53 @@ class ApproximateIndex:
             found[i, : len(best)], scores[i, : len(best)] = rows[best], values
         return found, scores
 
-    def extended(self, vectors: Floats, source: Artefact | None) -> ApproximateIndex:
+    def extended(self, vectors: Floats) -> ApproximateIndex:
         """With more rows behind the others."""
-        self._check(source)
+        self._check()
         return ApproximateIndex(_with_rows(_usearch().Index.restore(self.data), vectors), self.expansion)
 
     @cached_property
     def _graph(self) -> Any:
+        self._check()
         graph = _usearch().Index.restore(self.data, view=True)  # reads the mapped file where it lies
         graph.expansion_search = self.expansion
         return graph
 
-    def _check(self, source: Artefact | None) -> None:
-        """usearch does not survive a damaged graph: it gets only what was written."""
-        name = source.name_of(self.data) if source else None
-        if source and name and hashlib.sha256(self.data.data).hexdigest() != source.files[name]["digest"]:
-            raise ArtefactError("the approximate index is damaged", where=str(source.file(name)))
+    def problem(self) -> str | None:
+        """What usearch would not survive."""
+        return None if _is_sound(self.data) else "not a graph that can be searched"
+
+    def _check(self) -> None:
+        if problem := self.problem():
+            raise ArtefactError(f"the approximate index is damaged: {problem}", hint="train the model again")
+
+
+def _is_sound(data: NDArray[np.uint8]) -> bool:
+    """Whether a graph is what `build` makes: vectors, two headers, the nodes' levels, the nodes."""
+    try:
+        count, width = struct.unpack_from("<II", data.data)
+        at = 8 + count * width
+        head = struct.unpack_from("<7sHHH4BQQQ?", data.data, at)
+        size, upper_room, lowest_room, highest, entry = struct.unpack_from("<5Q", data.data, at + _HEAD)
+    except struct.error:
+        return False
+    magic, version, _, _, *kinds, present, deleted, dim, several = head
+    if (magic, version, *kinds, deleted, several) != (*_KINDS, 0, False):
+        return False
+    if not (count == present == size > entry and width == 2 * dim and upper_room == _NEIGHBOURS):
+        return False
+    at += _HEAD + 40
+    if lowest_room != 2 * _NEIGHBOURS or len(data) < at + 2 * size:
+        return False
+    levels = np.frombuffer(data, "<i2", size, at)
+    if levels.min() < 0 or levels.max() != highest or levels[entry] != highest:
+        return False
+    nodes = data[at + 2 * size :]
+    list_bytes = NUMBER * (1 + upper_room)
+    lowest_bytes = KEY_AND_LEVEL + NUMBER * (1 + lowest_room)
+    if len(nodes) != size * lowest_bytes + int(levels.sum(dtype=np.int64)) * list_bytes:
+        return False
+    return bool(leads_inside(nodes, levels.copy(), upper_room, lowest_room))
 
 
 def _with_rows(graph: Any, vectors: Floats) -> NDArray[np.uint8]:

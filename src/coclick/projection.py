@@ -158,7 +158,7 @@ class ProjectionModel(_Parameters):
         """Through the index; documents are filtered by the exact one only."""
         images = self.embed_queries(queries)
         if self.approximate_ is not None and allowed is None:
-            return self.approximate_.search(images, k, self.doc_index_, self.artefact_)
+            return self.approximate_.search(images, k, self.doc_index_)
         return self.doc_index_.search(images, k, allowed)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
@@ -238,7 +238,7 @@ class ProjectionModel(_Parameters):
         images = self.image_docs(features)
         larger.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, images]))
         if self.approximate_ is not None:
-            larger.approximate_ = self.approximate_.extended(images, self.artefact_)
+            larger.approximate_ = self.approximate_.extended(images)
         larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
         larger._associations = None
         return larger
