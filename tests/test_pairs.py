@@ -6,7 +6,15 @@ import scipy.sparse
 
 from coclick.errors import UserError
 from coclick.graph import Skips
-from coclick.pairs import draw_unclicked, hold_out, learnable_pairs, sampled_preferences, skip_preferences
+from coclick.pairs import (
+    among,
+    draw_unclicked,
+    hold_out,
+    joined,
+    learnable_pairs,
+    sampled_preferences,
+    skip_preferences,
+)
 from coclick.sparse import Csr
 
 
@@ -59,11 +67,10 @@ def test_skips_as_preferences():
     skips = Skips(np.array([0, 2, 2, 3]), np.int32([5, 6, 7]), np.int32([1, 2, 3]), np.int32([9, 1, 1]))
     found = skip_preferences(skips)
     assert [column.tolist() for column in found] == [[0, 0, 2], [5, 6, 7], [1, 2, 3]]
-    assert [column.tolist() for column in found.only(np.array([True, False, True]))] == [
-        [0, 2],
-        [5, 7],
-        [1, 3],
-    ]
+    some = among(found, np.int32([0, 2, 1]), np.int32([5, 7, 6]))
+    assert [column.tolist() for column in some] == [[0, 2], [5, 7], [1, 3]]
+    twice = joined(some, some)
+    assert twice.worse.tolist() == [1, 3, 1, 3]
 
 
 @pytest.mark.parametrize(

@@ -65,11 +65,15 @@ class DenseIndex:
 
     def score(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
         """The dot products of one query with the given rows, 0 where negative."""
+        return np.maximum(self.dots(query, rows), np.float32(0))
+
+    def dots(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
+        """The dot products of one query with the given rows."""
         dots = np.empty(len(rows), np.float32)
         dot_rows(self.vectors, rows, query, dots)
         if not np.isfinite(dots).all():
             raise ArtefactError("the vectors of the model are damaged", hint="run `coclick verify`")
-        return np.maximum(dots, np.float32(0))
+        return dots
 
     def score_all(self, query: Floats) -> Floats:
         """The dot products of one query with all rows, 0 where negative."""

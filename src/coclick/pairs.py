@@ -30,10 +30,6 @@ class Preferences(NamedTuple):
     better: Ints
     worse: Ints
 
-    def only(self, chosen: NDArray[np.bool_]) -> Preferences:
-        """The chosen ones."""
-        return Preferences(*(column[chosen] for column in self))
-
 
 def learnable_pairs(clicks: Csr, queries: Csr, docs: Csr) -> tuple[Ints, Ints]:
     """Queries and documents of the clicked pairs that have features on both sides, by query."""
@@ -82,6 +78,18 @@ def skip_preferences(skips: Skips) -> Preferences:
     """Joachims' rule: a clicked document over one that stood above it and was passed over."""
     queries = np.repeat(np.arange(len(skips.indptr) - 1, dtype=np.int32), np.diff(skips.indptr))
     return Preferences(queries, np.asarray(skips.clicked), np.asarray(skips.skipped))
+
+
+def among(preferences: Preferences, queries: Ints, docs: Ints) -> Preferences:
+    """Those whose query and better document are one of the pairs."""
+    width = np.int64(max(docs.max(initial=0), preferences.better.max(initial=0))) + 1
+    chosen = np.isin(preferences.queries * width + preferences.better, queries * width + docs)
+    return Preferences(*(column[chosen] for column in preferences))
+
+
+def joined(*parts: Preferences) -> Preferences:
+    """One after the other."""
+    return Preferences(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def hold_out(pairs: int, share: float, random: np.random.Generator) -> NDArray[np.bool_]:

@@ -31,7 +31,7 @@ from coclick.graph import ClickGraph
 from coclick.maps import LinearMap
 from coclick.model import Allowed, Found, Model, as_list
 from coclick.progress import Progress
-from coclick.run import Run, without_itself
+from coclick.run import Run, top_rows, without_itself
 from coclick.sparse import Csr, stack
 from coclick.spec import Range
 from coclick.strings import Strings, Vocab
@@ -148,6 +148,10 @@ class ProjectionModel(_Parameters):
         """The images of documents that are not in the graph, by their fields."""
         return self.image_docs(self.features_.of_docs(texts, self.graph_))
 
+    def compared(self, images: Floats) -> Floats:
+        """What of images, all of queries or all of documents, says whether they are alike: all of it."""
+        return images
+
     # -- what follows ----------------------------------------------------------------------------------
 
     def score_rows(self, query: str, docs: NDArray[np.int32]) -> Floats:
@@ -166,13 +170,15 @@ class ProjectionModel(_Parameters):
         texts = [normalise(query) for query in as_list(queries)]
         k = self._clip(k, len(self.trained_on.queries))
         own = self.graph_.queries.lookup(texts)
-        return _similar(self.query_index_, self.embed_queries(texts), own, k, self.graph_.queries)
+        images = self.compared(self.embed_queries(texts))
+        return _similar(self.query_index_, images, own, k, self.graph_.queries)
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """By the images of documents alone."""
         rows = self._doc_rows(as_list(docs))
         k = self._clip(k, len(self.graph_.docs))
-        return _similar(self.doc_index_, self.doc_index_.vectors[rows], rows, k, self.graph_.docs)
+        images = self.compared(self.doc_index_.vectors[rows])
+        return _similar(self.doc_index_, images, rows, k, self.graph_.docs)
 
     def evidence(self, query: str) -> dict[str, float]:
         """The query's clicks or, where it has none, how much of its text is known."""
@@ -189,23 +195,17 @@ class ProjectionModel(_Parameters):
         words = np.arange(len(view.terms) + 1)
         columns = np.arange(first, first + len(view.terms), dtype=np.int32)
         each = Csr(words, columns, np.ones(len(columns), np.float32), self.doc_features_.columns)
-        weights = DenseIndex.build(self.image_docs(each)).search(
-            self.embed_queries([normalise(query)]), _WORDS
-        )
-        return [
-            (view.surfaces[term], weight)
-            for term, weight in zip(weights[0][0].tolist(), weights[1][0].tolist(), strict=True)
-            if term >= 0
-        ]
+        terms, weights = top_rows(self.weigh_features(normalise(query), each), _WORDS)
+        return [(view.surfaces[term], float(w)) for term, w in zip(terms.tolist(), weights, strict=True)]
+
+    def weigh_features(self, query: str, rows: Csr) -> Floats:
+        """The scores of rows of document features for a normalised query."""
+        return DenseIndex.build(self.image_docs(rows)).score_all(self.embed_queries([query])[0])
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """What each feature of the query adds together with each feature of the document."""
         row, text = int(self._doc_rows([doc])[0]), normalise(query)
-        known = self.graph_.queries.id(text)
-        if known >= 0:
-            asked = self.query_features_.take_checked(np.array([known]), "the features of queries")
-        else:
-            asked = self.features_.of_queries([text], self.graph_)
+        asked = self.features_of(text)
         held = self.doc_features_.take_checked(np.array([row]), "the features of documents")
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         parts = self.parts(asked, held, clicks)
@@ -215,14 +215,25 @@ class ProjectionModel(_Parameters):
             parts.append(Part("not found", "scores below zero count as nothing", -total))
         return Explanation(query, doc, score, parts)
 
+    def features_of(self, query: str) -> Csr:
+        """The features, one row, of a normalised query; if it is not in the graph, of its text."""
+        known = self.graph_.queries.id(query)
+        if known >= 0:
+            return self.query_features_.take_checked(np.array([known]), "the features of queries")
+        return self.features_.of_queries([query], self.graph_)
+
     def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Part]:
-        """The summands of the dot product of two images, by the features that they are images of."""
+        """The summands of a score, by the features of the query."""
+        values = self.products(asked, held)
+        return [self._part(f, asked, held, values[f], clicks) for f in range(len(values))]
+
+    def products(self, asked: Csr, held: Csr) -> NDArray[np.float64]:
+        """The summands of the dot product of two images: features of the query × features of the document."""
         left = _weighted_rows(self.query_map_, asked)
         right = _weighted_rows(self.doc_map_, held)
         if self.cosine:
             left, right = (side / max(float(np.linalg.norm(side.sum(0))), 1e-30) for side in (left, right))
-        values = left @ right.T
-        return [self._part(f, asked, held, values[f], clicks) for f in range(len(values))]
+        return left @ right.T
 
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
         """New documents get images from their texts; nothing is learned again."""

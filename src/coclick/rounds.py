@@ -17,15 +17,15 @@ Arrays = tuple[NDArray[Any], ...]
 class EarlyStop:
     """Remembers the arrays of the round with the smallest validation loss, and the curve of all rounds.
 
-    Without held-out pairs (a validation loss of NaN) the last round is the best one.
+    Round 0 is the start. Without held-out pairs (a validation loss of NaN) the last round is the best one.
     """
 
-    def __init__(self, patience: int) -> None:
+    def __init__(self, patience: int, validation: float, start: Arrays) -> None:
         self.patience = patience
         self.curve: list[dict[str, float]] = []
-        self.best: Arrays = ()
+        self.best: Arrays = tuple(array.copy() for array in start)
         self.chosen = 0
-        self._lowest = math.inf
+        self._lowest = validation
 
     def saw(self, loss: float, validation: float, arrays: Arrays) -> bool:
         """Note a round; is it time to stop?"""
@@ -42,11 +42,11 @@ class EarlyStop:
         return len(self.curve) - self.chosen >= self.patience
 
     def figures(self) -> dict[str, Any]:
-        """The curve and the chosen round, for `figures_`; a missing validation loss is None."""
+        """The curve and the chosen round, for `figures_`; a missing validation loss is left out."""
         return {
-            "rounds": [
-                {name: None if math.isnan(value) else round(value, 6) for name, value in row.items()}
-                for row in self.curve
+            "curve": [
+                {"round": i} | {name: round(value, 6) for name, value in row.items() if not math.isnan(value)}
+                for i, row in enumerate(self.curve, start=1)
             ],
             "chosen_round": self.chosen,
         }
@@ -61,7 +61,7 @@ def train_rounds(
     done: Callable[[int], None],
 ) -> EarlyStop:
     """Call `step`, which changes the arrays and returns its mean loss, until validation stops gaining."""
-    stop = EarlyStop(patience)
+    stop = EarlyStop(patience, validate(), arrays)
     for _ in range(rounds):
         finished = stop.saw(step(), validate(), arrays)
         done(1)

@@ -15,7 +15,8 @@ _STEPS = {
     "validation": "rounds tried on held-out clicks",
     "curve": "training, round by round",
 }
-SHOWN = (*_STEPS, "singular_values", "views", "bound", "notes")  # each has a way of its own to be shown
+_VALUES = ("singular_values", "eigenvalues")
+SHOWN = (*_STEPS, *_VALUES, "views", "bound", "notes")  # each has a way of its own to be shown
 _SPARKS = "▁▂▃▄▅▆▇█"
 _WIDTH = 60  # of a chart
 _SYMBOLS = {"theta_x": "θ_x", "theta_y": "θ_y", "lambda_x": "λ_x", "lambda_y": "λ_y", "delta": "δ"}
@@ -26,9 +27,10 @@ def everything(training: Mapping[str, Any]) -> None:
     for name in _STEPS:
         if found := training.get(name):
             steps(name, found)
-    if values := training.get("singular_values"):
-        console.print()
-        _singular_values("singular values", values)
+    for name in _VALUES:
+        if values := training.get(name):
+            console.print()
+            _values(name.replace("_", " "), values)
     if found := training.get("views"):
         _views(found)
     if found := training.get("bound"):
@@ -50,7 +52,7 @@ def notes(training: Mapping[str, Any]) -> None:
         console.print(f"note: {escape(line(note, None))}", style="dim")
 
 
-def _singular_values(title: str, values: Sequence[float]) -> None:
+def _values(title: str, values: Sequence[float]) -> None:
     figures = f"{len(values):,} of them, from {values[0]:.4g} down to {values[-1]:.4g}, sum {sum(values):.4g}"
     console.print(f"[bold]{escape(line(title))}[/]  [dim]{figures}[/]\n{spark_line(values)}")
 
@@ -81,7 +83,7 @@ def _views(views: Mapping[str, Mapping[str, Any]]) -> None:
     table("views", ["", *(names.get(column, column.replace("_", " ")) for column in columns), ""], rows)
     for name, view in views.items():
         if values := view.get("singular_values"):
-            _singular_values(f"singular values of {name}", values)
+            _values(f"singular values of {name}", values)
 
 
 def _bound(bound: Mapping[str, Any]) -> None:

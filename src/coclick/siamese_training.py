@@ -33,7 +33,7 @@ def by_lbfgs(
     """Descend over all pairs until validation stops gaining, or no step gains."""
     from scipy.optimize import minimize
 
-    stop = EarlyStop(patience)
+    stop = EarlyStop(patience, validate(start), (start,))
 
     def objective(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         loss, gradient = loss_and_gradient(flat.reshape(start.shape).astype(start.dtype), examples, gamma)
@@ -48,8 +48,6 @@ def by_lbfgs(
 
     minimize(objective, start.ravel().astype(np.float64), jac=True, method="L-BFGS-B", callback=after,
              options={"maxiter": rounds, "maxcor": _MEMORY})  # fmt: skip
-    if not stop.curve:  # no step gained anything: the start is the optimum
-        stop.saw(objective(start.ravel())[0], validate(start), (start,))
     return stop
 
 

@@ -26,36 +26,37 @@ def dense(rows):
     return rows.to_scipy().toarray().astype(np.float64)
 
 
-@pytest.mark.parametrize("shared", [0, 5, WORDS])
-def test_hinge_by_the_formula(shared):
+def test_hinge_by_the_formula():
     (queries, docs), (left, right), preferences, order = random_problem(1)
     u, v = left.T.copy(), right.T.copy()  # the paper's U and V: dimensions × words
-    identity = np.diag((np.arange(WORDS) < shared).astype(float))
     losses = []
     for i in order:
         q = dense(queries)[preferences[0][i]]
         z = dense(docs)[preferences[1][i]] - dense(docs)[preferences[2][i]]
-        loss = max(0.0, 1 - q @ (u.T @ v + identity) @ z)
+        loss = max(0.0, 1 - q @ (u.T @ v + np.eye(WORDS)) @ z)
         losses.append(loss)
         if loss > 0:
             u, v = u + 0.1 * np.outer(v @ z, q), v + 0.1 * np.outer(u @ q, z)
-    loss = hinge_round(rows_of(queries), rows_of(docs), preferences, order, left, right, 0.1, shared)
+    loss = hinge_round(rows_of(queries), rows_of(docs), preferences, order, left, right, 0.1)
     assert loss == pytest.approx(np.mean(losses), rel=1e-6)
     np.testing.assert_allclose(left, u.T, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(right, v.T, rtol=1e-5, atol=1e-7)
 
 
 def test_hinge_by_hand():
-    """One word a side: f = (U V + 1), U = 2, V = 0.1; better holds the word once, worse not at all."""
-    one = rows_of(Csr.from_scipy(scipy.sparse.csr_array(np.array([[1.0], [0.0]], np.float32))))
+    """One word: f = (U V + 1) q d, U = 2, V = 0.1, q = 0.5; better holds the word once, worse not at all."""
+    half, one = (
+        rows_of(Csr.from_scipy(scipy.sparse.csr_array(np.array([[value], [0.0]], np.float32))))
+        for value in (0.5, 1.0)
+    )
     left, right = np.array([[2.0]]), np.array([[0.1]])
     zero = np.zeros(1, np.int32)
     preferences = (zero, zero, zero + 1)
-    loss = hinge_round(one, one, preferences, np.zeros(1, np.int64), left, right, 0.5, 0)
-    assert loss == pytest.approx(0.8)
-    assert left[0, 0] == pytest.approx(2.05)  # 2 + 0.5 · 0.1
-    assert right[0, 0] == pytest.approx(1.1)  # 0.1 + 0.5 · 2, from the old value
-    assert hinge_round(one, one, preferences, np.zeros(1, np.int64), left, right, 0.5, 0) == 0
+    loss = hinge_round(half, one, preferences, np.zeros(1, np.int64), left, right, 0.5)
+    assert loss == pytest.approx(0.4)  # 1 − (0.2 + 1) · 0.5
+    assert left[0, 0] == pytest.approx(2.025)  # 2 + 0.5 · 0.1 · 0.5
+    assert right[0, 0] == pytest.approx(0.6)  # 0.1 + 0.5 · 2 · 0.5, from the old value
+    assert hinge_round(half, one, preferences, np.zeros(1, np.int64), left, right, 0.5) == 0
 
 
 def test_squared_by_the_formula():
@@ -139,7 +140,7 @@ def test_a_rate_of_zero_changes_nothing(dtype):
     bias, targets = np.ones(WORDS, dtype), np.ones(10, dtype)
     before = left.copy(), right.copy(), bias.copy()
     sides = rows_of(queries), rows_of(docs)
-    hinge_round(*sides, preferences, order, left, right, 0.0, WORDS)
+    hinge_round(*sides, preferences, order, left, right, 0.0)
     logistic_round(*sides, preferences, order, left, right, bias, 0.0, 0.1)
     squared_round(*sides, preferences[:2], targets, order, left, right, bias, bias, 0.0, 0.0, 0.1)
     for array, old in zip((left, right, bias), before, strict=True):

@@ -37,11 +37,11 @@ def rows_of(matrix: Csr) -> Rows:
 @jit
 def hinge_round(
     queries: Rows, docs: Rows, preferences: tuple[Ints, Ints, Ints], order: NDArray[np.int64],
-    left: Floats, right: Floats, rate: float, shared: int,
+    left: Floats, right: Floats, rate: float,
 ) -> float:  # fmt: skip
     """One step for each preference, in the given order; the mean hinge loss before each step.
 
-    f(q, d) = (q L)·(d R) + q·d, the plain product over the first `shared` columns. Where f(q, better) is less
+    f(q, d) = (q L)·(d R) + q·d, queries and documents having the same columns. Where f(q, better) is less
     than 1 + f(q, worse), with z = better − worse and both images from old values:
     L += rate · q ⊗ (z R), R += rate · z ⊗ (q L).
     """
@@ -51,7 +51,7 @@ def hinge_round(
     total = 0.0
     for i in order:
         query, better, worse = preferences[0][i], preferences[1][i], preferences[2][i]
-        overlap = _overlap(queries, docs, query, better, worse, words, shared)
+        overlap = _overlap(queries, docs, query, better, worse, words)
         _images(queries, docs, query, better, worse, left, right, image, difference)
         loss = 1.0 - _dot(image, difference) - overlap
         if loss > 0.0:
@@ -151,23 +151,17 @@ def _dot(one: Floats, other: Floats) -> float:
 
 
 @jit
-def _overlap(
-    queries: Rows, docs: Rows, query: int, better: int, worse: int, words: Floats, shared: int
-) -> float:
-    """query·(better − worse) over the first `shared` columns; `words` is all zeros before and after."""
+def _overlap(queries: Rows, docs: Rows, query: int, better: int, worse: int, words: Floats) -> float:
+    """query·(better − worse); `words` is all zeros before and after."""
     for at in range(queries.indptr[query], queries.indptr[query + 1]):
-        if queries.indices[at] < shared:
-            words[queries.indices[at]] = queries.data[at]
+        words[queries.indices[at]] = queries.data[at]
     total = 0.0
     for at in range(docs.indptr[better], docs.indptr[better + 1]):
-        if docs.indices[at] < shared:
-            total += docs.data[at] * words[docs.indices[at]]
+        total += docs.data[at] * words[docs.indices[at]]
     for at in range(docs.indptr[worse], docs.indptr[worse + 1]):
-        if docs.indices[at] < shared:
-            total -= docs.data[at] * words[docs.indices[at]]
+        total -= docs.data[at] * words[docs.indices[at]]
     for at in range(queries.indptr[query], queries.indptr[query + 1]):
-        if queries.indices[at] < shared:
-            words[queries.indices[at]] = 0.0
+        words[queries.indices[at]] = 0.0
     return total
 
 

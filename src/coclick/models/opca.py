@@ -50,7 +50,7 @@ class OPCA(ProjectionModel):
             *rows, self.edge_weights(graph), self.dim, ridge=self.ridge, seed=self.seed, progress=progress
         )
         self.clipped(len(found.values))
-        self.figures_["values"] = found.values.tolist()
+        self.figures_["eigenvalues"] = found.values.tolist()
         both = DenseMap.of([found.vectors])
         self.project(both, both, progress)
 
