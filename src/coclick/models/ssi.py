@@ -58,7 +58,7 @@ class SSI(OverlapProjection):
     vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
     pairs: Literal["both", "skips", "sampled"] = "both"
     negatives: Annotated[int, Range(1)] = 4  # sampled documents for each clicked pair
-    rate: Annotated[float, Range(1e-6, 100)] = 0.1
+    rate: Annotated[float, Range(1e-6, 1)] = 0.02
     rounds: Annotated[int, Range(1)] = 20
     patience: Annotated[int, Range(1)] = 3
     held_out: Annotated[float, Range(0, 0.5)] = 0.05

@@ -46,6 +46,7 @@ class SVDFeature(BiasedProjection):
 
     dim: int = 100
     views: str = "words+clicks"
+    fields: str = "title"  # a step costs as much as its document has words
     weight: Weight = "log1p"
     loss: Literal["squared", "logistic"] = "squared"
     negatives: Annotated[int, Range(1)] = 4  # documents that were not clicked, for each pair
