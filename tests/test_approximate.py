@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import planted
-from coclick import create, open_model
+from coclick import approximate, create, open_model
 from coclick.approximate import ApproximateIndex
 from coclick.dense import DenseIndex
 from coclick.errors import ArtefactError, UserError
@@ -80,13 +80,14 @@ def test_later_rows_are_found(vectors, built):
     assert rows[:, 0].tolist() == [4000, 4001, 4002, 4003, 4004]
 
 
-def test_it_looks_further_where_that_is_needed():
-    """Without any structure 64 candidates of 8,000 are too few for 95 %."""
+def test_it_looks_further_where_that_is_needed(monkeypatch):
+    """Without any structure 20 candidates of 3,000 are too few for 95 %."""
+    monkeypatch.setattr(approximate, "_EXPANSIONS", (20, 200))
     random = np.random.default_rng(1)
-    exact = DenseIndex.build(random.normal(size=(8000, 100)).astype(np.float32))
-    index, figures = ApproximateIndex.build(exact, random.normal(size=(200, 100)).astype(np.float32))
-    assert index.expansion == figures["expansion"] > 64
-    assert figures["recall@10"] > 0.7
+    exact = DenseIndex.build(random.normal(size=(3000, 60)).astype(np.float32))
+    index, figures = ApproximateIndex.build(exact, random.normal(size=(100, 60)).astype(np.float32))
+    assert index.expansion == figures["expansion"] == 200
+    assert figures["recall@10"] >= 0.95
 
 
 def test_with_one_thread_it_is_the_same_every_time(vectors):
@@ -145,13 +146,15 @@ def test_damage_is_said_before_usearch_sees_it(tmp_path):
 
 
 def test_whatever_is_changed_it_is_refused_or_it_can_be_searched(vectors):
-    """Headers, levels, keys, neighbours: every byte of a small graph set to other values, one at a time."""
+    """Of a small graph every byte of headers, levels and the first node, and of the others every seventh, set
+    to other values, one at a time."""
     rows = vectors[0][:15]
     exact = DenseIndex.build(rows)
     index, _ = ApproximateIndex.build(exact, vectors[1])
     behind_vectors = 8 + rows.size * 2
+    each, some = behind_vectors + 400, range(behind_vectors + 400, len(index.data), 7)
     refused = 0
-    for place in [*range(8), *range(behind_vectors, len(index.data))]:
+    for place in [*range(8), *range(behind_vectors, each), *some]:
         for value in (index.data[place] ^ 0x81, 0xFF):
             changed = index.data.copy()
             changed[place] = value
@@ -161,7 +164,24 @@ def test_whatever_is_changed_it_is_refused_or_it_can_be_searched(vectors):
             else:
                 found, _ = other.search(vectors[1][:3], 5, exact)
                 assert found.max() < len(rows)
-    assert refused > 500
+    assert refused > 300
+
+
+@pytest.mark.parametrize("expansion", [0, -1, 10**9, "64", None])
+def test_an_expansion_that_nobody_chose_is_refused(built, expansion):
+    assert ApproximateIndex(built[1].data, expansion).problem()
+
+
+def test_what_is_no_array_of_bytes_is_refused(built):
+    data = built[1].data
+    for other in (data[:, None], data.astype(np.float32), "data", None):
+        assert ApproximateIndex(other, 64).problem()
+
+
+def test_queries_without_images_measure_nothing(vectors):
+    exact = DenseIndex.build(vectors[0][:100])
+    _, figures = ApproximateIndex.build(exact, np.zeros((5, 24), np.float32))
+    assert figures == {"recall@10": 1.0, "expansion": 64, "queries": 0}
 
 
 @pytest.mark.parametrize("length", [0, 7, 100, -1, -300])

@@ -13,7 +13,6 @@ two trainings may miss different documents; with one thread they are the same.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,17 +22,15 @@ from numpy.typing import NDArray
 
 from coclick.dense import DenseIndex
 from coclick.errors import ArtefactError, UserError
-from coclick.kernels.near_graph import KEY_AND_LEVEL, NUMBER, leads_inside
 from coclick.kernels.threads import threads
 from coclick.model import padded
 from coclick.run import top_rows
 from coclick.state import stored
+from coclick.usearch_format import is_sound
 
 Floats = NDArray[np.float32]
 
-_NEIGHBOURS = 32  # of each vector: twice usearch's own: the same recall in less than half the time
-_HEAD = 64  # bytes of the first header
-_KINDS = (b"usearch", 2, ord("i"), 4, 14, 15)  # version 2: inner products of 16 bits, keys of 64, slots of 32
+_NEIGHBOURS = 32  # of each vector, twice usearch's own: the same recall in less than half the time
 _EXPANSIONS = (64, 128, 256, 512)  # how many candidates a search keeps; the first that finds enough is taken
 _ENOUGH = 0.95  # recall among the first ten
 _SAMPLE = 500  # queries that it is measured on
@@ -99,39 +96,13 @@ class ApproximateIndex:
 
     def problem(self) -> str | None:
         """What usearch would not survive."""
-        return None if _is_sound(self.data) else "not a graph that can be searched"
+        if not isinstance(self.expansion, int) or not 0 < self.expansion <= _EXPANSIONS[-1]:
+            return "the expansion is none of ours"
+        return None if is_sound(self.data, _NEIGHBOURS) else "not a graph that can be searched"
 
     def _check(self) -> None:
         if problem := self.problem():
             raise ArtefactError(f"the approximate index is damaged: {problem}", hint="train the model again")
-
-
-def _is_sound(data: NDArray[np.uint8]) -> bool:
-    """Whether a graph is what `build` makes: vectors, two headers, the nodes' levels, the nodes."""
-    try:
-        count, width = struct.unpack_from("<II", data.data)
-        at = 8 + count * width
-        head = struct.unpack_from("<7sHHH4BQQQ?", data.data, at)
-        size, upper_room, lowest_room, highest, entry = struct.unpack_from("<5Q", data.data, at + _HEAD)
-    except struct.error:
-        return False
-    magic, version, _, _, *kinds, present, deleted, dim, several = head
-    if (magic, version, *kinds, deleted, several) != (*_KINDS, 0, False):
-        return False
-    if not (count == present == size > entry and width == 2 * dim and upper_room == _NEIGHBOURS):
-        return False
-    at += _HEAD + 40
-    if lowest_room != 2 * _NEIGHBOURS or len(data) < at + 2 * size:
-        return False
-    levels = np.frombuffer(data, "<i2", size, at)
-    if levels.min() < 0 or levels.max() != highest or levels[entry] != highest:
-        return False
-    nodes = data[at + 2 * size :]
-    list_bytes = NUMBER * (1 + upper_room)
-    lowest_bytes = KEY_AND_LEVEL + NUMBER * (1 + lowest_room)
-    if len(nodes) != size * lowest_bytes + int(levels.sum(dtype=np.int64)) * list_bytes:
-        return False
-    return bool(leads_inside(nodes, levels.copy(), upper_room, lowest_room))
 
 
 def _with_rows(graph: Any, vectors: Floats) -> NDArray[np.uint8]:
@@ -145,7 +116,7 @@ def _recall(found: Floats, best: Floats) -> float:
     wanted = (best > 0).sum(1)
     last = np.take_along_axis(best, np.maximum(wanted - 1, 0)[:, None], 1)
     there = ((found >= last) & (found > 0)).sum(1)
-    return float(there.sum() / max(wanted.sum(), 1))
+    return float(there.sum() / wanted.sum()) if wanted.any() else 1.0
 
 
 def _usearch() -> Any:
