@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from coclick.operator import Operator
 from coclick.progress import Progress, quiet
 from coclick.sparse import Csr
-from coclick.tall import cross, gram, single_threaded_blas, subtract, turn
+from coclick.tall import cross, gram, put, single_threaded_blas, subtract, turn
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -124,13 +124,13 @@ class _Krylov:
         self.block = min(max(_BLOCK[0], k // _BLOCK[1]), _BLOCK[2])
         self.random = np.random.default_rng(seed)
         room = min(len(operator.columns), round(_ROOM * k) + 4 * self.block)
-        self.basis = np.empty((len(operator.columns), room), np.float32)
+        self.basis = np.empty((room, len(operator.columns)), np.float32)  # a vector in each row
         self.inner = np.zeros((room, room))  # the upper triangle of VᵀAV
         self.used = 0  # vectors of the basis that A has been applied to
 
     def grow(self, done: Callable[[int], None]) -> Floats:
         """Add blocks until the k largest values are found; vectors that span theirs and a few more."""
-        room, most = self.basis.shape[1], _MOST * (self.k + self.block)
+        room, most = len(self.basis), _MOST * (self.k + self.block)
         block = self._fresh(self.block)
         starts = block.shape[1]  # random vectors so far
         multiplied = checked = 0
@@ -157,14 +157,13 @@ class _Krylov:
                 starts += self.k
                 sums = []
         vectors = self._leading_vectors(self.k + _BLOCK[0])[1]
-        return turn(
-            self.basis[:, : self.used], vectors, np.empty((len(self.basis), vectors.shape[1]), np.float32)
-        )
+        best = np.empty((self.basis.shape[1], vectors.shape[1]), np.float32)
+        return turn(self.basis[: self.used].T, vectors, best)
 
     def _multiply(self, block: Floats) -> Floats:
         """Add an orthonormal block to the basis; what its image under A has that is new, orthonormal."""
         before, self.used = self.used, self.used + block.shape[1]
-        self.basis[:, before : self.used] = block
+        put(self.basis[before : self.used], block)
         image = self.operator.squared_times(block)
         new, shares = self._new_part(image)
         self.inner[: self.used, before : self.used] = shares
@@ -172,26 +171,26 @@ class _Krylov:
 
     def _fresh(self, count: int) -> Floats:
         """Random orthonormal vectors at right angles to the basis."""
-        drawn = self.random.standard_normal((len(self.basis), count), dtype=np.float32)
+        drawn = self.random.standard_normal((self.basis.shape[1], count), dtype=np.float32)
         return self._new_part(drawn)[0]
 
     def _new_part(self, vectors: Floats) -> tuple[Floats, Doubles]:
         """An orthonormal basis of what the vectors have beside the known basis, and their shares in that."""
-        known = self.basis[:, : self.used]
-        lengths = np.sqrt(gram(vectors).diagonal())
+        known = self.basis[: self.used]
         shares = cross(known, vectors)
         subtract(vectors, known, shares)
-        new, smallest = _orthonormal(vectors, lengths)
+        new, smallest = _orthonormal(vectors, shares)
         if smallest < _ROUNDED:  # little was left, and that is full of rounding: once more
-            subtract(new, known, cross(known, new))
-            new, _ = _orthonormal(new, np.ones(new.shape[1]))
+            again = cross(known, new)
+            subtract(new, known, again)
+            new, _ = _orthonormal(new, again)
         return new, shares
 
     def _shrink(self) -> None:
         """Keep the best vectors only."""
         values, vectors = self._leading_vectors(self.k + self.block)
         count = len(values)
-        turn(self.basis[:, : self.used], vectors, self.basis[:, :count])
+        turn(self.basis[: self.used].T, vectors, self.basis[:count].T)
         self.inner[:] = 0
         np.fill_diagonal(self.inner[:count, :count], values)
         self.used = count
@@ -214,16 +213,19 @@ def _eigen(upper: Doubles) -> tuple[Doubles, Doubles]:
     return values[::-1], vectors[:, ::-1]
 
 
-def _orthonormal(vectors: Floats, lengths: Doubles) -> tuple[Floats, float]:
-    """Orthonormal vectors of the same span, and the smallest length that one of them was made from.
+def _orthonormal(rests: Floats, shares: Doubles) -> tuple[Floats, float]:
+    """Orthonormal vectors that span the rests of vectors without their shares in an orthonormal basis.
 
-    Measured in `lengths`, what the vectors once were; directions of which almost nothing is left are dropped.
+    Also the smallest length that one of them was made from, where the vectors had length 1 before their
+    shares were taken away. Directions of which almost nothing is left are dropped.
     """
+    products = gram(rests)
+    lengths = np.sqrt(products.diagonal() + (shares * shares).sum(axis=0))
     unit = 1 / np.maximum(lengths, np.finfo(np.float32).tiny)
-    squares, small = _eigen(gram(vectors) * unit[:, None] * unit)
+    squares, small = _eigen(products * unit[:, None] * unit)
     keep = squares > _GONE**2
     small = unit[:, None] * small[:, keep] / np.sqrt(squares[keep])
-    new = turn(vectors, small, np.empty((len(vectors), small.shape[1]), np.float32))
+    new = turn(rests, small, np.empty((len(rests), small.shape[1]), np.float32))
     return new, float(np.sqrt(squares[keep].min(initial=1)))
 
 

@@ -25,9 +25,9 @@ _SUMS = 16  # blocks of rows whose products are kept side by side until they are
 _ROWS = 1024  # rows that stay in the cache
 
 
-def cross(a: Floats, b: Floats) -> Doubles:
-    """`a.T @ b`: float32 within a block of rows, float64 between blocks."""
-    return _sum_of_blocks(len(a), lambda first, last: a[first:last].T @ b[first:last])
+def cross(vectors: Floats, b: Floats) -> Doubles:
+    """`vectors @ b` for vectors in rows: float32 within a block of columns, float64 between blocks."""
+    return _sum_of_blocks(len(b), lambda first, last: vectors[:, first:last] @ b[first:last])
 
 
 def gram(a: Floats) -> Doubles:
@@ -43,18 +43,27 @@ def gram(a: Floats) -> Doubles:
     return _sum_of_blocks(len(a), product)
 
 
-def subtract(y: Floats, a: Floats, small: Doubles) -> None:
-    """`y -= a @ small`, in place."""
+def subtract(y: Floats, vectors: Floats, small: Doubles) -> None:
+    """`y -= vectors.T @ small`, in place."""
     factor = small.astype(np.float32)
 
     def work(first: int, last: int) -> None:
-        y[first:last] -= a[first:last] @ factor
+        y[first:last] -= vectors[:, first:last].T @ factor
+
+    _run(work, len(y), _ROWS)
+
+
+def put(vectors: Floats, a: Floats) -> None:
+    """`vectors[:] = a.T`."""
+
+    def work(first: int, last: int) -> None:
+        vectors[:, first:last] = a[first:last].T
 
     _run(work, len(a), _ROWS)
 
 
 def turn(a: Floats, small: Doubles, out: Floats, rows: NDArray[np.integer] | None = None) -> Floats:
-    """`out[rows] = a @ small`; `out` may be the first columns of `a` itself."""
+    """`out[rows] = a @ small`; `a` and `out` may share memory row by row."""
     factor = small.astype(np.float32)
 
     def work(first: int, last: int) -> None:
