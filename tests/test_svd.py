@@ -1,11 +1,15 @@
 """Singular triplets of products of sparse matrices against dense solvers, and by what defines them."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 import scipy.sparse
+import scipy.sparse.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coclick.kernels.threads import set_threads
 from coclick.sparse import Csr
 from coclick.svd import truncated_svd
 
@@ -69,6 +73,115 @@ def test_zeros(shape):
     found = truncated_svd([Csr.empty(*shape)], 3)
     assert found.left.shape == (shape[0], 0) and found.right.shape == (shape[1], 0)
     assert found.values.shape == (0,)
+
+
+def planted(rows, columns, values, seed):
+    """A matrix with known singular values, as a product of two that are dense but stored as sparse."""
+    chance = np.random.default_rng(seed)
+    left = np.linalg.qr(chance.standard_normal((rows, len(values))))[0] * values
+    right = np.linalg.qr(chance.standard_normal((columns, len(values))))[0]
+    return [Csr.from_scipy(scipy.sparse.csr_array(part)) for part in (left, right.T)]
+
+
+def test_agrees_with_scipy_across_gaps():
+    """Where values are well apart, each space between gaps is scipy's, whatever basis of it is found."""
+    values = np.concatenate([[50.0], np.full(5, 20.0), np.full(14, 9.0), np.linspace(3, 0.5, 300)])
+    factors = planted(900, 700, values, seed=1)
+    found = truncated_svd(factors, 20)
+    theirs = scipy.sparse.linalg.svds(product(factors), 20)
+    np.testing.assert_allclose(found.values, theirs[1][::-1], rtol=1e-5)
+    for first, last in [(0, 1), (1, 6), (6, 20)]:
+        mine = found.right[:, first:last].astype(np.float64)
+        other = theirs[2][::-1][first:last].T
+        np.testing.assert_allclose(mine @ mine.T, other @ other.T, atol=1e-4)
+
+
+@pytest.mark.parametrize("k", [5, 60, 200])
+def test_a_spectrum_without_gaps_is_within_the_stated_sum(k):
+    """Random entries: values fall slowly and evenly, the hardest case; the basis is filled and replaced."""
+    matrix = sparse(1500, 1200, 0.05, seed=k)
+    found = truncated_svd([matrix], k)
+    expected = np.linalg.svd(product([matrix]), compute_uv=False)[:k]
+    assert 0.999 * expected.sum() <= found.values.sum() <= 1.00001 * expected.sum()
+    np.testing.assert_allclose(found.left.T @ found.left, np.eye(k), atol=1e-4)
+    np.testing.assert_allclose(found.right.T @ found.right, np.eye(k), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        10.0 ** -np.linspace(0, 8, 600),
+        np.concatenate([[1.0], np.full(599, 2e-3)]),
+        np.concatenate([np.full(250, 1.0), np.linspace(1, 0.1, 350)]),
+    ],
+    ids=["falling by powers", "one large", "many copies"],
+)
+def test_spectra_that_are_hard_in_single_precision(values):
+    found = truncated_svd(planted(1000, 800, values, seed=2), 220)
+    expected = np.sort(values)[::-1][:220]
+    expected = expected[expected > 1e-5]
+    assert len(found.values) == pytest.approx(len(expected), abs=2)
+    assert found.values.sum() >= 0.999 * expected.sum()
+    np.testing.assert_allclose(found.right.T @ found.right, np.eye(len(found.values)), atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_sizes_far_from_one(size):
+    factors = planted(500, 400, np.linspace(2, 1, 400), seed=3)
+    extreme = [factor.with_data((factor.data * size).astype(np.float32)) for factor in factors]
+    plain, scaled = truncated_svd(factors, 10), truncated_svd(extreme, 10)
+    np.testing.assert_allclose(scaled.values / size**2, plain.values, rtol=1e-4)
+
+
+def test_empty_rows_and_columns_have_no_part():
+    inner = sparse(30, 20, 0.3, seed=6)
+    rows, columns = np.arange(30) * 40, np.arange(20) * 50 + 7
+    wide = scipy.sparse.coo_array(inner.to_scipy())
+    spread = Csr.from_triples(rows[wide.row], columns[wide.col], wide.data, (1300, 1100))
+    found, expected = truncated_svd([spread], 5), truncated_svd([inner], 5)
+    np.testing.assert_allclose(found.left[rows], expected.left, atol=1e-6)
+    np.testing.assert_allclose(found.right[columns], expected.right, atol=1e-6)
+    assert np.count_nonzero(np.abs(found.left).sum(axis=1)) <= 30
+
+
+def test_signs_and_the_same_result_on_any_number_of_threads():
+    factors = [sparse(900, 700, 0.02, 7), sparse(700, 800, 0.02, 8)]
+    results = []
+    for count in (1, 2, 2, 5):
+        set_threads(count)
+        results.append(truncated_svd(factors, 12))
+    set_threads(None)
+    for other in results[1:]:
+        assert np.array_equal(results[0].left, other.left)
+        assert np.array_equal(results[0].values, other.values)
+        assert np.array_equal(results[0].right, other.right)
+    right = results[0].right
+    assert (right[np.abs(right).argmax(axis=0), np.arange(12)] > 0).all()
+
+
+def test_progress_is_told_by_block():
+    steps = []
+
+    @contextmanager
+    def progress(what, total=None):
+        steps.append((what, total))
+        yield lambda rows: steps.append(rows)
+
+    truncated_svd([sparse(900, 700, 0.02, 9)], 20, progress=progress)
+    assert steps[0] == ("singular vectors", 50)
+    assert len(steps) > 3 and all(step == 16 for step in steps[1:])
+
+
+def test_an_interruption_goes_through():
+    @contextmanager
+    def progress(what, total=None):
+        def done(rows):
+            raise KeyboardInterrupt
+
+        yield done
+
+    with pytest.raises(KeyboardInterrupt):
+        truncated_svd([sparse(900, 700, 0.02, 9)], 20, progress=progress)
 
 
 @settings(deadline=None, max_examples=30)

@@ -9,7 +9,7 @@ Accuracy. The basis grows until what the sum of the k largest values can still g
 two gains, is below `_TOLERANCE` of it; the true gain is less, since gains fall faster and faster. Single
 vectors are as good as the gap to the next value allows: where values are equal, any basis of their space is
 right. The values are those of M V in float64 arithmetic, and M · right = left · values holds to rounding.
-Columns are orthonormal to about 1e-5.
+Columns are orthonormal to about 1e-5, to 1e-3 where a space with thousands of copies was filled to the last.
 
 Repeated values. A Krylov space grown from b random vectors holds at most b copies of a value (islands of a
 click graph can have thousands). Where a value is found b times, k more random vectors join: then all k copies
@@ -47,6 +47,7 @@ _TOLERANCE = 5e-4
 _NOTHING = 1e-5  # of the largest value: what counts as zero
 _CHECK = 1.5, 1 / 6  # times k: how large a basis is looked at first, and after how much growth again
 _ROUNDED, _GONE = 0.03, 1e-5  # shares of a vector that are left: to be made orthogonal again, to be dropped
+_ONLY_ROUNDING = 0.5  # what is left the second time: less was rounding alone
 _EQUAL = 2e-3  # relative: values that may be copies of one
 
 
@@ -130,12 +131,12 @@ class _Krylov:
 
     def grow(self, done: Callable[[int], None]) -> Floats:
         """Add blocks until the k largest values are found; vectors that span theirs and a few more."""
-        room, most = len(self.basis), _MOST * (self.k + self.block)
+        (room, size), most = self.basis.shape, _MOST * (self.k + self.block)
         block = self._fresh(self.block)
         starts = block.shape[1]  # random vectors so far
         multiplied = checked = 0
         sums: list[float] = []
-        while block.shape[1] and multiplied < most:
+        while block.shape[1] and self.used < size and multiplied < most:
             if self.used + block.shape[1] > room:
                 self._shrink()
                 checked = self.used
@@ -143,6 +144,10 @@ class _Krylov:
             done(block.shape[1])
             block = self._multiply(block)
             is_closed = block.shape[1] == 0  # all that the random vectors lead to is there
+            if 0 < block.shape[1] < self.block // 2:  # much of it is: narrow steps would be slow
+                added = self.block - block.shape[1]
+                block = self._new_part(np.hstack([block, self._drawn(added)]))[0]
+                starts += added
             if not is_closed and (self.used < _CHECK[0] * self.k or self.used - checked < _CHECK[1] * self.k):
                 continue
             checked = self.used
@@ -171,19 +176,22 @@ class _Krylov:
 
     def _fresh(self, count: int) -> Floats:
         """Random orthonormal vectors at right angles to the basis."""
+        return self._new_part(self._drawn(count))[0]
+
+    def _drawn(self, count: int) -> Floats:
         drawn = self.random.standard_normal((self.basis.shape[1], count), dtype=np.float32)
-        return self._new_part(drawn)[0]
+        return drawn / np.float32(np.sqrt(self.basis.shape[1]))
 
     def _new_part(self, vectors: Floats) -> tuple[Floats, Doubles]:
         """An orthonormal basis of what the vectors have beside the known basis, and their shares in that."""
         known = self.basis[: self.used]
         shares = cross(known, vectors)
         subtract(vectors, known, shares)
-        new, smallest = _orthonormal(vectors, shares)
+        new, smallest = _orthonormal(vectors, shares, _GONE)
         if smallest < _ROUNDED:  # little was left, and that is full of rounding: once more
             again = cross(known, new)
             subtract(new, known, again)
-            new, _ = _orthonormal(new, again)
+            new, _ = _orthonormal(new, again, _ONLY_ROUNDING)
         return new, shares
 
     def _shrink(self) -> None:
@@ -213,17 +221,17 @@ def _eigen(upper: Doubles) -> tuple[Doubles, Doubles]:
     return values[::-1], vectors[:, ::-1]
 
 
-def _orthonormal(rests: Floats, shares: Doubles) -> tuple[Floats, float]:
+def _orthonormal(rests: Floats, shares: Doubles, least: float) -> tuple[Floats, float]:
     """Orthonormal vectors that span the rests of vectors without their shares in an orthonormal basis.
 
     Also the smallest length that one of them was made from, where the vectors had length 1 before their
-    shares were taken away. Directions of which almost nothing is left are dropped.
+    shares were taken away. Directions of which less than `least` is left are dropped.
     """
     products = gram(rests)
     lengths = np.sqrt(products.diagonal() + (shares * shares).sum(axis=0))
     unit = 1 / np.maximum(lengths, np.finfo(np.float32).tiny)
     squares, small = _eigen(products * unit[:, None] * unit)
-    keep = squares > _GONE**2
+    keep = squares > least**2
     small = unit[:, None] * small[:, keep] / np.sqrt(squares[keep])
     new = turn(rests, small, np.empty((len(rests), small.shape[1]), np.float32))
     return new, float(np.sqrt(squares[keep].min(initial=1)))
