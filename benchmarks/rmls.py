@@ -1,0 +1,202 @@
+"""`rmls` at 1000 dimensions: a half-round beside scipy, a training beside `pls`, ranking quality, memory.
+
+A half-round is Qᵀ(W(D L)) for a map L of given density; ours also thresholds and scales the rows. scipy is
+given the better of the factors and of their product, formed beforehand, and as many threads: each multiplies
+its share of the rows. Memory is measured at other shapes than S, with 100 dimensions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from benchmarks._graphs import saved_graph
+from coclick import train
+from coclick.alternation import Maps, Penalty
+from coclick.associations import weigh
+from coclick.evaluate.judgments import read_judgments
+from coclick.evaluate.trial import Protocol, try_model
+from coclick.graph import ClickGraph
+from coclick.kernels.csr import transpose
+from coclick.kernels.threads import balanced_blocks, set_threads
+from coclick.kernels.thresholded import thresholded_product, times
+from coclick.models.rmls import RMLS
+from coclick.progress import quiet
+from coclick.sparse import Csr
+from coclick.svd import truncated_svd
+
+DIM = 1000
+ENTRIES = (1, 4, 10, 20, 50)  # of a row of the map
+ROUNDS = 10
+BOUND = {"M": 2.0, "L": 12.0}  # GB
+RUNS = 3
+
+
+def rows(shape: str, threads: int) -> list[dict]:
+    set_threads(threads)
+    if shape in BOUND:
+        return [_memory(shape, threads)]
+    graph = ClickGraph.open(saved_graph(shape))
+    model = RMLS()
+    queries, docs = model.featurise(graph, model.views, quiet)
+    factors = transpose(queries), model.edge_weights(graph), docs
+    return [
+        *_half_rounds(shape, threads, *factors),
+        _training(shape, threads, graph, queries, docs),
+        _quality(threads),
+    ]
+
+
+def _half_rounds(shape: str, threads: int, queries: Csr, edges: Csr, docs: Csr) -> list[dict]:
+    chain = [_matrix(factor) for factor in (queries, edges, docs)]
+    formed = scipy.sparse.csr_matrix(chain[0] @ (chain[1] @ chain[2]))
+    unknown, nothing = np.full(queries.rows, -1, np.float32), np.zeros(queries.rows, np.float32)
+    found = []
+    for entries in ENTRIES:
+        learned = _random_map(docs.columns, entries)
+        theirs = _matrix(learned)
+
+        def half_round(learned: Csr = learned) -> Csr:
+            return thresholded_product(queries, times(edges, times(docs, learned)), unknown, 1.5, 1.0).rows
+
+        def by_factors(theirs: Any = theirs) -> Any:
+            images = _rows_apart(chain[1], _rows_apart(chain[2], theirs, threads), threads)
+            return _rows_apart(chain[0], images, threads)
+
+        def by_product(theirs: Any = theirs) -> Any:
+            return _rows_apart(formed, theirs, threads)
+
+        whole = thresholded_product(queries, times(edges, times(docs, learned)), nothing).rows
+        check = _same(whole, by_factors())
+        ours, factors, product = (_best(action) for action in (half_round, by_factors, by_product))
+        given = "the product" if product < factors else "factors"
+        params = f"half-round, d={DIM}, density {entries / DIM:.1%}, best of {RUNS}"
+        peer = f"scipy csr@csr, {given}"
+        found.append(_row(shape, params, threads, peer, ours, min(factors, product), "s", check))
+    return found
+
+
+def _training(shape: str, threads: int, graph: ClickGraph, queries: Csr, docs: Csr) -> dict:
+    """All rounds, where early stopping would end after few, beside the singular vectors of the same data."""
+    edges = weigh(graph.clicks, "degree")
+    maps = Maps(queries, edges, docs, Penalty(1.5))
+    started = time.perf_counter()
+    steps = list(islice(maps.half_rounds(DIM, 0), 2 * ROUNDS))
+    ours = time.perf_counter() - started
+    objectives = [step.objective for step in steps if step.objective is not None]
+    falls = all(
+        later <= before * (1 - 1e-6) for before, later in zip(objectives, objectives[1:], strict=False)
+    )
+    del steps
+    factors = transpose(docs), transpose(weigh(graph.clicks, "log1p")), queries
+    started = time.perf_counter()
+    found = truncated_svd(factors, DIM)
+    theirs = time.perf_counter() - started
+    check = f"objective {'never rises' if falls else 'RISES'}, {len(found.values)} singular values"
+    return _row(shape, f"{ROUNDS} rounds, d={DIM}", threads, "pls", ours, theirs, "s", check)
+
+
+def _quality(threads: int) -> dict:
+    with tempfile.TemporaryDirectory() as directory:
+        log, graph = Path(directory) / "log", Path(directory) / "graph"
+        command = [sys.executable, "-m", "coclick.cli"]
+        size = ["--queries", "6000", "--docs", "5000", "--seed", "0"]
+        subprocess.run([*command, "sample", str(log), *size], check=True, stdout=subprocess.DEVNULL)
+        build = ["build", str(log / "events.parquet"), "--docs", str(log / "docs.tsv"), "-o", str(graph)]
+        subprocess.run([*command, *build], check=True, stdout=subprocess.DEVNULL)
+        judgments = read_judgments(log / "queries.tsv", log / "qrels.tsv")
+        ours, theirs = (
+            float(try_model(train(spec, ClickGraph.open(graph)), judgments, Protocol()).values().mean())
+            for spec in (f"rmls(dim={DIM})", f"pls(dim={DIM})")
+        )
+    check = f"{len(judgments.queries)} queries of `coclick sample --queries 6000 --docs 5000`"
+    return _row("-", f"d={DIM}", threads, "pls", ours, theirs, "nDCG@10", check, ours / theirs)
+
+
+def _memory(shape: str, threads: int) -> dict:
+    with tempfile.TemporaryDirectory() as directory:
+        command = [sys.executable, "-m", "coclick.cli", "train", "rmls(dim=100)", str(saved_graph(shape))]
+        command += ["-o", str(Path(directory) / "model"), "--threads", str(threads)]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+    peak = usage.ru_maxrss * 1024 / 1e9
+    check = f"exit code {os.waitstatus_to_exitcode(status)}, {usage.ru_utime + usage.ru_stime:.0f} s of CPU"
+    return _row(shape, "coclick train, d=100", threads, "the bound", peak, BOUND[shape], "GB peak", check)
+
+
+def _random_map(rows: int, entries: int) -> Csr:
+    """Rows of as many entries of random places and signs."""
+    random = np.random.default_rng(0)
+    places = np.sort(random.integers(0, DIM - entries + 1, (rows, entries), np.int32), axis=1)
+    places += np.arange(entries, dtype=np.int32)
+    values = random.choice(np.array([-1, 1], np.float32), rows * entries) / np.float32(np.sqrt(entries))
+    return Csr(np.arange(rows + 1, dtype=np.int64) * entries, places.ravel(), values, DIM)
+
+
+def _rows_apart(left: Any, right: Any, threads: int) -> Any:
+    """`left @ right`, a block of rows for each thread."""
+    if threads == 1:
+        return left @ right
+    blocks = balanced_blocks(left.indptr.astype(np.int64), threads)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(lambda block: left[block[0] : block[1]] @ right, blocks))
+    return scipy.sparse.vstack(parts, "csr")
+
+
+def _matrix(rows: Csr) -> scipy.sparse.csr_matrix:
+    return scipy.sparse.csr_matrix(rows.to_scipy())
+
+
+def _same(ours: Csr, theirs: Any) -> str:
+    difference = abs(ours.to_scipy() - theirs)
+    worst = float(difference.data.max(initial=0))
+    return f"{'same values' if worst < 1e-3 else 'DIFFERENT'}, max difference {worst:.0e}"
+
+
+def _best(action: Callable[[], Any]) -> float:
+    seconds = []
+    for _ in range(RUNS):
+        started = time.perf_counter()
+        action()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def _row(
+    shape: str, params: str, threads: int, peer: str, ours: float, theirs: float, unit: str, check: str,
+    ratio: float | None = None,
+) -> dict:  # fmt: skip
+    return {
+        "name": "rmls",
+        "shape": shape,
+        "params": params,
+        "threads": threads,
+        "peer": peer,
+        "ours": ours,
+        "theirs": theirs,
+        "ratio": theirs / ours if ratio is None else ratio,
+        "unit": unit,
+        "check": check,
+    }
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import show
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shape", default="S")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    chosen = parser.parse_args()
+    show(rows(chosen.shape, chosen.threads))
