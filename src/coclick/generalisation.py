@@ -33,6 +33,7 @@ from coclick.kernels.products import times_dense
 from coclick.sparse import Csr
 
 DELTA = 0.05  # so that a bound holds with probability 0.9
+_ROWS = 1 << 16  # queries whose documents' images are summed at a time
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,10 @@ def bound(
 def objective(responses: Csr, queries: NDArray[np.float32], docs: NDArray[np.float32]) -> float:
     """Eq. 2 on the pairs of a graph, from images: the mean over queries of the mean over their documents."""
     counts = responses.lengths()
-    together = times_dense(responses, docs)
-    aligned = np.einsum("ij,ij->i", queries, together, dtype=np.float64)
-    return float(np.sum(aligned / np.maximum(counts, 1)) / np.count_nonzero(counts))
+    total = 0.0
+    for first in range(0, responses.rows, _ROWS):
+        last = min(first + _ROWS, responses.rows)
+        together = times_dense(responses.between(first, last), docs)
+        aligned = np.einsum("ij,ij->i", queries[first:last], together, dtype=np.float64)
+        total += float(np.sum(aligned / np.maximum(counts[first:last], 1)))
+    return total / np.count_nonzero(counts)

@@ -17,6 +17,8 @@ from coclick.state import stored
 
 Floats = NDArray[np.float32]
 
+_ROWS = 1 << 16  # of features that are mapped at a time
+
 
 class LinearMap(Protocol):
     """From features to `dim` dimensions."""
@@ -92,12 +94,16 @@ class SparseMap:
         return self.matrix.columns
 
     def apply(self, features: Csr) -> Floats:
-        """Sparse times sparse, with the rows of the map that the features name, which are checked."""
+        """Sparse times sparse, by blocks, with the rows of the map that each names, which are checked."""
         check_columns(features)
-        named, places = np.unique(features.indices, return_inverse=True)
-        rows = self.matrix.take_checked(named, "the maps of the model")
-        renumbered = Csr(features.indptr, places.astype(np.int32), features.data, len(named))
-        return times_sparse(renumbered, rows)
+        images = np.empty((features.rows, self.dim), np.float32)
+        for first in range(0, features.rows, _ROWS):
+            part = features.between(first, min(first + _ROWS, features.rows))
+            named, places = np.unique(part.indices, return_inverse=True)
+            rows = self.matrix.take_checked(named, "the maps of the model")
+            renumbered = Csr(part.indptr, places.astype(np.int32), part.data, len(named))
+            images[first : first + part.rows] = times_sparse(renumbered, rows)
+        return images
 
 
 def longest_row(matrix: Floats) -> float:

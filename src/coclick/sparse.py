@@ -128,6 +128,12 @@ class Csr:
         first, last = self.indptr[index], self.indptr[index + 1]
         return self.indices[first:last], self.data[first:last]
 
+    def between(self, first: int, last: int) -> Csr:
+        """Rows `first` … `last` − 1; their entries are not copied."""
+        entries = slice(self.indptr[first], self.indptr[last])
+        pointers = self.indptr[first : last + 1] - self.indptr[first]
+        return Csr(pointers, self.indices[entries], self.data[entries], self.columns)
+
     def take(self, rows: NDArray[np.integer]) -> Csr:
         """The chosen rows; −1 gives an empty row."""
         return _gather([(self, np.asarray(rows, np.int32), np.arange(len(rows)))], len(rows))

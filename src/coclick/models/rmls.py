@@ -12,6 +12,7 @@ best are run on all clicks. Often that is a single one: documents keep a random 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -90,7 +91,7 @@ class RMLS(ProjectionModel):
         if not held_out.nnz:
             self.note("no query has a second document to hold out: half a round is run")
             return 1
-        queries, docs = self.featurise(rest, self.views, progress)
+        queries, docs = copy.copy(self).featurise(rest, self.views, progress)
         trial = HeldOut.sample(queries, docs, held_out, rest.clicks, self.seed)
         tried: list[float] = []
         most = round(2 * self.rounds)
