@@ -14,6 +14,16 @@ from coclick.saved import open_model
 from coclick.spec import parameters_of
 from coclick.store import Artefact
 
+_FLAGS = (
+    "unseen_queries",
+    "unseen_docs",
+    "can_similar",
+    "can_expand",
+    "can_explain",
+    "can_add",
+    "can_topics",
+    "can_translate",
+)
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)  # lower bounds; the last bin is open
 
 
@@ -53,12 +63,11 @@ def describe_graph(graph: ClickGraph) -> dict[str, Any]:
 def describe_model(model: Model) -> dict[str, Any]:
     """The specification, every parameter, what it was trained on, and the figures of its training."""
     manifest = model.artefact_.manifest if model.artefact_ else {}
-    flags = ("unseen_queries", "unseen_docs", "can_similar", "can_expand", "can_explain", "can_add")
     return {
         "model": str(model),
         "summary": model.summary,
         "parameters": manifest.get("parameters", {}),
-        "can": [flag.removeprefix("can_") for flag in flags if getattr(model, flag)],
+        "can": [flag.removeprefix("can_") for flag in _FLAGS if getattr(model, flag)],
         "graph": manifest.get("graph", ""),
         "queries": len(model.graph_.queries),
         "docs": len(model.graph_.docs),

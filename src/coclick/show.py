@@ -45,7 +45,7 @@ def topics(found: Sequence[Mapping[str, Any]]) -> None:
         [
             topic["topic"],
             f"{topic['share']:.1%}",
-            *(" ".join(word for word, _ in topic[side]) for side in ("query_words", "title_words")),
+            *(" ".join(word["word"] for word in topic[side]) for side in ("query_words", "title_words")),
         ]
         for topic in found
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,10 @@ def topics(
     from coclick import open_model, show
     from coclick.terminal import print_json
 
-    found = open_model(model).describe_topics(words)
+    found = [
+        topic | {side: _named(topic[side]) for side in ("query_words", "title_words")}
+        for topic in open_model(model).describe_topics(words)
+    ]
     if json_:
         print_json({"topics": found})
     else:
@@ -35,8 +38,12 @@ def translate(
     from coclick import open_model, show
     from coclick.terminal import print_json
 
-    found = [{"word": other, "probability": likely} for other, likely in open_model(model).translate(word, k)]
+    found = _named(open_model(model).translate(word, k))
     if json_:
         print_json({"word": word, "translations": found})
     else:
         show.translations(word, found)
+
+
+def _named(words: list[tuple[str, float]]) -> list[dict[str, Any]]:
+    return [{"word": word, "probability": likely} for word, likely in words]
