@@ -59,6 +59,7 @@ def test_topics_are_found_without_a_shared_word(graph):
 def test_the_curve_falls_and_the_best_round_is_kept(graph):
     figures = create("ssi").fit(graph).figures_
     losses = [row["loss"] for row in figures["curve"]]
+    assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
     held_out = [row["validation"] for row in figures["curve"]]
     assert losses[-1] < 0.5 * losses[0]
     assert held_out[figures["chosen_round"] - 1] == min(held_out)

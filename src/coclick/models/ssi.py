@@ -102,7 +102,7 @@ class SSI(OverlapProjection):
 
         with progress("rounds", self.rounds) as done:
             stop = train_rounds(step, validate, (left, right), self.rounds, self.patience, done)
-        self.figures_ |= stop.figures() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
+        self.figures_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         self.figures_["skips"] = len(skips.queries)
         self.project(DenseMap.of([stop.best[0]]), DenseMap.of([stop.best[1]]), progress)
 

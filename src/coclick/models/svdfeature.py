@@ -104,7 +104,7 @@ class SVDFeature(BiasedProjection):
                 self.patience,
                 done,
             )
-        self.figures_ |= stop.figures() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
+        self.figures_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         left, right, query_bias, doc_bias = stop.best
         self.project_with_biases((left, right), (query_bias, doc_bias), mean, progress)
 
