@@ -40,7 +40,7 @@ class OPCA(ProjectionModel):
     stop_words: bool = False
     vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
     weight: Weight = "log1p"
-    ridge: Annotated[float, Range(1e-4)] = 0.5
+    ridge: Annotated[float, Range(1e-4)] = 0.2
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Leading eigenvectors of a pair of matrices."""

@@ -52,7 +52,7 @@ class SVDFeature(BiasedProjection):
     negatives: Annotated[int, Range(1)] = 4  # documents that were not clicked, for each pair
     rate: Annotated[float, Range(1e-6, 1)] = 0.05
     decay: Annotated[float, Range(0, 1)] = 0.002
-    rounds: Annotated[int, Range(1)] = 30
+    rounds: Annotated[int, Range(1)] = 20
     patience: Annotated[int, Range(1)] = 3
     held_out: Annotated[float, Range(0, 0.5)] = 0.05
 
