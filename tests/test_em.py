@@ -341,7 +341,7 @@ import sys
 from pathlib import Path
 import test_em
 from coclick.em import learn_topics
-data, _ = test_em.planted(20_000, topics=9, words=300)
+data, _ = test_em.planted(8_000, topics=9, words=300)
 learn_topics(data, 9, rounds=60, regularise=sys.argv[2] == "True", tolerance=0, checkpoint=Path(sys.argv[1]))
 """
 
@@ -360,7 +360,7 @@ def test_a_killed_training_goes_on(tmp_path: Path, regularise: bool) -> None:
     time.sleep(0.3)
     child.send_signal(signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
-    data, _ = planted(20_000, topics=9, words=300)
+    data, _ = planted(8_000, topics=9, words=300)
     options = {"rounds": 60, "regularise": regularise, "tolerance": 0}
     rounds: list[int] = []
     resumed, curve = learn_topics(data, 9, **options, checkpoint=checkpoint, progress=counting(rounds))

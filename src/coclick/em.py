@@ -70,7 +70,7 @@ def learn_topics(
     rounds: int = 20,
     regularise: bool = False,
     shared: bool = False,
-    agreement: float = 1e-4,
+    agreement: float = 1e-3,
     tolerance: float = 1e-4,
     held_out: float = 0.0,
     seed: int = 0,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from coclick.kernels.agreement import expect_agreeing
 from coclick.kernels.em import accumulate, expect, expected_counts, lay_out, normalise
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.kernels.wide import LANES
 from coclick.sparse import Csr
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ Floats = NDArray[np.float32]
 _PAIRS = 1 << 14  # in memory at a time
 _TASK = 1 << 9  # pairs that one thread takes at a time
 _TASKS_OF_WORDS = 64  # fixed, so that sums over words do not depend on the number of threads
-_LANES = 8  # topics are padded to a multiple of these: what a vector register holds
 
 
 class Round:
@@ -42,7 +42,7 @@ class Round:
         self._query_of = corpus.query_of if corpus.queries is not None else np.zeros(pairs, np.int32)
         self._queries = corpus.queries if corpus.queries is not None else Csr.empty(1, 0)
         self._title_of, self._titles = corpus.title_of, corpus.titles
-        self._topics, self.width = topics, -(-topics // _LANES) * _LANES
+        self._topics, self.width = topics, -(-topics // LANES) * LANES
         self._priors = np.float32(alpha_prior), beta_prior
         self._regularise, self._agreement = regularise, np.float32(agreement)
         self._shift = 0 if shared else self._queries.columns
@@ -63,40 +63,43 @@ class Round:
         pairs = len(self._weights)
         buffers = _Buffers(min(pairs, _PAIRS), self.width, self._topics, self._regularise)
         objective, worst, disagreement = 0.0, 0.0, 0.0
-        before = 0  # tokens in the blocks before
+        tokens = 0  # in the blocks before
+        state.begin_round()
         for first in range(0, pairs, _PAIRS):
-            block = _Block(self, slice(first, min(first + _PAIRS, pairs)), buffers)
-            state.read_mixes(first, block.mixes)
-            if self._regularise:
-                state.read_normalisers(before, block.normalisers)
-            self._expect(block, given)
+            block = _Block(self, slice(first, min(first + _PAIRS, pairs)), tokens, buffers)
+            self._expect(block, given, state)
             self._accumulate(block)
-            state.write_mixes(first, block.fitted)
             objective += float(block.gains.sum())
-            if self._regularise:
-                state.write_normalisers(before, block.normalisers)
-                worst = max(worst, float(block.disagreement.max()))
-                disagreement += float(block.disagreement.sum())
-            before += len(block.words)
+            worst = max(worst, float(block.disagreement.max()))
+            disagreement += float(block.disagreement.sum())
+            tokens += len(block.words)
         found = {"objective": objective + self._maximise(given)}
         if self._regularise:
             found |= {"disagreement": worst, "mean_disagreement": disagreement / pairs}
         return found
 
-    def _expect(self, block: _Block, given: Floats) -> None:
+    def _expect(self, block: _Block, given: Floats, state: State) -> None:
         def work(first: int, last: int) -> None:
             tokens = block.words, block.counts
             for side, texts, rows, shift in self._sides(block):
                 arrays = texts.indptr, texts.indices, texts.data
                 lay_out(first, last, *arrays, rows, shift, block.starts, side, *tokens)
             common = block.starts, *tokens, block.weights, given, self._topics, self._priors[0]
+            fitted = np.zeros((last - first, self.width), np.float32)
+            place = (block.part.start + first) * self.width
+            state.read("mixes", place, block.mixes[first:last])
             if self._regularise:
+                own = slice(block.starts[2 * first], block.starts[2 * last])
+                normalisers = block.normalisers[own]
+                state.read("normalisers", block.tokens_before + own.start, normalisers)
                 expect_agreeing(
-                    first, last, *common, self._agreement, block.mixes, block.normalisers,
-                    block.tilted, block.fitted, block.gains, block.disagreement,
+                    first, last, *common, self._agreement, block.mixes, block.normalisers, block.tilted,
+                    fitted, block.gains, block.disagreement,
                 )  # fmt: skip
+                state.write("normalisers", block.tokens_before + own.start, normalisers)
             else:
-                expect(first, last, *common, block.mixes, block.fitted, block.gains)
+                expect(first, last, *common, block.mixes, fitted, block.gains)
+            state.write("mixes", place, fitted)
 
         pairs = len(block.weights)
         run_blocks(work, [(first, min(first + _TASK, pairs)) for first in range(0, pairs, _TASK)])
@@ -163,15 +166,14 @@ class _Buffers:
     def __init__(self, pairs: int, width: int, topics: int, regularise: bool) -> None:
         self.mixes = np.zeros((pairs, width), np.float32)
         self.mixes[:, :topics] = 1 / topics
-        self.fitted = np.zeros((pairs, width), np.float32)
         self.tilted = np.zeros((2 * pairs if regularise else 0, width), np.float32)
 
 
 class _Block:
     """Some pairs: their words laid out side by side, query and title in turn."""
 
-    def __init__(self, corpus: Round, part: slice, buffers: _Buffers) -> None:
-        self.part = part
+    def __init__(self, corpus: Round, part: slice, tokens_before: int, buffers: _Buffers) -> None:
+        self.part, self.tokens_before = part, tokens_before
         pairs = part.stop - part.start
         lengths = np.empty((pairs, 2), np.int64)
         for side, texts, rows, _ in corpus._sides(self):
@@ -181,7 +183,7 @@ class _Block:
         self.words = np.empty(tokens, np.int32)
         self.counts = np.empty(tokens, np.float32)
         self.weights = corpus._weights[part]
-        self.mixes, self.fitted = buffers.mixes[:pairs], buffers.fitted[:pairs]
+        self.mixes = buffers.mixes[:pairs]
         self.tilted = buffers.tilted[: 2 * pairs]
         self.normalisers = np.zeros(tokens, np.float32)
         self.gains = np.zeros(pairs)

@@ -11,9 +11,10 @@ import hashlib
 import json
 import os
 import tempfile
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class State:
             self._digest = _digest(corpus, options)
             if (self._path / _STATE).exists():
                 self._resume()
-        self._files: dict[str, BinaryIO] = {}
+        self._files: dict[str, FileIO] = {}
 
     def __enter__(self) -> State:
         return self
@@ -67,21 +68,25 @@ class State:
         """P(word|topic) after the last round of the checkpoint."""
         return np.load(self._name("words.npy", 0), allow_pickle=False)
 
-    def read_mixes(self, first: int, mixes: Floats) -> None:
-        """θ of pairs from `first` on after the round before; the first round leaves what is there."""
-        self._read("mixes", first * mixes.shape[1], mixes)
+    def begin_round(self) -> None:
+        """Open what the round reads and writes."""
+        for what in ("mixes", "normalisers"):
+            if self.rounds_done:
+                self._files[what] = self._name(what, 0).open("rb", buffering=0)
+            self._files[f"new {what}"] = self._name(what, 1).open("wb", buffering=0)
 
-    def write_mixes(self, first: int, mixes: Floats) -> None:
-        """θ of pairs from `first` on after this round."""
-        self._write("mixes", first * mixes.shape[1], mixes)
+    def read(self, what: str, at: int, values: Floats) -> None:
+        """Values from place `at` on after the round before; the first round leaves what is there."""
+        if (
+            self.rounds_done
+            and os.preadv(self._files[what].fileno(), [_bytes(values)], 4 * at) != values.nbytes
+        ):
+            raise UserError("the checkpoint is damaged: a file is too short", where=str(self._path))
 
-    def read_normalisers(self, first: int, normalisers: Floats) -> None:
-        """Normalisers of tokens from `first` on after the round before."""
-        self._read("normalisers", first, normalisers)
-
-    def write_normalisers(self, first: int, normalisers: Floats) -> None:
-        """Normalisers of tokens from `first` on after this round."""
-        self._write("normalisers", first, normalisers)
+    def write(self, what: str, at: int, values: Floats) -> None:
+        """Values from place `at` on after this round."""
+        if os.pwrite(self._files[f"new {what}"].fileno(), _bytes(values), 4 * at) != values.nbytes:
+            raise UserError("the disk is full", where=str(self._path))
 
     def commit(self, given: Floats, found: dict) -> None:
         """This round is complete."""
@@ -91,7 +96,6 @@ class State:
                 stream.flush()
                 os.fsync(stream.fileno())
             for file in self._files.values():
-                file.flush()
                 os.fsync(file.fileno())
             state = {"digest": self._digest, "curve": [*self.curve, found]}
             write_file(self._path / _STATE, [json.dumps(state, indent=1), "\n"])
@@ -114,24 +118,6 @@ class State:
     def _name(self, what: str, ahead: int) -> Path:
         """The file of the last complete round, or of the one after it."""
         return self._path / f"{(self.rounds_done + ahead) % 2}-{what}"
-
-    def _open(self, what: str, ahead: int) -> BinaryIO:
-        name = self._name(what, ahead)
-        if str(name) not in self._files:
-            self._files[str(name)] = name.open("wb" if ahead else "rb")
-        return self._files[str(name)]
-
-    def _read(self, what: str, at: int, values: Floats) -> None:
-        if self.rounds_done:
-            file = self._open(what, 0)
-            file.seek(4 * at)
-            if file.readinto(_bytes(values)) != values.nbytes:  # type: ignore[attr-defined]
-                raise UserError("the checkpoint is damaged: a file is too short", where=str(self._path))
-
-    def _write(self, what: str, at: int, values: Floats) -> None:
-        file = self._open(what, 1)
-        file.seek(4 * at)
-        file.write(_bytes(values))
 
     def _close(self) -> None:
         for file in self._files.values():

@@ -7,23 +7,22 @@ import pytest
 from scipy.optimize import minimize
 
 from coclick.kernels.agreement import agree
+from coclick.kernels.wide import LANES
 
 
 def project(mix: np.ndarray, first: np.ndarray, second: np.ndarray, counts: list[float]) -> np.ndarray:
     """The tilted mixes; `first` and `second` hold P(word|topic), a word a row."""
-    rows = np.ascontiguousarray(np.vstack([first, second]), np.float32)
-    tokens, topics = rows.shape
-    tilts = np.zeros((2, topics), np.float32)
-    space = (
-        np.zeros((tokens, topics), np.float32),
-        np.zeros((tokens, tokens)),
-        np.zeros((2, topics), np.float32),
-    )
+    tokens, topics = len(first) + len(second), len(mix)
+    width = -(-topics // LANES) * LANES
+    rows, padded = np.zeros((tokens, width), np.float32), np.zeros(width, np.float32)
+    rows[:, :topics], padded[:topics] = np.vstack([first, second]), mix
+    tilts = np.zeros((2, width), np.float32)
+    space = np.zeros_like(rows), np.zeros((tokens, tokens)), np.zeros_like(tilts)
     agree(
-        len(first), rows, np.array(counts, np.float32), mix.astype(np.float32), np.float32(1e-5),
-        np.zeros(tokens, np.float32), tilts, *space,
+        len(first), rows, np.array(counts, np.float32), padded, np.float32(1e-5),
+        np.zeros(tokens, np.float32), tilts, *space, np.zeros(tokens, np.float32), np.zeros(tokens),
     )  # fmt: skip
-    return tilts.astype(float)
+    return tilts[:, :topics].astype(float)
 
 
 def posterior(mix: np.ndarray, row: np.ndarray) -> np.ndarray:

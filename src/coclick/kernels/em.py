@@ -15,16 +15,18 @@ of each text begin, the two texts of a pair in turn.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.jit import jit
+from coclick.kernels.powers import sum_of_logs
 from coclick.kernels.prefetch import prefetch
-from coclick.kernels.reassociated import add_scaled, dot
+from coclick.kernels.wide import LANES, add_scaled, dot
 
 _AHEAD = 4  # tokens whose rows are asked for before they are needed
 _SMALL = 1e-200  # a product of probabilities is turned into a logarithm before it falls out of float64
-_LINE = 16  # float32 values in a cache line
 
 
 @jit
@@ -65,9 +67,10 @@ def expect(
     fitted: NDArray[np.float32],
     gains: NDArray[np.float64],
 ) -> None:
-    """New mixes of pairs first … last in `fitted`; `counts` become coefficients, `gains` the log-likelihoods.
+    """New mixes of pairs first … last, to `fitted` from its first row on; log-likelihoods, to `gains`.
 
-    `given` holds P(word|topic), a word a row. The prior adds that much to the expected count of each topic.
+    `counts` become coefficients. `given` holds P(word|topic), a word a row. The prior adds that much to the
+    expected count of each topic.
     """
     total = np.empty(given.shape[1], np.float32)
     for pair in range(first, last):
@@ -92,7 +95,7 @@ def expect(
         gains[pair] = weight * (logs + np.log(product)) + prior * sum_of_logs(mix, topics)
         scale = np.float32(1) / (topics * prior + weight * tokens)
         for z in range(topics):
-            fitted[pair, z] = (prior + mix[z] * total[z]) * scale
+            fitted[pair - first, z] = (prior + mix[z] * total[z]) * scale
 
 
 @jit
@@ -123,6 +126,7 @@ def accumulate(
         if ends[i] == start:
             continue
         total[:] = 0
+        fetch_row(totals, first + i)
         for at in range(start, ends[i]):
             if at + _AHEAD < len(order):
                 fetch_row(mixes, mix_of[order[at + _AHEAD]])
@@ -171,22 +175,10 @@ def normalise(
 
 
 @jit
-def sum_of_logs(row: NDArray[np.float32], count: int) -> float:
-    """Σ log of the first `count` values: a logarithm for every eight of them."""
-    logs = 0.0
-    for start in range(0, count, 8):
-        product = 1.0
-        for j in range(start, min(start + 8, count)):
-            product *= np.float64(row[j])
-        logs += np.log(product)
-    return logs
-
-
-@jit
-def fetch_row(rows: NDArray[np.float32], index: int) -> None:
+def fetch_row(rows: NDArray[Any], index: int) -> None:
     """Ask for all cache lines of a row."""
     width = rows.shape[1]
-    for j in range(0, width, _LINE):
+    for j in range(0, width, LANES):
         prefetch(rows, index * width + j)
 
 
@@ -204,19 +196,19 @@ def fold(
 ) -> None:
     """The mixes of texts first … last after some rounds with P(word|topic) fixed, from the uniform one."""
     topics = given.shape[1]
-    total = np.empty(topics, np.float32)
+    width = -(-topics // LANES) * LANES
+    mix, total = np.zeros(width, np.float32), np.empty(width, np.float32)
     longest = 0
     for text in range(first, last):
         longest = max(longest, indptr[text + 1] - indptr[text])
-    near = np.empty((longest, topics), np.float32)  # the text's rows of `given`, side by side
+    near = np.zeros((longest, width), np.float32)  # the text's rows of `given`, side by side
     for text in range(first, last):
         start, length = indptr[text], indptr[text + 1] - indptr[text]
         tokens = np.float32(0)
         for i in range(length):
-            near[i] = given[indices[start + i]]
+            near[i, :topics] = given[indices[start + i]]
             tokens += data[start + i]
-        mix = mixes[text]
-        mix[:] = np.float32(1) / topics
+        mix[:topics] = np.float32(1) / topics
         scale = np.float32(1) / (topics * prior + tokens)
         for _ in range(rounds if length else 0):
             total[:] = 0
@@ -224,3 +216,4 @@ def fold(
                 add_scaled(total, data[start + i] / dot(mix, near[i]), near[i])
             for z in range(topics):
                 mix[z] = (prior + mix[z] * total[z]) * scale
+        mixes[text] = mix[:topics]

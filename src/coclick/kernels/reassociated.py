@@ -9,25 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-import numpy as np
-from numpy.typing import NDArray
 
 reassociated: Any = numba.njit(
     nogil=True, error_model="numpy", forceinline=True, fastmath={"reassoc", "contract", "nsz"}
 )
-
-
-@reassociated
-def dot(left: NDArray[np.float32], right: NDArray[np.float32]) -> np.float32:
-    """The dot product of two rows of the same length."""
-    total = np.float32(0)
-    for j in range(len(left)):
-        total += left[j] * right[j]
-    return total
-
-
-@reassociated
-def add_scaled(total: NDArray[np.float32], scale: np.float32, row: NDArray[np.float32]) -> None:
-    """Add `scale` times a row to another."""
-    for j in range(len(total)):
-        total[j] += scale * row[j]
