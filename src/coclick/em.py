@@ -10,8 +10,8 @@ each topic (Eq. 9–13, `kernels.agreement`). Then what never falls is J = penal
 the projections.
 
 θ is state between rounds: pairs × topics, on disk, a block in memory at a time. In memory are, besides the
-corpus, 4 bytes (probabilities) and 8 bytes (expected counts) for each word and topic, and a block:
-12·T·(words) bytes and some tens of megabytes, whatever the number of threads and pairs.
+corpus, 4 bytes of probabilities and 4 of expected counts for each word and topic, and the block: 8·T·words
+bytes and some tens of megabytes, whatever the number of threads and of pairs.
 """
 
 from __future__ import annotations

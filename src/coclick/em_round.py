@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-_PAIRS = 1 << 14  # in memory at a time
+_PAIRS = 1 << 15  # in memory at a time
 _TASK = 1 << 9  # pairs that one thread takes at a time
 _TASKS_OF_WORDS = 64  # fixed, so that sums over words do not depend on the number of threads
 
@@ -48,7 +48,7 @@ class Round:
         self._shift = 0 if shared else self._queries.columns
         self.words = self._shift + self._titles.columns
         self.languages = [(0, self._shift), (self._shift, self.words)] if self._shift else [(0, self.words)]
-        self._totals = np.zeros((self.words, self.width))
+        self._totals = np.zeros((self.words, self.width), np.float32)
         self._word_blocks = balanced_blocks(self._tokens_before(), _TASKS_OF_WORDS)
 
     def unpadded(self, given: Floats) -> tuple[Floats, Floats]:
@@ -90,13 +90,13 @@ class Round:
             state.read("mixes", place, block.mixes[first:last])
             if self._regularise:
                 own = slice(block.starts[2 * first], block.starts[2 * last])
-                normalisers = block.normalisers[own]
-                state.read("normalisers", block.tokens_before + own.start, normalisers)
+                changes = block.changes[own]
+                state.read("changes", block.tokens_before + own.start, changes)
                 expect_agreeing(
-                    first, last, *common, self._agreement, block.mixes, block.normalisers, block.tilted,
+                    first, last, *common, self._agreement, block.mixes, block.changes, block.tilted,
                     fitted, block.gains, block.disagreement,
                 )  # fmt: skip
-                state.write("normalisers", block.tokens_before + own.start, normalisers)
+                state.write("changes", block.tokens_before + own.start, changes)
             else:
                 expect(first, last, *common, block.mixes, fitted, block.gains)
             state.write("mixes", place, fitted)
@@ -185,6 +185,6 @@ class _Block:
         self.weights = corpus._weights[part]
         self.mixes = buffers.mixes[:pairs]
         self.tilted = buffers.tilted[: 2 * pairs]
-        self.normalisers = np.zeros(tokens, np.float32)
+        self.changes = np.ones(tokens, np.float32)
         self.gains = np.zeros(pairs)
         self.disagreement = np.zeros(pairs, np.float32)

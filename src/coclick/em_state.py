@@ -31,7 +31,7 @@ _STATE = "state.json"
 
 
 class State:
-    """θ and normalisers of the round before and of this one, in a checkpoint or in temporary files."""
+    """θ and changes of normalisers, before and after a round, in a checkpoint or in temporary files."""
 
     def __init__(self, checkpoint: Path | None, corpus: Corpus, options: dict[str, Any]) -> None:
         self.curve: list[dict] = []
@@ -70,10 +70,12 @@ class State:
 
     def begin_round(self) -> None:
         """Open what the round reads and writes."""
-        for what in ("mixes", "normalisers"):
+        for what in ("mixes", "changes"):
             if self.rounds_done:
                 self._files[what] = self._name(what, 0).open("rb", buffering=0)
-            self._files[f"new {what}"] = self._name(what, 1).open("wb", buffering=0)
+            name = self._name(what, 1)
+            name.touch()
+            self._files[f"new {what}"] = name.open("r+b", buffering=0)  # its blocks on disk are used again
 
     def read(self, what: str, at: int, values: Floats) -> None:
         """Values from place `at` on after the round before; the first round leaves what is there."""

@@ -20,7 +20,7 @@ def project(mix: np.ndarray, first: np.ndarray, second: np.ndarray, counts: list
     space = np.zeros_like(rows), np.zeros((tokens, tokens)), np.zeros_like(tilts)
     agree(
         len(first), rows, np.array(counts, np.float32), padded, np.float32(1e-5),
-        np.zeros(tokens, np.float32), tilts, *space, np.zeros(tokens, np.float32), np.zeros(tokens),
+        np.ones(tokens, np.float32), tilts, *space, *np.zeros((2, tokens), np.float32), np.zeros(tokens),
     )  # fmt: skip
     return tilts[:, :topics].astype(float)
 

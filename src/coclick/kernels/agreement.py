@@ -13,7 +13,7 @@ yᵀ with κ = |q||d|/N and y the token's part in A or minus its part in B: the 
 Woodbury's formula leads to. A shift of λ changes nothing, so the first u stays where it is. Newton's step is
 taken if h falls, otherwise u = log s, after which it always does.
 
-The u of the last round are a good start for the next one and are all that has to be kept.
+By how much λ changed the normalisers is a good guess for the next round, and all that has to be kept.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def expect_agreeing(
     prior: np.float32,
     tolerance: np.float32,
     mixes: NDArray[np.float32],
-    inverse: NDArray[np.float32],
+    changes: NDArray[np.float32],
     tilted: NDArray[np.float32],
     fitted: NDArray[np.float32],
     gains: NDArray[np.float64],
@@ -58,8 +58,9 @@ def expect_agreeing(
 ) -> int:
     """As `expect`, after the projection; returns how many steps it took.
 
-    `inverse` has e^(−u) of the round before, or zeros, and gets the new ones; `tilted` the two mixes of each
-    pair. Where one text is empty, there is nothing to agree with.
+    `changes` has by how much the projection divided each token's normaliser in the round before, or ones, and
+    gets the new ones; `tilted` the two mixes of each pair. Where one text is empty, there is nothing to agree
+    with.
     """
     width = given.shape[1]
     longest = 0
@@ -68,13 +69,8 @@ def expect_agreeing(
     near = np.empty((longest, width), np.float32)  # the pair's rows of `given`, side by side
     sums = np.empty((2, width), np.float32)
     chances = np.empty(longest, np.float32)
-    space = (
-        np.empty((longest, width), np.float32),
-        np.empty((longest, longest)),
-        sums,
-        chances,
-        np.empty(longest),
-    )
+    parts, hessian = np.empty((longest, width), np.float32), np.empty((longest, longest))
+    inverse, shifts = np.empty(longest, np.float32), np.empty(longest)
     tokens = np.empty(2, np.float32)
     steps = 0
     for pair in range(first, last):
@@ -85,8 +81,10 @@ def expect_agreeing(
                 fetch_row(given, words[at + _AHEAD])
             copy(given[words[at]], near[at - start])
         if start < middle < end:
-            own = counts[start:end], mix, tolerance, inverse[start:end], tilts
-            steps += agree(middle - start, near[: end - start], *own, *space)
+            steps += agree(
+                middle - start, near[: end - start], counts[start:end], mix, tolerance, changes[start:end],
+                tilts, parts, hessian, sums, chances, inverse, shifts,
+            )  # fmt: skip
         else:
             for side in range(2):
                 copy(mix, tilts[side])
@@ -119,12 +117,13 @@ def agree(
     counts: NDArray[np.float32],
     mix: NDArray[np.float32],
     tolerance: np.float32,
-    inverse: NDArray[np.float32],
+    changes: NDArray[np.float32],
     tilts: NDArray[np.float32],
     parts: NDArray[np.float32],
     hessian: NDArray[np.float64],
     sums: NDArray[np.float32],
     chances: NDArray[np.float32],
+    inverse: NDArray[np.float32],
     shifts: NDArray[np.float64],
 ) -> int:
     """Tilt a pair's mix for both texts, the tokens before `split` and the others; returns the steps taken.
@@ -139,9 +138,8 @@ def agree(
             first += counts[i]
         else:
             second += counts[i]
-    if inverse[0] == 0:
-        for i in range(tokens):
-            inverse[i] = np.float32(1) / dot(mix, rows[i])
+    for i in range(tokens):
+        inverse[i] = changes[i] / dot(mix, rows[i])
     both = first + second
     linear, lowest = 0.0, np.inf
     worst = np.float32(0)  # |1 − r|
@@ -149,7 +147,7 @@ def agree(
     while steps < _MOST_STEPS:
         steps += 1
         sum_up(rows[:split], counts[:split], inverse[:split], first, sums[0])
-        sum_up(rows[split:], counts[split:], inverse[split:], second, sums[1])
+        sum_up(rows[split:], counts[split:], inverse[split:tokens], second, sums[1])
         tilt(mix, sums[0], sums[1], -second / both, tilts[0], tilts[1])
         height = linear + both * np.float64(dot(tilts[0], sums[0]))
         if height > lowest + _ROUNDING * both:
@@ -184,7 +182,7 @@ def agree(
             inverse[i] *= np.float32(np.exp(-shift))
             linear += counts[i] * shift
     for i in range(tokens):
-        inverse[i] = np.float32(1) / chances[i]
+        changes[i] = dot(mix, rows[i]) / chances[i]
     return steps
 
 

@@ -15,8 +15,6 @@ of each text begin, the two texts of a pair in turn.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +23,7 @@ from coclick.kernels.powers import sum_of_logs
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.wide import LANES, add_scaled, dot
 
-_AHEAD = 4  # tokens whose rows are asked for before they are needed
+_AHEAD = 8  # tokens or texts that are asked for before they are needed
 _SMALL = 1e-200  # a product of probabilities is turned into a logarithm before it falls out of float64
 
 
@@ -45,6 +43,10 @@ def lay_out(
 ) -> None:
     """Write the words of one side of pairs first … last, shifted, and their counts, to their places."""
     for pair in range(first, last):
+        prefetch(indptr, rows[min(pair + 2 * _AHEAD, last - 1)])
+        soon = indptr[rows[min(pair + _AHEAD, last - 1)]]
+        prefetch(indices, soon)
+        prefetch(data, soon)
         out = starts[2 * pair + side]
         for at in range(indptr[rows[pair]], indptr[rows[pair] + 1]):
             words[out] = indices[at] + shift
@@ -106,10 +108,14 @@ def accumulate(
     coefficients: NDArray[np.float32],
     mix_of: NDArray[np.int32],
     mixes: NDArray[np.float32],
-    totals: NDArray[np.float64],
+    totals: NDArray[np.float32],
 ) -> None:
-    """Add Σ coefficient · mix over the tokens of each of the words first … last, in the order of tokens."""
-    ends = np.zeros(last - first + 1, np.int64)
+    """Add Σ coefficient · mix over the tokens of each of the words first … last, in the order of tokens.
+
+    Sums of a block are added to those of the blocks before: float32 is exact enough for two short sums where
+    it would not be for a long one.
+    """
+    ends = np.zeros(last - first + 1, np.int32)
     for word in words:
         if first <= word < last:
             ends[word - first + 1] += 1
@@ -126,15 +132,15 @@ def accumulate(
         if ends[i] == start:
             continue
         total[:] = 0
-        fetch_row(totals, first + i)
         for at in range(start, ends[i]):
             if at + _AHEAD < len(order):
-                fetch_row(mixes, mix_of[order[at + _AHEAD]])
+                soon = order[at + _AHEAD]
+                fetch_row(mixes, mix_of[soon])
+                if words[soon] != words[order[at + _AHEAD - 1]]:
+                    fetch_row(totals, words[soon])
             add_scaled(total, coefficients[order[at]], mixes[mix_of[order[at]]])
         start = ends[i]
-        sums = totals[first + i]
-        for z in range(len(total)):
-            sums[z] += total[z]
+        add_scaled(totals[first + i], np.float32(1), total)
 
 
 @jit
@@ -142,7 +148,7 @@ def expected_counts(
     first: int,
     last: int,
     given: NDArray[np.float32],
-    totals: NDArray[np.float64],
+    totals: NDArray[np.float32],
     topics: int,
     sums: NDArray[np.float64],
 ) -> float:
@@ -161,7 +167,7 @@ def expected_counts(
 def normalise(
     first: int,
     last: int,
-    totals: NDArray[np.float64],
+    totals: NDArray[np.float32],
     prior: float,
     scales: NDArray[np.float64],
     given: NDArray[np.float32],
@@ -175,7 +181,7 @@ def normalise(
 
 
 @jit
-def fetch_row(rows: NDArray[Any], index: int) -> None:
+def fetch_row(rows: NDArray[np.float32], index: int) -> None:
     """Ask for all cache lines of a row."""
     width = rows.shape[1]
     for j in range(0, width, LANES):

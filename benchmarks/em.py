@@ -1,0 +1,198 @@
+"""A round of EM for 100 topics beside a sweep of tomotopy's Gibbs sampler and a pass of scikit-learn's LDA.
+
+All three visit every word of every text once and compute one number for each topic there: updates are entries
+(distinct words of texts) × topics for us and scikit-learn, tokens × topics for tomotopy, which visits
+repeated words again. tomotopy and we have all pairs, scikit-learn a few thousand of them.
+
+Beside our own bounds: the time of posterior regularisation, four times that of plain EM; memory for 5 M
+pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+import tomotopy
+from sklearn.decomposition import LatentDirichletAllocation
+
+from coclick.em import Corpus, learn_topics
+from coclick.kernels.threads import set_threads
+from coclick.simulate.shapes import WordRows, named_graph
+from coclick.sparse import Csr
+from coclick.text import Tokens
+from coclick.views import count_terms
+
+TOPICS = 100
+ROUNDS = 6
+REGULARISED_ROUNDS = 16  # as in the paper: projections take longer as topics become sharper
+SWEEPS = 3
+SKLEARN_PAIRS = 4_000
+MOST_TIMES, MOST_MEMORY = 4.0, 3.0  # of plain EM; GB
+
+
+def rows(shape: str, threads: int) -> list[dict]:
+    corpus = drawn_corpus(shape)
+    found = []
+    for count in sorted({1, threads}):
+        set_threads(count)
+        seconds, curve = round_times(corpus, ROUNDS)
+        ours = entries(corpus) * TOPICS / min(seconds) / count / 1e6
+        rises = "rises" if np.all(np.diff([step["objective"] for step in curve]) > 0) else "FALLS"
+        found.append(
+            _row(shape, "a round", count, "tomotopy", ours, gibbs(corpus, count), f"objective {rises}")
+        )
+        if count == 1:
+            check = f"{SKLEARN_PAIRS:,} pairs"
+            found.append(_row(shape, "a round", count, "scikit-learn", ours, variational(corpus), check))
+    return [*found, regularised(corpus, shape, threads), memory(threads)]
+
+
+def _row(shape: str, params: str, threads: int, peer: str, ours: float, theirs: float, check: str) -> dict:
+    return {
+        "name": "em",
+        "shape": shape,
+        "params": f"{params}, {TOPICS} topics",
+        "threads": threads,
+        "peer": peer,
+        "ours": ours,
+        "theirs": theirs,
+        "ratio": ours / theirs,
+        "unit": "M updates/s per core",
+        "check": check,
+    }
+
+
+def drawn_corpus(shape: str) -> Corpus:
+    """Every clicked pair of a drawn graph, its words distinct for queries and titles."""
+    drawn = named_graph(shape)
+    query_of = np.repeat(np.arange(drawn.clicks.rows, dtype=np.int32), drawn.clicks.lengths())
+    sides = [_counts(words, drawn.words) for words in (drawn.query_words, drawn.title_words)]
+    return Corpus(*sides, query_of, drawn.clicks.indices, np.ones(len(query_of), np.float32))
+
+
+def _counts(texts: WordRows, words: int) -> Csr:
+    return count_terms(Tokens(*texts), words)
+
+
+def entries(corpus: Corpus) -> int:
+    """Words of all pairs, each once a text."""
+    assert corpus.queries is not None
+    sides = (corpus.queries, corpus.query_of), (corpus.titles, corpus.title_of)
+    return int(sum(texts.lengths()[rows].sum() for texts, rows in sides))
+
+
+def round_times(corpus: Corpus, rounds: int, regularise: bool = False) -> tuple[list[float], list[dict]]:
+    """Seconds of each round."""
+    assert corpus.queries is not None
+    learn_topics(corpus.take(np.arange(100)), TOPICS, rounds=2, regularise=regularise)  # compiles
+    times: list[float] = []
+
+    @contextmanager
+    def clock(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        yield lambda rounds: times.append(time.perf_counter())
+
+    _, curve = learn_topics(corpus, TOPICS, rounds=rounds, regularise=regularise, tolerance=0, progress=clock)
+    return np.diff(times).tolist(), curve
+
+
+def gibbs(corpus: Corpus, workers: int) -> float:
+    """tomotopy's updates, in millions a second and core."""
+    model = tomotopy.LDAModel(k=TOPICS, alpha=0.1, eta=0.01, seed=1)
+    for query, title in zip(corpus.query_of.tolist(), corpus.title_of.tolist(), strict=True):
+        model.add_doc([*_words("q", corpus.queries, query), *_words("t", corpus.titles, title)])
+    model.train(1, workers=workers)
+    best = np.inf
+    for _ in range(SWEEPS):
+        started = time.perf_counter()
+        model.train(1, workers=workers)
+        best = min(best, time.perf_counter() - started)
+    return model.num_words * TOPICS / best / workers / 1e6
+
+
+def _words(language: str, texts: Csr | None, row: int) -> list[str]:
+    assert texts is not None
+    words, counts = texts.row(row)
+    return [f"{language}{word}" for word in np.repeat(words, counts.astype(int)).tolist()]
+
+
+def variational(corpus: Corpus) -> float:
+    """scikit-learn's updates, in millions a second."""
+    few = corpus.take(np.arange(SKLEARN_PAIRS))
+    assert few.queries is not None
+    sides = [few.queries.take(few.query_of), few.titles.take(few.title_of)]
+    texts = scipy.sparse.hstack([side.to_scipy() for side in sides], format="csr")
+    texts = texts[:, np.flatnonzero(texts.sum(axis=0))]
+    model = LatentDirichletAllocation(TOPICS, learning_method="batch", max_iter=1, random_state=0)
+    started = time.perf_counter()
+    model.fit(texts)
+    return texts.nnz * TOPICS / (time.perf_counter() - started) / 1e6
+
+
+def regularised(corpus: Corpus, shape: str, threads: int) -> dict:
+    """The time of a round with posterior regularisation beside the bound, four times that without."""
+    plain, _ = round_times(corpus, REGULARISED_ROUNDS)
+    ours, curve = round_times(corpus, REGULARISED_ROUNDS, regularise=True)
+    worst = max(step["disagreement"] for step in curve)
+    check = f"{sum(ours) / sum(plain):.2f} times plain EM, topic shares differ by {worst:.0e} at most"
+    row = _row(shape, "regularised, mean round", threads, "the bound", np.mean(ours), 1.0, check)
+    bound = MOST_TIMES * float(np.mean(plain))
+    return row | {"theirs": bound, "ratio": bound / row["ours"], "unit": "s"}
+
+
+def memory(threads: int) -> dict:
+    """Peak memory of a process that opens a corpus of 5 M pairs and learns from it."""
+    corpus = drawn_corpus("M")
+    assert corpus.queries is not None
+    with tempfile.TemporaryDirectory() as directory:
+        for name, texts in ("queries", corpus.queries), ("titles", corpus.titles):
+            for part in ("indptr", "indices", "data"):
+                np.save(Path(directory) / f"{name}.{part}.npy", getattr(texts, part))
+            np.save(Path(directory) / f"{name}.columns.npy", texts.columns)
+        for name in ("query_of", "title_of", "weights"):
+            np.save(Path(directory) / f"{name}.npy", getattr(corpus, name))
+        words = corpus.queries.columns + corpus.titles.columns
+        child = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.em", "--learn", directory, "--threads", str(threads)]
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+    peak = usage.ru_maxrss * 1024 / 1e9
+    check = f"exit code {os.waitstatus_to_exitcode(status)}, {len(corpus.weights):,} pairs, {words:,} words"
+    row = _row("M", "memory", threads, "the bound", peak, MOST_MEMORY, check)
+    return row | {"ratio": MOST_MEMORY / peak, "unit": "GB peak"}
+
+
+def learn_saved(directory: Path) -> None:
+    """Two rounds on a saved corpus: what `memory` measures."""
+
+    def load(name: str) -> np.ndarray:
+        return np.load(directory / f"{name}.npy")
+
+    def texts(name: str) -> Csr:
+        parts = (load(f"{name}.{part}") for part in ("indptr", "indices", "data"))
+        return Csr(*parts, int(load(f"{name}.columns")))
+
+    pairs = load("query_of"), load("title_of"), load("weights")
+    learn_topics(Corpus(texts("queries"), texts("titles"), *pairs), TOPICS, rounds=2)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--shape", default="S")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--learn", type=Path)
+    chosen = parser.parse_args()
+    if chosen.learn:
+        set_threads(chosen.threads)
+        learn_saved(chosen.learn)
+    else:
+        print(*rows(chosen.shape, chosen.threads), sep="\n")
