@@ -21,7 +21,7 @@ Floats = NDArray[np.float32]
 
 _PAIRS = 1 << 15  # in memory at a time
 _TASK = 1 << 9  # pairs that one thread takes at a time
-_TASKS_OF_WORDS = 64  # fixed, so that sums over words do not depend on the number of threads
+_MOST_TASKS, _LEAST_WORDS = 64, 256  # over words; no matter how many threads, for sums depend on it
 
 
 class Round:
@@ -47,9 +47,10 @@ class Round:
         self._regularise, self._agreement = regularise, np.float32(agreement)
         self._shift = 0 if shared else self._queries.columns
         self.words = self._shift + self._titles.columns
-        self.languages = [(0, self._shift), (self._shift, self.words)] if self._shift else [(0, self.words)]
+        languages = [(0, self._shift), (self._shift, self.words)]
+        self.languages = [(first, last) for first, last in languages if first < last]
         self._totals = np.zeros((self.words, self.width), np.float32)
-        self._word_blocks = balanced_blocks(self._tokens_before(), _TASKS_OF_WORDS)
+        self._word_blocks = balanced_blocks(self._tokens_before(), _tasks(self.words))
 
     def unpadded(self, given: Floats) -> tuple[Floats, Floats]:
         """P(word|topic) of query words and of title words."""
@@ -73,7 +74,8 @@ class Round:
             worst = max(worst, float(block.disagreement.max()))
             disagreement += float(block.disagreement.sum())
             tokens += len(block.words)
-        found = {"objective": objective + self._maximise(given)}
+        objective += sum(self._maximise(*words, given) for words in self.languages)
+        found = {"objective": objective}
         if self._regularise:
             found |= {"disagreement": worst, "mean_disagreement": disagreement / pairs}
         return found
@@ -118,30 +120,30 @@ class Round:
             accumulate(begin, end, block.words, block.counts, mix_of, mixes, self._totals)
 
         count = len(self._word_blocks)
-        tasks = np.linspace(0, count, min(count, 2 * threads() if threads() > 1 else 1) + 1).astype(int)
-        run_blocks(work, list(zip(tasks[:-1].tolist(), tasks[1:].tolist(), strict=True)))
+        cuts = (
+            np.linspace(0, count, (min(count, 2 * threads()) if threads() > 1 else 1) + 1)
+            .astype(int)
+            .tolist()
+        )
+        run_blocks(work, list(zip(cuts[:-1], cuts[1:], strict=True)))
 
-    def _maximise(self, given: Floats) -> float:
+    def _maximise(self, first: int, last: int, given: Floats) -> float:
         """P(word|topic) from what was accumulated (Eq. 6–7); returns the log prior of the old one."""
-        prior, logs = self._priors[1], 0.0
-        for begin, end in self.languages:
-            cuts = np.linspace(begin, end, min(_TASKS_OF_WORDS, end - begin) + 1).astype(int).tolist()
-            blocks = list(zip(cuts[:-1], cuts[1:], strict=True))
-            sums, parts = np.zeros((len(blocks), self._topics)), np.zeros(len(blocks))
+        cuts = np.linspace(first, last, _tasks(last - first) + 1).astype(int).tolist()
+        blocks = list(zip(cuts[:-1], cuts[1:], strict=True))
+        sums, logs = np.zeros((len(blocks), self._topics)), np.zeros(len(blocks))
 
-            def count(first: int, _: int, blocks=blocks, sums=sums, parts=parts) -> None:  # type: ignore[no-untyped-def]
-                begin, end = blocks[first]
-                parts[first] = expected_counts(begin, end, given, self._totals, self._topics, sums[first])
+        def count(task: int, _: int) -> None:
+            begin, end = blocks[task]
+            logs[task] = expected_counts(begin, end, given, self._totals, self._topics, sums[task])
 
-            run_blocks(count, [(i, i + 1) for i in range(len(blocks))])
-            scales = 1 / (prior * (end - begin) + sums.sum(axis=0))
+        def divide(begin: int, end: int) -> None:
+            normalise(begin, end, self._totals, self._priors[1], scales, given)
 
-            def divide(first: int, last: int, scales=scales) -> None:  # type: ignore[no-untyped-def]
-                normalise(first, last, self._totals, prior, scales, given)
-
-            run_blocks(divide, blocks)
-            logs += prior * float(parts.sum())
-        return logs
+        run_blocks(count, [(task, task + 1) for task in range(len(blocks))])
+        scales = 1 / (self._priors[1] * (last - first) + sums.sum(axis=0))
+        run_blocks(divide, blocks)
+        return self._priors[1] * float(logs.sum())
 
     def _sides(self, block: _Block) -> list[tuple[int, Csr, NDArray[np.int32], int]]:
         part = block.part
@@ -158,6 +160,10 @@ class Round:
                 texts.indices, minlength=texts.columns
             )
         return np.cumsum(counts)
+
+
+def _tasks(words: int) -> int:
+    return max(1, min(_MOST_TASKS, words // _LEAST_WORDS))
 
 
 class _Buffers:

@@ -150,7 +150,7 @@ def agree(
         sum_up(rows[split:], counts[split:], inverse[split:tokens], second, sums[1])
         tilt(mix, sums[0], sums[1], -second / both, tilts[0], tilts[1])
         height = linear + both * np.float64(dot(tilts[0], sums[0]))
-        if height > lowest + _ROUNDING * both:
+        if height > lowest + _ROUNDING * both and steps < _MOST_STEPS:
             for i in range(tokens):  # `chances` are still those of the point where the step began
                 linear += counts[i] * np.log(np.float64(inverse[i]) * np.float64(chances[i]))
                 inverse[i] = np.float32(1) / chances[i]
