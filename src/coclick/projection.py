@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from coclick.approximate import ApproximateIndex
 from coclick.arrivals import Arrivals
-from coclick.associations import Associations
+from coclick.associations import Associations, effective_rank
 from coclick.bounds import check_bounds
 from coclick.dense import DenseIndex
 from coclick.explanation import Behind, Explanation, Part
@@ -113,6 +113,12 @@ class ProjectionModel(_Parameters):
     def note(self, sentence: str) -> None:
         """Something about the training that the user should know."""
         self.figures_.setdefault("notes", []).append(sentence)
+
+    def spectrum(self, values: NDArray[np.float64]) -> None:
+        """Report the singular values that were found, and whether they are fewer than was wanted."""
+        self.clipped(len(values))
+        self.figures_["singular_values"] = values.tolist()
+        self.figures_["effective_rank"] = effective_rank(values)
 
     def clipped(self, found: int, of: str = "") -> None:
         """Say so if there are fewer dimensions than were wanted."""

@@ -21,6 +21,7 @@ class BLTMPR(TopicModel):
 
     name = "bltm_pr"
     summary = "bltm in which a query and its title must agree on their topics"
+    most_docs = 500_000
 
     rounds: int = 16
 

@@ -19,6 +19,7 @@ class BLTMPR1V(TopicModel):
 
     name = "bltm_pr_1v"
     summary = "bltm_pr in which queries and titles share their words"
+    most_docs = 500_000
 
     rounds: int = 16
 

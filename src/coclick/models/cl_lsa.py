@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coclick.associations import Weight, effective_rank, weigh
+from coclick.associations import Weight, weigh
 from coclick.graph import ClickGraph
 from coclick.maps import DenseMap
 from coclick.model import register
@@ -46,9 +46,7 @@ class CLLSA(ProjectionModel):
         edges = self.edge_weights(graph)
         pairs = _one_row_a_pair(edges)
         found = truncated_svd([pairs, stack(queries, docs)], self.dim, seed=self.seed, progress=progress)
-        self.clipped(len(found.values))
-        self.figures_["singular_values"] = found.values.tolist()
-        self.figures_["effective_rank"] = effective_rank(found.values)
+        self.spectrum(found.values)
         both = DenseMap.of([found.right])
         self.project(both, both, progress)
 

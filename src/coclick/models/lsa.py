@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.associations import effective_rank
 from coclick.graph import ClickGraph
 from coclick.maps import DenseMap
 from coclick.model import register
@@ -40,8 +39,6 @@ class LSA(ProjectionModel):
         """Singular vectors of all rows together."""
         rows = self.featurise(graph, "words", progress, one_idf=True, most_terms=self.vocabulary)
         found = truncated_svd([stack(*rows)], self.dim, seed=self.seed, progress=progress)
-        self.clipped(len(found.values))
-        self.figures_["singular_values"] = found.values.tolist()
-        self.figures_["effective_rank"] = effective_rank(found.values)
+        self.spectrum(found.values)
         both = DenseMap.of([found.right])
         self.project(both, both, progress)

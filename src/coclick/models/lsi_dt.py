@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.associations import effective_rank
 from coclick.graph import ClickGraph
 from coclick.maps import DenseMap
 from coclick.model import register
@@ -35,8 +34,6 @@ class LsiDT(ProjectionModel):
         """Singular vectors of the documents' rows."""
         _, docs = self.featurise(graph, "words", progress, one_idf=True)
         found = truncated_svd([docs], self.dim, seed=self.seed, progress=progress)
-        self.clipped(len(found.values))
-        self.figures_["singular_values"] = found.values.tolist()
-        self.figures_["effective_rank"] = effective_rank(found.values)
+        self.spectrum(found.values)
         both = DenseMap.of([found.right])
         self.project(both, both, progress)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.associations import Weight, effective_rank, weigh
+from coclick.associations import Weight, weigh
 from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
 from coclick.maps import DenseMap
@@ -40,9 +40,7 @@ class LsiQD(ProjectionModel):
         """Singular vectors of the clicks."""
         self.featurise(graph, "ids", progress)
         found = truncated_svd([self.edge_weights(graph)], self.dim, seed=self.seed, progress=progress)
-        self.clipped(len(found.values))
-        self.figures_["singular_values"] = found.values.tolist()
-        self.figures_["effective_rank"] = effective_rank(found.values)
+        self.spectrum(found.values)
         self.project(DenseMap.of([found.left]), DenseMap.of([found.right]), progress)
         images = self.query_index_.vectors, self.doc_index_.vectors
         self.figures_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))

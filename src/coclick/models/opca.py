@@ -31,6 +31,7 @@ class OPCA(ProjectionModel):
 
     name = "opca"
     summary = "a projection of words in which clicked pairs come near, by oriented principal components"
+    most_docs = 200_000
     needs = ("texts",)
     cosine = True
 

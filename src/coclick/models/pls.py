@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.associations import Weight, effective_rank, weigh
+from coclick.associations import Weight, weigh
 from coclick.features import needs_texts, reads_texts
 from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
@@ -46,9 +46,7 @@ class PLS(ProjectionModel):
         queries, docs = self.featurise(graph, self.views, progress)
         factors = docs.transpose(), self.edge_weights(graph).transpose(), queries
         found = truncated_svd(factors, self.dim, seed=self.seed, progress=progress)
-        self.clipped(len(found.values))
-        self.figures_["singular_values"] = [float(value) for value in found.values]
-        self.figures_["effective_rank"] = effective_rank(found.values)
+        self.spectrum(found.values)
         self.project(DenseMap.of([found.right]), DenseMap.of([found.left]), progress)
         images = self.query_index_.vectors, self.doc_index_.vectors
         self.figures_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))

@@ -37,6 +37,7 @@ class S2Net(ProjectionModel):
 
     name = "s2net"
     summary = "a projection of words, learned so that clicked titles are nearer to the query than others"
+    most_docs = 500_000
     needs = ("texts",)
     cosine = True
 

@@ -51,6 +51,7 @@ class SSI(OverlapProjection):
 
     name = "ssi"
     summary = "which query words go with which document words, learned from what was clicked and skipped"
+    most_docs = 200_000
     needs = ("texts",)
 
     dim: int = 100

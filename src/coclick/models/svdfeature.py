@@ -43,6 +43,7 @@ class SVDFeature(BiasedProjection):
 
     name = "svdfeature"
     summary = "words and clicks of queries and documents, factorised so that they predict clicks"
+    most_docs = 500_000
 
     dim: int = 100
     views: str = "words+clicks"
