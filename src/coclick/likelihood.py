@@ -42,7 +42,8 @@ from coclick.text import Analyzer, normalise
 from coclick.views import Words, choose_fields, count_terms, each_text, joined_fields
 
 Terms = NDArray[np.int32]
-_BLOCK = 1 << 16  # documents that are scored at a time
+_BLOCK = 1 << 14  # documents that are scored at a time
+_SCORES = 1 << 22  # that are in memory at a time
 
 
 class Counts(NamedTuple):
@@ -150,15 +151,17 @@ class LikelihoodModel(_Parameters):
     def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """Exact: float32 finds what may be among the best, and that is scored again pair by pair."""
         rows, scores = padded(len(queries), k)
-        for i, query in enumerate(queries):
-            terms, counts = self._count(query)
-            if not len(terms):
-                continue
-            rough = self._rough(terms, counts)
-            margin = float(counts.sum()) * (self.rounding + 2.0**-20)
-            some = candidates(rough, k, margin, EVERYTHING if allowed is None else allowed)
-            best, values = top_rows(self.score_rows(query, some), k)
-            rows[i, : len(best)], scores[i, : len(best)] = some[best], values
+        together = max(1, _SCORES // max(len(self.graph_.docs), 1))
+        for start in range(0, len(queries), together):
+            asked = queries[start : start + together]
+            tokens = self._analyzer.look_up(asked, self.terms_)
+            counts = count_terms(tokens, len(self.terms_))
+            for i, rough in enumerate(self._rough(counts)):
+                margin = float(counts.row(i)[1].sum()) * (self.rounding + 2.0**-20)
+                if margin:  # else no word of the query is known
+                    some = candidates(rough, k, margin, EVERYTHING if allowed is None else allowed)
+                    best, values = top_rows(self.score_rows(asked[i], some), k)
+                    rows[start + i, : len(best)], scores[start + i, : len(best)] = some[best], values
         return rows, scores
 
     def evidence(self, query: str) -> dict[str, float]:
@@ -214,28 +217,34 @@ class LikelihoodModel(_Parameters):
         return (1 - self.background) / (self.background * self.collection_[terms])
 
     def _add_up(
-        self, terms: Terms, counts: NDArray[np.float32], mixed: NDArray[np.floating]
-    ) -> NDArray[np.floating]:
+        self, terms: Terms, counts: NDArray[np.float32], mixed: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Σ n ln(1 + odds · P), term by term so that the order of the sum is fixed."""
         total = np.zeros_like(mixed[0])
         for odds, count, likelihood in zip(self._odds(terms), counts, mixed, strict=True):
-            total += mixed.dtype.type(count) * np.log1p(mixed.dtype.type(odds) * likelihood)
+            total += np.float64(count) * np.log1p(odds * likelihood)
         return total
 
-    def _rough(self, terms: Terms, counts: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The scores of all documents in float32, block by block."""
+    def _rough(self, counts: Csr) -> NDArray[np.float32]:
+        """The scores of all documents for some queries, in float32, a block of documents at a time."""
         docs = len(self.graph_.docs)
-        scores = np.empty(docs, np.float32)
-        held = [self.word_docs_.take_checked(terms[i : i + 1], "words").row(0) for i in range(len(terms))]
+        terms, place = np.unique(counts.indices, return_inverse=True)
+        asked = np.zeros((counts.rows, len(terms)), np.float32)
+        asked[np.repeat(np.arange(counts.rows), counts.lengths()), place] = counts.data
+        held = self.word_docs_.take_checked(terms, "the words of documents")
+        odds = self._odds(terms).astype(np.float32)[:, None]
+        scores = np.empty((counts.rows, docs), np.float32)
         for first in range(0, docs, _BLOCK):
             last = min(first + _BLOCK, docs)
             mixed = np.zeros((len(terms), last - first), np.float32)
-            if self.own < 1:
+            if self.own < 1 and len(terms):
                 mixed += np.float32(1 - self.own) * self.generate_block(terms, first, last)
-            for of_term, (rows, shares) in zip(mixed, held, strict=True):
+            for i, of_term in enumerate(mixed):
+                rows, shares = held.row(i)
                 inside = slice(*np.searchsorted(rows, [first, last]))
                 of_term[rows[inside] - first] += np.float32(self.own) * shares[inside]
-            scores[first:last] = self._add_up(terms, counts, mixed)
+            mixed *= odds
+            scores[:, first:last] = asked @ np.log1p(mixed, out=mixed)
         return scores
 
     def _explain_word(self, term: int, count: float, row: NDArray[np.int32]) -> Part:
