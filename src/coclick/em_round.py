@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-_PAIRS = 1 << 15  # in memory at a time
+_PAIRS = 1 << 14  # in memory at a time
 _TASK = 1 << 9  # pairs that one thread takes at a time
 _MOST_TASKS, _LEAST_WORDS = 64, 256  # over words; no matter how many threads, for sums depend on it
 
