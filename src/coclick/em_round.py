@@ -120,11 +120,8 @@ class Round:
             accumulate(begin, end, block.words, block.counts, mix_of, mixes, self._totals)
 
         count = len(self._word_blocks)
-        cuts = (
-            np.linspace(0, count, (min(count, 2 * threads()) if threads() > 1 else 1) + 1)
-            .astype(int)
-            .tolist()
-        )
+        tasks = 1 if threads() == 1 else min(count, 2 * threads())
+        cuts = np.linspace(0, count, tasks + 1).astype(int).tolist()
         run_blocks(work, list(zip(cuts[:-1], cuts[1:], strict=True)))
 
     def _maximise(self, first: int, last: int, given: Floats) -> float:
