@@ -28,11 +28,15 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.kernels.csr import transpose
-from coclick.kernels.thresholded import Thresholded, thresholded_product, times
+from coclick.kernels.products import times_dense
+from coclick.kernels.thresholded import Rows, Thresholded, is_thin, thresholded_product, times, times_sparse
+from coclick.maps import columns_between
 from coclick.sparse import Csr
 
 _ENTRIES = 4  # of a row at the start,
 _SHARE = 8  # but at most one in so many dimensions: a row that is the same everywhere has no peaks to keep
+_AT_ONCE = 1 << 24  # numbers between two products: 64 MB;
+_LEAST = 16  # but of so many dimensions at least, a cache line
 _RANK_ROWS = 20_000  # of a map from which its effective rank is computed
 
 
@@ -76,6 +80,7 @@ class Maps:
         half = 0
         while True:
             side, other = half % 2, 1 - half % 2
+            maps[side] = Csr.empty(0, dim)  # is not needed any more, and may be large
             found = self._update(side, maps[other], thresholds[side])
             maps[side], thresholds[side] = found.rows, found.thresholds
             half += 1
@@ -87,11 +92,23 @@ class Maps:
 
     def _update(self, side: int, other: Csr, thresholds: NDArray[np.float32]) -> Thresholded:
         turned, edges, features = self._chains[side]
-        images = times(edges, times(features, other))
+        images = _images(edges, features, other)
         found = thresholded_product(turned, images, thresholds, self._penalty.b, self._penalty.theta)
         if not found.rows.nnz:
             raise _all_zero(self._penalty, thresholded_product(turned, images, np.zeros_like(thresholds)))
         return found
+
+
+def _images(edges: Csr, features: Csr, map_rows: Csr) -> Rows:
+    """`edges @ features @ map_rows`: sparse while it is thin, else with few dimensions of it in between."""
+    at_once = max(_AT_ONCE // max(features.rows, 1), _LEAST)
+    if at_once >= map_rows.columns or is_thin(features, map_rows):
+        return times(edges, times(features, map_rows))
+    images = np.empty((edges.rows, map_rows.columns), np.float32)
+    for first in range(0, map_rows.columns, at_once):
+        some = columns_between(map_rows, first, min(first + at_once, map_rows.columns))
+        images[:, first : first + some.columns] = times_dense(edges, times_sparse(features, some))
+    return images
 
 
 def random_rows(rows: int, columns: int, length: float, seed: int) -> Csr:

@@ -282,7 +282,7 @@ def _joined(texts: Texts, fields: list[str]) -> list[str]:
 
 def _cut(rows: Csr, at: int) -> tuple[Csr, Csr]:
     """The rows before and from a place on."""
-    return rows.take(np.arange(at)), rows.take(np.arange(at, rows.rows))
+    return rows.between(0, at), rows.between(at, rows.rows)
 
 
 def _ones(held: Incidence) -> Csr:

@@ -17,7 +17,7 @@ from coclick.state import stored
 
 Floats = NDArray[np.float32]
 
-_ROWS = 1 << 16  # of features that are mapped at a time
+_MAPS = "the maps of the model"
 
 
 class LinearMap(Protocol):
@@ -94,16 +94,13 @@ class SparseMap:
         return self.matrix.columns
 
     def apply(self, features: Csr) -> Floats:
-        """Sparse times sparse, by blocks, with the rows of the map that each names, which are checked."""
+        """Sparse times sparse; only the rows of the map that are needed are read, and checked."""
         check_columns(features)
-        images = np.empty((features.rows, self.dim), np.float32)
-        for first in range(0, features.rows, _ROWS):
-            part = features.between(first, min(first + _ROWS, features.rows))
-            named, places = np.unique(part.indices, return_inverse=True)
-            rows = self.matrix.take_checked(named, "the maps of the model")
-            renumbered = Csr(part.indptr, places.astype(np.int32), part.data, len(named))
-            images[first : first + part.rows] = times_sparse(renumbered, rows)
-        return images
+        if features.nnz >= self.matrix.rows:
+            return times_sparse(features, self.matrix.checked(_MAPS))
+        named, places = np.unique(features.indices, return_inverse=True)
+        renumbered = Csr(features.indptr, places.astype(np.int32), features.data, len(named))
+        return times_sparse(renumbered, self.matrix.take_checked(named, _MAPS))
 
 
 def longest_row(matrix: Floats) -> float:
@@ -120,7 +117,8 @@ def check_columns(features: Csr) -> None:
 def columns_between(matrix: Csr, first: int, last: int) -> Csr:
     """Only the columns of a range, numbered from 0."""
     inside = (matrix.indices >= first) & (matrix.indices < last)
-    before = np.concatenate([[0], np.cumsum(inside)])
+    before = np.zeros(matrix.nnz + 1, np.int64)
+    np.cumsum(inside, out=before[1:])
     return Csr(
         before[matrix.indptr], matrix.indices[inside] - np.int32(first), matrix.data[inside], last - first
     )

@@ -140,10 +140,13 @@ class Csr:
 
     def take_checked(self, rows: NDArray[np.integer], what: str) -> Csr:
         """`take`, for rows of a mapped file on their way to code that does not check columns itself."""
-        taken = self.take(rows)
-        if problem := taken.problem():
+        return self.take(rows).checked(what)
+
+    def checked(self, what: str) -> Csr:
+        """The same, if its content is sound."""
+        if problem := self.problem():
             raise ArtefactError(f"{what} are damaged: {problem}", hint="run `coclick verify`")
-        return taken
+        return self
 
     def with_data(self, data: NDArray[np.float32]) -> Csr:
         """The same pattern with other values."""

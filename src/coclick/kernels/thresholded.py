@@ -10,7 +10,8 @@ the row is scaled to a given length, which makes it the exact minimiser
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from coclick.sparse import Csr
 Rows = Csr | NDArray[np.float32]  # sparse or dense
 
 _BLOCKS_A_THREAD = 16
+_ROOM = 1 << 25  # entries that a wave of blocks may have; memory that is not written to costs nothing
 _THIN = 0.1  # of the entries: below, sparse rows are added faster than dense ones
 _SHIFT = 4
 _GROUP = 1 << _SHIFT  # sums in a cache line
@@ -44,11 +46,16 @@ def times(left: Csr, right: Rows) -> Rows:
     """`left @ right`, sparse where that is thin and dense where it is not. Columns are not checked."""
     if not isinstance(right, Csr):
         return times_dense(left, right)
-    _check(left, right)
-    most = _room(0, left.rows, left.indptr, left.indices, right.indptr, right.columns)
-    if most <= _THIN * left.rows * right.columns:
+    if is_thin(left, right):
         return thresholded_product(left, right, np.zeros(left.rows, np.float32)).rows
     return times_sparse(left, right)
+
+
+def is_thin(left: Csr, right: Csr) -> bool:
+    """Whether `left @ right` surely has few entries."""
+    _check(left, right)
+    most = _room(0, left.rows, left.indptr, left.indices, right.indptr, right.columns)
+    return most <= _THIN * left.rows * right.columns
 
 
 def times_sparse(left: Csr, right: Csr) -> NDArray[np.float32]:
@@ -80,33 +87,67 @@ def thresholded_product(
     columns = right.columns if isinstance(right, Csr) else right.shape[1]
     lengths = np.zeros(left.rows + 1, np.int64)
     thresholds, gains = thresholds.copy(), np.zeros(left.rows)
-    parts: dict[int, tuple[NDArray[np.int32], NDArray[np.float32]]] = {}
     groups = -(-columns // _GROUP)
-    rows = left.indptr, left.indices, left.data
     if isinstance(right, Csr):
         sparse, dense = (right.indptr, right.indices, right.data), _NOTHING
     else:
         none = Csr.empty(0, 0)
         sparse, dense = (none.indptr, none.indices, none.data), np.ascontiguousarray(right)
 
-    def work(first: int, last: int) -> None:
+    def room(block: tuple[int, int]) -> int:
         if isinstance(right, Csr):
-            room = _room(first, last, left.indptr, left.indices, right.indptr, columns)
-        else:
-            room = (last - first) * columns
-        indices, data = np.empty(room, np.int32), np.empty(room, np.float32)
-        sums, marks = np.zeros(groups * _GROUP, np.float32), np.zeros(groups, np.uint8)
-        used = _rows(
-            first, last, *rows, *sparse, dense, columns, thresholds, share,
-            -1.0 if length is None else length, sums, marks, indices, data, lengths, gains,
-        )  # fmt: skip
-        parts[first] = indices[:used].copy(), data[:used].copy()  # the room that was not used is free again
+            return _room(*block, left.indptr, left.indices, right.indptr, columns)
+        return (block[1] - block[0]) * columns
 
-    blocks = balanced_blocks(left.indptr, _BLOCKS_A_THREAD * threads())
-    run_blocks(work, blocks)
-    found, values = zip(*(parts.pop(first) for first, _ in blocks), strict=True)
-    product = Csr(np.cumsum(lengths), np.concatenate(found), np.concatenate(values), columns)
-    return Thresholded(product, thresholds, gains)
+    found, values = np.empty(0, np.int32), np.empty(0, np.float32)
+    for wave in _waves(balanced_blocks(left.indptr, _BLOCKS_A_THREAD * threads()), room):
+        size = sum(last - first for first, last in wave.values())
+        indices, data = np.empty(size, np.int32), np.empty(size, np.float32)
+
+        def work(
+            first: int,
+            last: int,
+            wave: dict[tuple[int, int], tuple[int, int]] = wave,
+            indices: NDArray[np.int32] = indices,
+            data: NDArray[np.float32] = data,
+        ) -> None:
+            own = slice(*wave[first, last])
+            sums, marks = np.zeros(groups * _GROUP, np.float32), np.zeros(groups, np.uint8)
+            _rows(
+                first, last, left.indptr, left.indices, left.data, *sparse, dense, columns, thresholds, share,
+                -1.0 if length is None else length, sums, marks, indices[own], data[own], lengths, gains,
+            )  # fmt: skip
+
+        run_blocks(work, wave)
+        for (first, last), (begin, _) in wave.items():
+            used = slice(begin, begin + int(lengths[first + 1 : last + 1].sum()))
+            _append(found, indices[used])
+            _append(values, data[used])
+    return Thresholded(Csr(np.cumsum(lengths), found, values, columns), thresholds, gains)
+
+
+def _waves(
+    blocks: list[tuple[int, int]], room: Callable[[tuple[int, int]], int]
+) -> Iterator[dict[tuple[int, int], tuple[int, int]]]:
+    """Blocks that are worked on together, each with its place in their common room."""
+    wave: dict[tuple[int, int], tuple[int, int]] = {}
+    end = 0
+    for block in blocks:
+        needed = room(block)
+        if wave and end + needed > _ROOM:
+            yield wave
+            wave, end = {}, 0
+        wave[block] = end, end + needed
+        end += needed
+    if wave:
+        yield wave
+
+
+def _append(array: NDArray[Any], more: NDArray[Any]) -> None:
+    """Grow an array in place: a large one is then in memory once, not twice as when parts are joined."""
+    before = len(array)
+    array.resize(before + len(more), refcheck=False)
+    array[before:] = more
 
 
 def _check(left: Csr, right: Rows) -> None:

@@ -60,14 +60,17 @@ class RMLS(ProjectionModel):
         halves = self._best(graph, progress) if self.validation else round(2 * self.rounds)
         queries, docs = self.featurise(graph, self.views, progress)
         curve: list[dict[str, Any]] = []
+        steps = self._half_rounds(queries, self.edge_weights(graph), docs)
         with progress("half-rounds", halves) as done:
-            for step in islice(self._half_rounds(queries, self.edge_weights(graph), docs), halves):
-                curve.append(_figures(step))
+            for _ in range(halves - 1):
+                curve.append(_figures(next(steps)))
                 done(1)
+            last = next(steps)
+            curve.append(_figures(last))
+        del steps  # and with it what was needed for learning only
         self.figures_["chosen_rounds"] = halves / 2
         self.figures_["curve"] = curve
-        maps = step.query_map, step.doc_map
-        self.project(SparseMap(maps[0], self.theta), SparseMap(maps[1], self.theta), progress)
+        self.project(SparseMap(last.query_map, self.theta), SparseMap(last.doc_map, self.theta), progress)
         space = limited_rows(
             self.dim,
             (queries.columns, docs.columns),
@@ -98,6 +101,7 @@ class RMLS(ProjectionModel):
         with progress("rounds on held-out clicks", most) as done:
             for step in islice(self._half_rounds(queries, self.edge_weights(rest), docs), most):
                 tried.append(trial.ndcg(step.query_map, step.doc_map))
+                del step  # the next half-round can do without its maps
                 done(1)
                 if len(tried) - 1 - tried.index(max(tried)) == _PATIENCE:
                     break
