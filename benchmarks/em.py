@@ -25,8 +25,8 @@ import scipy.sparse
 import tomotopy
 from sklearn.decomposition import LatentDirichletAllocation
 
-from coclick.em import Corpus, learn_topics
 from coclick.kernels.threads import set_threads
+from coclick.learning.em import Corpus, learn_topics
 from coclick.simulate.shapes import WordRows, named_graph
 from coclick.sparse import Csr
 from coclick.text import Tokens

@@ -24,7 +24,6 @@ import scipy.sparse
 
 from benchmarks._graphs import saved_graph
 from coclick import train
-from coclick.alternation import Maps, Penalty
 from coclick.associations import weigh
 from coclick.evaluate.judgments import read_judgments
 from coclick.evaluate.trial import Protocol, try_model
@@ -32,10 +31,11 @@ from coclick.graph import ClickGraph
 from coclick.kernels.csr import transpose
 from coclick.kernels.threads import balanced_blocks, set_threads
 from coclick.kernels.thresholded import thresholded_product, times
+from coclick.learning.alternation import Maps, Penalty
+from coclick.learning.svd import truncated_svd
 from coclick.models.rmls import RMLS
 from coclick.progress import quiet
 from coclick.sparse import Csr
-from coclick.svd import truncated_svd
 
 DIM = 1000
 ENTRIES = (1, 4, 10, 20, 50)  # of a row of the map

@@ -24,9 +24,9 @@ from sklearn.utils.extmath import randomized_svd
 
 from coclick.kernels.csr import transpose
 from coclick.kernels.threads import set_threads
+from coclick.learning.svd import truncated_svd
 from coclick.simulate.shapes import SHAPES, ShapedGraph, WordRows, shaped_graph
 from coclick.sparse import Csr, beside
-from coclick.svd import truncated_svd
 from coclick.text import Tokens
 from coclick.views import count_terms, inverse_frequency, tf_idf, unit_rows
 

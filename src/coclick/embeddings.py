@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.eigen import leading_eigenvectors
+from coclick.learning.eigen import leading_eigenvectors
 from coclick.sparse import Csr
 
 if TYPE_CHECKING:

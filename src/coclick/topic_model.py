@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.dense import DenseIndex
-from coclick.em import Corpus, Topics, fold_in, learn_topics
 from coclick.graph import ClickGraph
 from coclick.kernels.dense import dot_rows
 from coclick.kernels.jit import cache_home
+from coclick.learning.em import Corpus, Topics, fold_in, learn_topics
 from coclick.likelihood import Counts, LikelihoodModel, Reason, Terms, clicked_pairs
 from coclick.model import as_list
 from coclick.progress import Progress

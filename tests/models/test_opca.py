@@ -1,4 +1,4 @@
-"""`opca` as a model; its solver is tested in tests/test_oriented.py."""
+"""`opca` as a model; its solver is tested in tests/learning/test_oriented.py."""
 
 import numpy as np
 import pytest

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import planted
 from coclick import create, open_model
-from coclick.alternation import Maps, Penalty, density, map_rank, random_rows
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
-from coclick.held_out import HeldOut
 from coclick.kernels.threads import set_threads
+from coclick.learning.alternation import Maps, Penalty, density, map_rank, random_rows
+from coclick.learning.held_out import HeldOut
 from coclick.sparse import Csr
 
 

@@ -1,4 +1,4 @@
-"""`s2net` as a model; its loss and gradient are tested in tests/test_siamese.py."""
+"""`s2net` as a model; its loss and gradient are tested in tests/learning/test_siamese.py."""
 
 import numpy as np
 import pytest

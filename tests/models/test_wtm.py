@@ -11,8 +11,8 @@ from coclick import create
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.threads import set_threads
+from coclick.learning.word_translation import prune
 from coclick.text import Analyzer
-from coclick.word_translation import prune
 
 ANALYZER = Analyzer("english", False, False)
 

@@ -2,7 +2,7 @@
 
 A query and the title of a document that was clicked for it share a mixture θ of topics, but say them in two
 languages: each topic z has a distribution φ^q_z of words in queries and another, φ^d_z, of words in titles.
-All are found by expectation maximisation with Dirichlet priors α and β (Eq. 3–8: `coclick.em`).
+All are found by expectation maximisation with Dirichlet priors α and β (Eq. 3–8: `coclick.learning.em`).
 """
 
 from __future__ import annotations

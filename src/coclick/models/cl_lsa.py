@@ -15,12 +15,12 @@ import numpy as np
 
 from coclick.associations import Weight, weigh
 from coclick.graph import ClickGraph
+from coclick.learning.svd import truncated_svd
 from coclick.maps import DenseMap
 from coclick.model import register
 from coclick.progress import Progress
 from coclick.projection import ProjectionModel
 from coclick.sparse import Csr, beside, stack
-from coclick.svd import truncated_svd
 
 
 @register

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coclick.graph import ClickGraph
+from coclick.learning.svd import truncated_svd
 from coclick.maps import DenseMap
 from coclick.model import register
 from coclick.progress import Progress
 from coclick.projection import ProjectionModel
-from coclick.svd import truncated_svd
 
 
 @register

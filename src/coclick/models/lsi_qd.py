@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from coclick.associations import Weight, weigh
 from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
+from coclick.learning.svd import truncated_svd
 from coclick.maps import DenseMap
 from coclick.model import register
 from coclick.progress import Progress
 from coclick.projection import ProjectionModel
 from coclick.sparse import Csr
-from coclick.svd import truncated_svd
 
 
 @register

@@ -4,7 +4,7 @@
 
 The directions v in which queries and titles vary most (S) for how much the two sides of a clicked pair differ
 (N, Eq. 24): the `dim` largest μ, with vᵀ(N + ρI)v = 1. ρ is `ridge` times the mean diagonal of N; less puts
-rare words first. score(q, d) = cos(Aᵀq, Aᵀd) with A the columns v. See `coclick.oriented` for the solver.
+rare words first. score(q, d) = cos(Aᵀq, Aᵀd) with A the columns v. The solver: `learning.oriented`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Annotated
 
 from coclick.associations import Weight, weigh
 from coclick.graph import ClickGraph
+from coclick.learning.oriented import oriented_components
+from coclick.learning.pairs import learnable_pairs
 from coclick.maps import DenseMap
 from coclick.model import register
-from coclick.oriented import oriented_components
-from coclick.pairs import learnable_pairs
 from coclick.progress import Progress
 from coclick.projection import ProjectionModel
 from coclick.sparse import Csr

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coclick.em import Corpus
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
+from coclick.learning.em import Corpus
 from coclick.likelihood import Counts
 from coclick.model import register
 from coclick.topic_model import TopicModel

@@ -5,7 +5,7 @@ orthonormal columns of `pls`:
 
     min −Σ w_uv · x_uᵀ L_x L_yᵀ y_v + Σ β_u ‖l_xu‖₁ + Σ γ_v ‖l_yv‖₁     with ‖l_xu‖, ‖l_yv‖ ≤ θ       (Eq. 4)
 
-Each map in turn has its exact minimiser, row by row: `coclick.alternation`. The global optimum has rank one,
+Each map in turn has its exact minimiser, row by row: `learning.alternation`. The global optimum has rank one,
 so early stopping is part of the method. Every half-round is tried on held-out clicks, and as many as were
 best are run on all clicks. Often that is a single one: documents keep a random projection, and queries learn.
 """
@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any
 
-from coclick.alternation import Maps, Penalty, Step, density, map_rank
 from coclick.associations import Weight, weigh
 from coclick.features import needs_texts, reads_texts
 from coclick.generalisation import bound, limited_rows
 from coclick.graph import ClickGraph
-from coclick.held_out import HeldOut
+from coclick.learning.alternation import Maps, Penalty, Step, density, map_rank
+from coclick.learning.held_out import HeldOut
 from coclick.maps import SparseMap
 from coclick.model import register
 from coclick.progress import Progress

@@ -7,7 +7,7 @@ dimensions, starts from latent semantic analysis (the right singular vectors of 
 titles) and descends by L-BFGS, as in the paper, or by AdaGrad over batches. A share of the pairs is held out:
 training stops when their loss has stopped falling for `patience` rounds, and the best round is kept.
 
-Eq. 31 has a sign wrong: the factor is −γ / (1 + exp(+γΔ)). See `coclick.siamese` for the gradient.
+Eq. 31 has a sign wrong: the factor is −γ / (1 + exp(+γΔ)). See `coclick.learning.siamese` for the gradient.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coclick.graph import ClickGraph
+from coclick.learning.pairs import draw_unclicked, hold_out, learnable_pairs, with_features
+from coclick.learning.siamese import Examples, Floats, Ints, mean_loss
+from coclick.learning.siamese_training import by_adagrad, by_lbfgs
+from coclick.learning.svd import truncated_svd
 from coclick.maps import DenseMap
 from coclick.model import register
-from coclick.pairs import draw_unclicked, hold_out, learnable_pairs, with_features
 from coclick.progress import Progress
 from coclick.projection import ProjectionModel
-from coclick.siamese import Examples, Floats, Ints, mean_loss
-from coclick.siamese_training import by_adagrad, by_lbfgs
 from coclick.sparse import Csr, stack
 from coclick.spec import Range
-from coclick.svd import truncated_svd
 
 
 @register

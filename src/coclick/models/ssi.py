@@ -25,10 +25,7 @@ from numpy.typing import NDArray
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.pairwise import hinge_round, rows_of
-from coclick.maps import DenseMap
-from coclick.model import register
-from coclick.overlap import OverlapProjection
-from coclick.pairs import (
+from coclick.learning.pairs import (
     Preferences,
     among,
     hold_out,
@@ -38,8 +35,11 @@ from coclick.pairs import (
     skip_preferences,
     with_features,
 )
+from coclick.learning.rounds import train_rounds
+from coclick.maps import DenseMap
+from coclick.model import register
+from coclick.overlap import OverlapProjection
 from coclick.progress import Progress
-from coclick.rounds import train_rounds
 from coclick.sparse import Csr
 from coclick.spec import Range
 

@@ -23,10 +23,17 @@ from coclick.biased import BiasedProjection
 from coclick.features import reads_texts
 from coclick.graph import ClickGraph
 from coclick.kernels.pairwise import logistic_round, rows_of, squared_round
+from coclick.learning.pairs import (
+    Ints,
+    Preferences,
+    hold_out,
+    learnable_pairs,
+    sampled_preferences,
+    with_features,
+)
+from coclick.learning.rounds import train_rounds
 from coclick.model import register
-from coclick.pairs import Ints, Preferences, hold_out, learnable_pairs, sampled_preferences, with_features
 from coclick.progress import Progress
-from coclick.rounds import train_rounds
 from coclick.sparse import Csr
 from coclick.spec import Range
 from coclick.split import look_up

@@ -2,7 +2,7 @@
 
     P_model(t|d) = Σ_w t(t|w) P(w|d)
 
-with t(q|w) by IBM Model 1 on clicked pairs of queries and titles (`coclick.word_translation`), and P(w|d) the
+with t(q|w) by IBM Model 1 on clicked pairs of query and title (`learning.word_translation`), and P(w|d) the
 share of a word in the document. The word that stands for none is used in training, and dropped for ranking.
 """
 
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.rows import values_at
+from coclick.learning.word_translation import Pairs, learn_translations, prune
 from coclick.likelihood import LikelihoodModel, Reason, clicked_pairs
 from coclick.model import register
 from coclick.progress import Progress
 from coclick.spec import Range
-from coclick.word_translation import Pairs, learn_translations, prune
 
 
 @register

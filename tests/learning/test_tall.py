@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coclick.tall import cross, gram, put, single_threaded_blas, subtract, turn
+from coclick.learning.tall import cross, gram, put, single_threaded_blas, subtract, turn
 
 
 def drawn(*shape, seed=0):

@@ -23,7 +23,7 @@ from coclick.errors import UserError
 from coclick.files import write_file
 
 if TYPE_CHECKING:
-    from coclick.em import Corpus
+    from coclick.learning.em import Corpus
 
 Floats = NDArray[np.float32]
 

@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.em_round import Round
-from coclick.em_state import State
 from coclick.errors import UserError
 from coclick.kernels.em import fold
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.learning.em_round import Round
+from coclick.learning.em_state import State
 from coclick.progress import Progress, quiet
 from coclick.sparse import Csr
 from coclick.state import stored

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coclick.errors import UserError
-from coclick.rounds import train_rounds
+from coclick.learning.rounds import train_rounds
 
 
 def run(validation, rounds=100, patience=3):

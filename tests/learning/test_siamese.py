@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from coclick.siamese import Examples, loss_and_gradient, mean_loss
-from coclick.siamese_training import by_adagrad, by_lbfgs
+from coclick.learning.siamese import Examples, loss_and_gradient, mean_loss
+from coclick.learning.siamese_training import by_adagrad, by_lbfgs
 from coclick.sparse import Csr
 
 GAMMA = 10.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from coclick.operator import Operator
+from coclick.learning.operator import Operator
 from coclick.sparse import Csr
 
 

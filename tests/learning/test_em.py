@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from coclick.em import Corpus, Topics, fold_in, learn_topics
 from coclick.errors import UserError
 from coclick.kernels.threads import set_threads
+from coclick.learning.em import Corpus, Topics, fold_in, learn_topics
 from coclick.progress import Progress
 from coclick.sparse import Csr
 
@@ -341,7 +341,7 @@ CHILD = """
 import sys
 from pathlib import Path
 import test_em
-from coclick.em import learn_topics
+from coclick.learning.em import learn_topics
 data, _ = test_em.planted(8_000, topics=9, words=300)
 learn_topics(data, 9, rounds=60, regularise=sys.argv[2] == "True", tolerance=0, checkpoint=Path(sys.argv[1]))
 """

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from coclick.errors import UserError
 from coclick.graph import Skips
-from coclick.pairs import (
+from coclick.learning.pairs import (
     among,
     draw_unclicked,
     hold_out,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from coclick.eigen import leading_eigenvectors
+from coclick.learning.eigen import leading_eigenvectors
 
 
 def sparse_symmetric(size, seed):

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.operator import Operator
+from coclick.learning.operator import Operator
+from coclick.learning.tall import cross, gram, put, single_threaded_blas, subtract, turn
 from coclick.progress import Progress, quiet
 from coclick.sparse import Csr
-from coclick.tall import cross, gram, put, single_threaded_blas, subtract, turn
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

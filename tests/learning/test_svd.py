@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coclick.kernels.threads import set_threads
+from coclick.learning.svd import truncated_svd
 from coclick.sparse import Csr
-from coclick.svd import truncated_svd
 
 
 def sparse(rows, columns, density, seed):

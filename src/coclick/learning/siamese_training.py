@@ -1,4 +1,4 @@
-"""Two ways to the projection of `coclick.siamese`: L-BFGS over all pairs, AdaGrad over batches of them.
+"""Two ways to the projection of `siamese`: L-BFGS over all pairs, AdaGrad over batches of them.
 
 L-BFGS is what paper 001 used: every round sees all pairs with the same other documents, drawn once, because
 the objective must not change between rounds. AdaGrad draws them afresh in every round, and its steps touch
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.rounds import EarlyStop, train_rounds
-from coclick.siamese import Examples, Floats, Ints, loss_and_gradient
+from coclick.learning.rounds import EarlyStop, train_rounds
+from coclick.learning.siamese import Examples, Floats, Ints, loss_and_gradient
 from coclick.sparse import Csr, stack
 
 _MEMORY = 5  # rounds that L-BFGS remembers: each costs two copies of the projection in float64

@@ -14,8 +14,8 @@ from coclick.kernels.wide import LANES
 from coclick.sparse import Csr
 
 if TYPE_CHECKING:
-    from coclick.em import Corpus
-    from coclick.em_state import State
+    from coclick.learning.em import Corpus
+    from coclick.learning.em_state import State
 
 Floats = NDArray[np.float32]
 

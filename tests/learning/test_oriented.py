@@ -6,8 +6,8 @@ import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
 
-from coclick import oriented
-from coclick.oriented import Moments, oriented_components
+from coclick.learning import oriented
+from coclick.learning.oriented import Moments, oriented_components
 from coclick.sparse import Csr
 from coclick.views import unit_rows
 

@@ -1,0 +1,1 @@
+"""How models learn: singular vectors, alternation, gradients, expectation maximisation. No product words."""
