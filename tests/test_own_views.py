@@ -163,7 +163,9 @@ def test_a_part_that_is_missing_is_said(tmp_path):
         ClickGraph.open(tmp_path / "graph")
 
 
-@pytest.mark.parametrize("spec", ["pls(dim=2,views=tags)", "mpls(dim=2,views=tags+clicks)"])
+@pytest.mark.parametrize(
+    "spec", ["pls(dim=2,views=tags)", "mpls(dim=2,views=tags+clicks)", "svdfeature(views=tags)"]
+)
 def test_models_learn_from_it_without_any_texts(spec, tmp_path):
     """Of the documents clicked for "hat" only d3 has tags."""
     bare = ClickGraph.from_clicks(CLICKS).with_view("tags", QUERIES, DOCS, **NAMES)

@@ -1,14 +1,14 @@
 """Names of models with parameters: parsed, checked, formatted back."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coclick.errors import UserError
-from coclick.spec import check, convert, format_spec, parse
+from coclick.spec import Range, check, convert, format_spec, parse
 
 
 @dataclass
@@ -90,3 +90,23 @@ def test_values_given_from_python_are_checked(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))):
         check(Example(**wrong))
     check(Example(k=3, rounds="validate"))
+
+
+def test_another_default_keeps_the_range():
+    @dataclass
+    class Ranged:
+        name = "ranged"
+        k: Annotated[int, Range(1)] = 20
+
+    @dataclass
+    class Other(Ranged):
+        k: int = 5
+
+    @dataclass
+    class Narrower(Ranged):
+        k: Annotated[int, Range(3)] = 5
+
+    for wrong in (Other(k=0), Narrower(k=2)):
+        with pytest.raises(UserError, match="k cannot be"):
+            check(wrong)
+    check(Other(k=1))

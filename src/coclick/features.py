@@ -61,7 +61,7 @@ class Features:
             for side, matrix in (("query", rows.queries), ("document", rows.docs)):
                 if not matrix.nnz:
                     raise UserError(
-                        f"the view {name!r} has nothing for any {side}", hint="leave it out of views="
+                        f"the view {name!r} has nothing for any {side}", hint=_instead(view, side)
                     )
             views.append(view)
             sides.append(rows)
@@ -136,6 +136,15 @@ def _learn_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[Vie
         return OwnView.learn(name, graph)
     known = ", ".join([*BUILT_IN, *graph.texts, *graph.views])
     raise UserError(f"there is no view {name!r}", hint=f"the views of this graph are {known}")
+
+
+def _instead(empty: View, side: str) -> str:
+    """What to do about a view that has nothing for queries, or for documents."""
+    if isinstance(empty, TextView | CharView) and side == "document":
+        return "build with documents that have texts, or name other fields"
+    if isinstance(empty, TextView):
+        return "stop_words=false counts every word"
+    return "leave it out of views="
 
 
 def _place(ends: list[int], column: int) -> tuple[int, int]:

@@ -261,6 +261,7 @@ class LikelihoodModel(_Parameters):
             total = sum(reason.probability for reason in found)
             of_model = value * model / (own + model)
             parts += [Part(r.kind, r.label, of_model * r.probability / total) for r in found]
+            parts.sort(key=lambda part: -part.value)
         if value:
             smoothed = self.background * self.collection_[term]
             share = smoothed / (smoothed + (1 - self.background) * (own + model))

@@ -231,7 +231,8 @@ class ProjectionModel(_Parameters):
     def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Part]:
         """The summands of a score, by the features of the query."""
         values = self.products(asked, held)
-        return [self._part(f, asked, held, values[f], clicks) for f in range(len(values))]
+        adding = np.flatnonzero(values.any(axis=1)).tolist()  # features of different views may never meet
+        return [self._part(f, asked, held, values[f], clicks) for f in adding]
 
     def products(self, asked: Csr, held: Csr) -> NDArray[np.float64]:
         """The summands of the dot product of two images: features of the query × features of the document."""
@@ -265,10 +266,11 @@ class ProjectionModel(_Parameters):
     _associations: Associations | None = None  # made when an explanation first needs them
 
     def _part(self, f: int, asked: Csr, held: Csr, values: NDArray[np.float64], clicks: int | None) -> Part:
-        """A feature of the query with all features of the document."""
+        """A feature of the query with the features of the document that add to it or take from it."""
         query_feature = int(asked.indices[f])
         inner = []
-        for place, g in enumerate(np.argsort(-np.abs(values), kind="stable")):
+        order = np.argsort(-np.abs(values), kind="stable")[: np.count_nonzero(values)]
+        for place, g in enumerate(order):
             doc_feature = int(held.indices[g])
             view, label = self.features_.doc_label(doc_feature, self.graph_)
             shown = place < _WITH_CLICKS

@@ -15,8 +15,15 @@ from coclick.tables import BAR, Bar, console, line, short, table
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # of a leaderboard; JSON has more
 _LEVEL = 0.05
 _WIDE = 80  # columns from which a tree has room for bars
-_TOGETHER = 3  # features of the document that are shown with each feature of the query
-_CLICKED = {"query clicks": "its click on ", "document clicks": "its click for "}  # features of this kind
+_INNER = 3  # parts of a part that are shown
+_SAID_BEFORE = {  # the label of a part, by its kind
+    "query clicks": "its click on ",
+    "document clicks": "its click for ",
+    "mean": "the mean ",
+    "document": "the document's own ",
+    "translation": "translated from ",
+    "collection": "collection: ",
+}
 
 
 def results(asked: str, found: Sequence[Mapping[str, Any]]) -> None:
@@ -64,7 +71,7 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     asked, doc, title = (escape(line(text)) for text in (why.query, why.doc, title))
     head = f"[bold]{why.score:.4f}[/]  {asked} → {doc}  [dim]{title}[/]"
     if not why.parts:
-        console.print(f"{head}\nquery and document share no word")
+        console.print(f"{head}\nquery and document share nothing")
         return
     tree = Tree(head)
     largest = max(part.value for part in why.parts)
@@ -77,10 +84,8 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
             _clicks(branch.add("[dim]in the query, from[/]"), Behind(word.query_clicks, word.query_edges))
         if part.clicks:
             _clicks(branch.add("[dim]in the document, from[/]"), Behind(part.clicks, part.edges))
-        for inner in part.parts[:_TOGETHER] if part.kind.startswith("query ") and not word else []:
-            with_it = branch.add(f"[dim]with[/] {_labelled(inner)} {inner.value:.4f}")
-            if inner.clicks:
-                _clicks(with_it, Behind(inner.clicks, inner.edges))
+        if not word:
+            _inner_parts(branch, part)
     if rest := why.parts[words or len(why.parts) :]:
         tree.add(f"[dim]and {len(rest)} more words: {sum(part.value for part in rest):.4f}[/]")
     console.print(tree)
@@ -224,7 +229,21 @@ def _distribution(name: str, value: Mapping[str, Any]) -> None:
 
 
 def _labelled(part: Part) -> str:
-    return _CLICKED.get(part.kind, "") + escape(line(part.label))
+    said = f"{part.kind}: " if part.kind.startswith("bias ") else _SAID_BEFORE.get(part.kind, "")
+    return said + escape(line(part.label))
+
+
+def _inner_parts(branch: Tree, part: Part) -> None:
+    """What a feature of the query meets in the document, or what makes a word likely; the most first."""
+    before = "[dim]with[/] " if part.kind.startswith("query ") else ""
+    adding = [inner for inner in part.parts if inner.value]
+    for inner in adding[:_INNER]:
+        shown = branch.add(f"{before}{_labelled(inner)} {inner.value:.4f}")
+        _clicks(shown, Behind(inner.clicks, inner.edges))
+    if rest := adding[_INNER:]:
+        branch.add(f"[dim]and {len(rest)} more: {sum(inner.value for inner in rest):.4f}[/]")
+    for remark in (inner for inner in part.parts if inner.kind == "collection"):
+        branch.add(f"[dim]{_labelled(remark)}[/]")
 
 
 def _clicks(branch: Tree, behind: Behind) -> None:

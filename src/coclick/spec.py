@@ -173,10 +173,11 @@ def parameter_types(cls: Any) -> dict[str, Any]:
 
 @cache
 def ranges(cls: Any) -> dict[str, Range]:
-    """The parameters that are annotated with a range."""
+    """The parameters that are annotated with a range, also of one that a subclass gives another default."""
     return {
         name: extra
-        for name, hint in get_type_hints(cls, include_extras=True).items()
+        for base in reversed(cls.__mro__)
+        for name, hint in get_type_hints(base, include_extras=True).items()
         if get_origin(hint) is Annotated
         for extra in hint.__metadata__
         if isinstance(extra, Range)

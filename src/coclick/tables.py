@@ -28,8 +28,8 @@ class Bar(NamedTuple):
     largest: float
 
     def drawn(self) -> str:
-        """In eighths of a character."""
-        eighths = round(8 * BAR * self.value / self.largest) if self.largest > 0 else 0
+        """In eighths of a character; what is below zero has no bar."""
+        eighths = round(8 * BAR * max(self.value, 0) / self.largest) if self.largest > 0 else 0
         return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
 
 

@@ -164,8 +164,11 @@ def test_views_that_cannot_be():
         with pytest.raises(UserError, match=message):
             create(f"pls(views={views})").fit(graph)
     silent = ClickGraph.from_clicks([("the", "d", 2.0)], {"d": "hotel"})
-    with pytest.raises(UserError, match="nothing for any query"):
+    with pytest.raises(UserError, match=r"(?s)nothing for any query.*stop_words=false"):
         create("pls(views=words)").fit(silent)
+    blank = ClickGraph.from_clicks([("hotel", "d", 2.0)], {"d": ""})
+    with pytest.raises(UserError, match=r"(?s)nothing for any document.*documents that have texts"):
+        create("pls(views=words)").fit(blank)
 
 
 def test_a_field_is_a_view():

@@ -112,7 +112,7 @@ class Neighbours(ListModel):
         for i in np.argsort(-lent, kind="stable")[: np.count_nonzero(lent)].tolist():
             name = self.graph_.queries[int(neighbours.rows[i])]
             parts.append(
-                Part("borrowed query", name, float(lent[i]), [Click(name, doc, float(counts[i]), 1.0)])
+                Part("borrowed query", name, float(lent[i]), [Click(name, doc, float(counts[i]), 1.0)], 1)
             )
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts)
