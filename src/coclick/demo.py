@@ -27,6 +27,9 @@ MODELS = (
     "vpcg(start=doc)",
     "vpcg(start=doc,units=words+chars,own=1)",
     "vsm",
+    "wtm",
+    "mpls",
+    "pls(views=words)",
     "backoff(neighbours + vpcg + bm25)",
     "backoff(vpcg(start=doc,units=words+chars,own=1) + vsm)",
 )

@@ -24,11 +24,12 @@ from coclick.model import create, names
 from coclick.progress import Progress, quiet
 
 ALWAYS = ("popularity", "clicks", "logged")  # the floor that everything must beat
-VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own=1)")
+VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own=1)", "pls(views=words)")
 SUMS = (
     "0.8*rw + 0.2*bm25",
     "backoff(neighbours + vpcg + bm25)",
     "backoff(vpcg(start=doc,units=words+chars,own=1) + vsm)",
+    "backoff(pls(views=words) + vsm)",
 )
 ROBUST = ("backoff", "ltr")
 _MIXES = ("mix", "backoff")  # names that stand for nothing without their parts
