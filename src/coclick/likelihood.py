@@ -175,8 +175,8 @@ class LikelihoodModel(_Parameters):
         text = normalise(query)
         terms, counts = self._count(text)
         parts = [self._explain_word(int(t), float(n), row) for t, n in zip(terms, counts, strict=True)]
-        parts.sort(key=lambda part: -part.value)
-        return Explanation(query, doc, float(self.score_rows(text, row)[0]), parts)
+        adding = sorted((part for part in parts if part.value), key=lambda part: -part.value)
+        return Explanation(query, doc, float(self.score_rows(text, row)[0]), adding)
 
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
         """New documents have language models of their own; nothing is learned again."""
@@ -262,10 +262,9 @@ class LikelihoodModel(_Parameters):
             of_model = value * model / (own + model)
             parts += [Part(r.kind, r.label, of_model * r.probability / total) for r in found]
             parts.sort(key=lambda part: -part.value)
-        if value:
-            smoothed = self.background * self.collection_[term]
-            share = smoothed / (smoothed + (1 - self.background) * (own + model))
-            parts.append(Part("collection", f"{share:.0%} of its probability, the same for all", 0.0))
+        smoothed = self.background * self.collection_[term]
+        share = smoothed / (smoothed + (1 - self.background) * (own + model))
+        parts.append(Part("collection", f"{share:.0%} of its probability, the same for all", 0.0))
         return Part("word", label, value, parts=parts)
 
 

@@ -63,8 +63,8 @@ class TopicModel(_Parameters):
     can_translate = True
 
     topics_: Topics  # for every word of the vocabulary; zero where a side never holds it
-    doc_topics_: Floats  # θ of every document
-    share_: Floats  # of each topic, over all documents
+    doc_topics_: Floats  # θ of every document; 0 without known words: it brings forth nothing
+    share_: Floats  # of each topic, over all documents with known words
     doc_index_: DenseIndex
     query_index_: DenseIndex
 
@@ -108,7 +108,7 @@ class TopicModel(_Parameters):
             self.topics_ = Topics(_spread(found.query_words, used.queries, len(self.terms_)), in_titles)
         with progress("topics of texts"):
             self.doc_topics_, roots = self._topics_of(counts.docs, self.topics_.title_words)
-            self.share_ = self.doc_topics_.mean(axis=0)
+            self.share_ = self.doc_topics_[self.doc_topics_.any(axis=1)].mean(axis=0)
             self.doc_index_ = DenseIndex.build(roots)
             _, roots = self._topics_of(counts.queries, self.topics_.query_words)
             self.query_index_ = DenseIndex.build(roots)
@@ -201,13 +201,12 @@ class TopicModel(_Parameters):
         return self._topics_of(counts, self.topics_.query_words)[1]
 
     def _topics_of(self, counts: Csr, words: Floats) -> tuple[Floats, Floats]:
-        """θ of texts by fold-in, and √θ, which is of unit length; a text without a known word has no √θ."""
+        """θ of texts by fold-in, and √θ, of unit length; both are 0 for a text without known words."""
         known = words[:, 0] > 0  # a word that is known has a chance in every topic
         held = counts.with_data(np.where(known[counts.indices], counts.data, np.float32(0))).positive()
         topics = fold_in(held, words, alpha=self.alpha)
-        roots = np.sqrt(topics)
-        roots[held.lengths() == 0] = 0
-        return topics, roots
+        topics[held.lengths() == 0] = 0
+        return topics, np.sqrt(topics)
 
     def _topic_label(self, topic: int) -> str:
         words = self._likeliest(self.topics_.query_words[:, topic], 3)

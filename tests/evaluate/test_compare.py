@@ -75,6 +75,11 @@ def test_tuning_finds_the_weight_that_matters():
     assert found.to_dict()["trials"][0]["nDCG@10"] == max(weight.values())
 
 
+def test_what_is_no_matter_of_quality_is_not_tuned():
+    found = tune("lsi_qd(dim=3)", GRAPH, JUDGMENTS, trials=12)
+    assert not any("index" in spec or "seed" in spec for spec, _ in found.trials)
+
+
 def test_tuning_changes_parameters_within_their_ranges():
     found = tune("bm25", GRAPH, JUDGMENTS, trials=15, seed=1)
     assert len({spec for spec, _ in found.trials}) == len(found.trials) == 15

@@ -114,10 +114,13 @@ def test_a_document_and_a_query_without_a_known_word():
     docs = {**planted.docs(), "empty": "", "strange": "zzzz"}
     model = create("bltm(topics=5)").fit(ClickGraph.from_clicks(planted.clicks(), docs))
     [scores] = model.score(["hotel"], [["empty", "strange", "hotel-0"]])
-    assert np.isfinite(scores).all()
-    assert scores[0] < scores[2]
+    assert scores[:2].tolist() == [0, 0] and scores[2] > 0  # nothing but the background
+    assert model.explain("hotel", "empty").parts == []
+    assert sum(topic["share"] for topic in model.describe_topics()) == pytest.approx(1, abs=1e-5)
     assert model.search("qqqq xxxx", 5).hits() == []
     assert model.similar_queries("qqqq xxxx", 5).hits() == []
+    later = model.add({"later": "zzzz qqqq"})
+    assert later.score(["hotel"], [["later"]])[0].tolist() == [0]
 
 
 def test_more_topics_than_pairs():

@@ -23,7 +23,7 @@ from coclick.model import Model, create
 from coclick.progress import Progress, quiet
 from coclick.spec import choices, format_sum, parameter_types, parameters_of, ranges
 
-_NOT_TUNED = ("seed", "language", "fields", "of")
+_NOT_TUNED = ("seed", "language", "fields", "of", "index")
 _FACTORS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
 _PATIENCE = 50  # changes that lead to nothing new, after which there is nothing new
 
