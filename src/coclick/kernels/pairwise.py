@@ -21,6 +21,17 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.floating]
 
 
+class Preferences(NamedTuple):
+    """For query i, document `better[i]` is preferred to document `worse[i]`.
+
+    It is here, not with what makes them: cached machine code names the home of every type it is for.
+    """
+
+    queries: Ints
+    better: Ints
+    worse: Ints
+
+
 class Rows(NamedTuple):
     """The arrays of a `Csr`, as kernels take them."""
 

@@ -6,13 +6,12 @@ which teaches nothing and harms nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.graph import Skips
+from coclick.kernels.pairwise import Preferences
 from coclick.sparse import Csr
 
 Ints = NDArray[np.int32]
@@ -21,14 +20,6 @@ _REDRAWS = 20  # of a document that turned out to be clicked
 _FEWEST = 20  # pairs, below which none can be spared for validation
 _MOST_SPARED = 0.1  # of the pairs, where the wanted share would be too few to tell anything
 _ENOUGH = 200  # held-out pairs that tell something
-
-
-class Preferences(NamedTuple):
-    """For query i, document `better[i]` is preferred to document `worse[i]`."""
-
-    queries: Ints
-    better: Ints
-    worse: Ints
 
 
 def learnable_pairs(clicks: Csr, queries: Csr, docs: Csr) -> tuple[Ints, Ints]:
