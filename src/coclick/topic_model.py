@@ -10,19 +10,17 @@ A subclass says what the topics are learned from. Texts are alike if their topic
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.checkpoints import checkpoint
 from coclick.dense import DenseIndex
 from coclick.graph import ClickGraph
 from coclick.kernels.dense import dot_rows
-from coclick.kernels.jit import cache_home
 from coclick.learning.em import Corpus, Topics, fold_in, learn_topics
 from coclick.likelihood import Counts, LikelihoodModel, Reason, Terms, clicked_pairs
 from coclick.model import as_list
@@ -88,19 +86,19 @@ class TopicModel(_Parameters):
         if topics < self.topics:
             note = f"topics={self.topics} is more than there are pairs of texts: {topics} are used"
             self.figures_["notes"] = [note]
-        checkpoint = self._checkpoint(graph)
-        found, self.figures_["curve"] = learn_topics(
-            corpus,
-            topics,
-            alpha=self.alpha,
-            beta=self.beta,
-            rounds=self.rounds,
-            held_out=self.held_out if len(corpus.weights) >= _ENOUGH else 0.0,
-            seed=self.seed,
-            progress=progress,
-            checkpoint=checkpoint,
-            **self.options(),
-        )
+        with checkpoint(graph.digest, str(self)) as kept:
+            found, self.figures_["curve"] = learn_topics(
+                corpus,
+                topics,
+                alpha=self.alpha,
+                beta=self.beta,
+                rounds=self.rounds,
+                held_out=self.held_out if len(corpus.weights) >= _ENOUGH else 0.0,
+                seed=self.seed,
+                progress=progress,
+                checkpoint=kept,
+                **self.options(),
+            )
         in_titles = _spread(found.title_words, used.titles, len(self.terms_))
         if corpus.queries is None:  # the words of titles are all there is
             self.topics_ = Topics(in_titles, in_titles)
@@ -112,8 +110,6 @@ class TopicModel(_Parameters):
             self.doc_index_ = DenseIndex.build(roots)
             _, roots = self._topics_of(counts.queries, self.topics_.query_words)
             self.query_index_ = DenseIndex.build(roots)
-        if checkpoint:
-            shutil.rmtree(checkpoint, ignore_errors=True)
 
     def generate(self, terms: Terms, docs: NDArray[np.int32]) -> NDArray[np.float64]:
         """Σ_z P(t|z) P(z|d), each pair by itself."""
@@ -188,13 +184,6 @@ class TopicModel(_Parameters):
         return [(self.surfaces_[int(t)], float(likely[t])) for t in order if likely[t] > 0]
 
     # -- inside ----------------------------------------------------------------------------------------
-
-    def _checkpoint(self, graph: ClickGraph) -> Path | None:
-        """Where unfinished training is kept: under the graph's identity and the model's specification."""
-        if not graph.digest:
-            return None
-        name = "".join(c if c.isalnum() else "-" for c in str(self))
-        return cache_home() / "training" / f"{graph.digest}-{name}"
 
     def _query_roots(self, queries: list[str]) -> Floats:
         counts = count_terms(self._analyzer.look_up(queries, self.terms_), len(self.terms_))

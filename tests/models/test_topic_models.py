@@ -1,6 +1,8 @@
 """Topic models: ranking beside the formula in plain Python, topics on planted data, bad input."""
 
 import math
+import os
+import time
 from collections import Counter
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 import planted
 from coclick import create
+from coclick.checkpoints import checkpoint
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.text import Analyzer
@@ -134,6 +137,27 @@ def test_a_trained_model_leaves_no_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
     create("bltm(topics=3)").fit(planted.graph().save(tmp_path / "graph"))
     assert not list((tmp_path / "cache").glob("training/*"))
+
+
+def test_a_checkpoint_belongs_to_one_training_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
+    with checkpoint("graph", "bltm") as ours, checkpoint("graph", "bltm") as theirs:
+        assert ours is not None
+        assert theirs is None
+    with checkpoint("", "bltm") as nowhere:
+        assert nowhere is None
+
+
+def test_a_checkpoint_stays_after_an_error_and_is_forgotten_after_a_month(tmp_path, monkeypatch):
+    monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(KeyboardInterrupt), checkpoint("graph", "bltm") as ours:
+        ours.mkdir(parents=True)
+        raise KeyboardInterrupt
+    assert ours.is_dir()
+    long_ago = time.time() - 31 * 24 * 3600
+    os.utime(ours, (long_ago, long_ago))
+    with checkpoint("graph", "plsa"):
+        assert not ours.exists()
 
 
 def test_what_cannot_be_learned_from():
