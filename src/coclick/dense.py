@@ -2,7 +2,7 @@
 
 Matrix products of blocks find what may be among the best; their float32 sums depend on the company of a row,
 so what they find is scored again one by one. A score is thus the same in any batch and among any candidates.
-Negative dot products count as nothing found.
+Dot products that are negative, or no more than rounding, count as nothing found.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from coclick.state import stored
 Floats = NDArray[np.float32]
 
 _SCORES = 1 << 24  # that are in memory at a time
+_NOTHING = 1e-6  # of the product of lengths: what is less would be zero but for rounding
 _ROUNDING = 2.0**-23  # of a float32 product and sum, for each dimension
 
 
@@ -64,8 +65,10 @@ class DenseIndex:
         return found, scores
 
     def score(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
-        """The dot products of one query with the given rows, 0 where negative."""
-        return np.maximum(self.dots(query, rows), np.float32(0))
+        """The dot products of one query with the given rows; 0 where negative or no more than rounding."""
+        dots = self.dots(query, rows)
+        dots[dots <= _NOTHING * self.longest * np.linalg.norm(query)] = 0
+        return dots
 
     def dots(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
         """The dot products of one query with the given rows."""

@@ -217,8 +217,8 @@ class ProjectionModel(_Parameters):
         parts = self.parts(asked, held, clicks)
         parts.sort(key=lambda part: -part.value)
         total = sum(part.value for part in parts)
-        if score == 0 and total < 0:
-            parts.append(Part("not found", "scores below zero count as nothing", -total))
+        if score == 0 and total:
+            parts.append(Part("not found", "below zero, or no more than rounding: nothing", -total))
         return Explanation(query, doc, score, parts)
 
     def features_of(self, query: str) -> Csr:
