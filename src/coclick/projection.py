@@ -26,7 +26,7 @@ from coclick.bounds import check_bounds
 from coclick.dense import DenseIndex
 from coclick.explanation import Behind, Explanation, Part
 from coclick.feature_views import Sides, TextOptions
-from coclick.features import Features
+from coclick.features import Features, needs_texts, reads_texts
 from coclick.graph import ClickGraph
 from coclick.maps import LinearMap
 from coclick.model import Allowed, Found, Model, as_list
@@ -76,6 +76,11 @@ class ProjectionModel(_Parameters):
     query_index_: DenseIndex
     doc_index_: DenseIndex
     approximate_: ApproximateIndex | None = None  # of the same documents
+
+    def look_through(self, views: str) -> None:
+        """What a model that sees only these views needs and can do: called when its parameters are known."""
+        self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(views)
+        self.needs = ("texts",) if needs_texts(views) else ()
 
     # -- for the models to call while they learn ---------------------------------------------------------
 

@@ -18,7 +18,6 @@ from typing import Literal
 import numpy as np
 
 from coclick.associations import Weight, effective_rank, weigh
-from coclick.features import needs_texts, reads_texts
 from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
 from coclick.learning.svd import truncated_svd
@@ -43,8 +42,7 @@ class MPLS(ProjectionModel):
     weight: Weight = "log1p"
 
     def __post_init__(self) -> None:
-        self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(self.views)
-        self.needs = ("texts",) if needs_texts(self.views) else ()
+        self.look_through(self.views)
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of each M_i, scaled by the square root of α_i on either side."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coclick.associations import Weight, weigh
-from coclick.features import needs_texts, reads_texts
 from coclick.generalisation import bound, orthonormal
 from coclick.graph import ClickGraph
 from coclick.learning.svd import truncated_svd
@@ -38,8 +37,7 @@ class PLS(ProjectionModel):
     weight: Weight = "log1p"
 
     def __post_init__(self) -> None:
-        self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(self.views)
-        self.needs = ("texts",) if needs_texts(self.views) else ()
+        self.look_through(self.views)
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of M."""

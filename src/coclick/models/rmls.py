@@ -19,7 +19,6 @@ from itertools import islice
 from typing import Annotated, Any
 
 from coclick.associations import Weight, weigh
-from coclick.features import needs_texts, reads_texts
 from coclick.generalisation import bound, limited_rows
 from coclick.graph import ClickGraph
 from coclick.learning.alternation import Maps, Penalty, Step, density, map_rank
@@ -52,8 +51,7 @@ class RMLS(ProjectionModel):
     validation: Annotated[float, Range(0, 0.9)] = 0.1  # of the pairs, held out; 0: all rounds are run
 
     def __post_init__(self) -> None:
-        self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(self.views)
-        self.needs = ("texts",) if needs_texts(self.views) else ()
+        self.look_through(self.views)
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Choose the number of half-rounds, then run them."""

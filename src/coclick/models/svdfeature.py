@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from coclick.associations import Weight, weigh
 from coclick.biased import BiasedProjection
-from coclick.features import needs_texts, reads_texts
 from coclick.graph import ClickGraph
 from coclick.kernels.pairwise import logistic_round, rows_of, squared_round
 from coclick.learning.pairs import (
@@ -65,8 +64,7 @@ class SVDFeature(BiasedProjection):
     held_out: Annotated[float, Range(0, 0.5)] = 0.05
 
     def __post_init__(self) -> None:
-        self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(self.views)
-        self.needs = ("texts",) if needs_texts(self.views) else ()
+        self.look_through(self.views)
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Stochastic gradient descent."""
