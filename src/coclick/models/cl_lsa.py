@@ -19,26 +19,19 @@ from coclick.learning.svd import truncated_svd
 from coclick.maps import DenseMap
 from coclick.model import register
 from coclick.progress import Progress
-from coclick.projection import ProjectionModel
 from coclick.sparse import Csr, beside, stack
+from coclick.title_projection import TitleProjection
 
 
 @register
 @dataclass
-class CLLSA(ProjectionModel):
+class CLLSA(TitleProjection):
     """Texts by the leading singular vectors of queries joined with the titles clicked for them."""
 
     name = "cl_lsa"
     summary = "texts in a space learned from queries joined with clicked titles"
-    needs = ("texts",)
-    cosine = True
 
-    dim: int = 100
     weight: Weight = "log1p"
-    fields: str = "title"
-    stem: bool = False
-    stop_words: bool = False
-    vocabulary: int = 40_000  # of the commonest words
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of the sums of the two rows of each pair, which are a product of two matrices."""

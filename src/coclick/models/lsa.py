@@ -15,25 +15,17 @@ from coclick.learning.svd import truncated_svd
 from coclick.maps import DenseMap
 from coclick.model import register
 from coclick.progress import Progress
-from coclick.projection import ProjectionModel
 from coclick.sparse import stack
+from coclick.title_projection import TitleProjection
 
 
 @register
 @dataclass
-class LSA(ProjectionModel):
+class LSA(TitleProjection):
     """Texts by the leading singular vectors of queries and titles."""
 
     name = "lsa"
     summary = "texts in a space of fewer dimensions than words, by latent semantic analysis"
-    needs = ("texts",)
-    cosine = True
-
-    dim: int = 100
-    fields: str = "title"
-    stem: bool = False
-    stop_words: bool = False
-    vocabulary: int = 40_000  # of the commonest words
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of all rows together."""

@@ -19,27 +19,20 @@ from coclick.learning.pairs import learnable_pairs
 from coclick.maps import DenseMap
 from coclick.model import register
 from coclick.progress import Progress
-from coclick.projection import ProjectionModel
 from coclick.sparse import Csr
 from coclick.spec import Range
+from coclick.title_projection import TitleProjection
 
 
 @register
 @dataclass
-class OPCA(ProjectionModel):
+class OPCA(TitleProjection):
     """Directions in which texts differ, but not those of a pair."""
 
     name = "opca"
     summary = "a projection of words in which clicked pairs come near, by oriented principal components"
     most_docs = 200_000
-    needs = ("texts",)
-    cosine = True
 
-    dim: int = 100
-    fields: str = "title"
-    stem: bool = False
-    stop_words: bool = False
-    vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
     weight: Weight = "log1p"
     ridge: Annotated[float, Range(1e-4)] = 0.2
 

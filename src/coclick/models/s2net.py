@@ -25,27 +25,20 @@ from coclick.learning.svd import truncated_svd
 from coclick.maps import DenseMap
 from coclick.model import register
 from coclick.progress import Progress
-from coclick.projection import ProjectionModel
 from coclick.sparse import Csr, stack
 from coclick.spec import Range
+from coclick.title_projection import TitleProjection
 
 
 @register
 @dataclass
-class S2Net(ProjectionModel):
+class S2Net(TitleProjection):
     """Clicked documents nearer to the query than others."""
 
     name = "s2net"
     summary = "a projection of words, learned so that clicked titles are nearer to the query than others"
     most_docs = 500_000
-    needs = ("texts",)
-    cosine = True
 
-    dim: int = 100
-    fields: str = "title"
-    stem: bool = False
-    stop_words: bool = False
-    vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
     negatives: Annotated[int, Range(1)] = 4  # documents that a clicked pair is compared with
     gamma: Annotated[float, Range(0.01)] = 10.0
     optimiser: Literal["lbfgs", "adagrad"] = "lbfgs"
