@@ -10,7 +10,7 @@ import numpy as np
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.sparse import Csr
-from coclick.strings import Strings
+from coclick.strings import Strings, columns_of
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,7 @@ class Arrivals:
                 f"{count:,} of {len(names):,} documents are in the model already, such as {example!r}",
                 hint="train again to change documents that are known",
             )
-        given = [{"title": text} if isinstance(text, str) else text for text in docs.values()]
-        fields = sorted({"title", *(name for text in given for name in text)})
-        texts = {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}
+        texts = columns_of(list(docs.values()))
         return cls(names, texts, _with_docs(graph, names, texts))
 
 

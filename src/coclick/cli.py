@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from coclick import process
-from coclick.arguments import action_weights, listed_docs
-from coclick.commands import judge, language, ltr
+from coclick.arguments import action_weights
+from coclick.commands import ask, judge, language, ltr
 from coclick.commands.options import Force, GraphPath, Json, ModelPath, Threads
-from coclick.errors import CoclickError, UserError
+from coclick.errors import CoclickError
 from coclick.terminal import fail, prepare, print_json, say, suggest
 
 app = typer.Typer(
@@ -25,9 +25,7 @@ app = typer.Typer(
 
 INTERRUPTED = 130
 
-K = Annotated[int, typer.Option("-k", min=1, help="How many results.")]
 AnyPath = Annotated[Path, typer.Argument(metavar="GRAPH|MODEL", help="A graph's or a model's directory.")]
-Query = Annotated[str, typer.Argument(metavar="QUERY", help="The query's text.")]
 
 
 @app.command()
@@ -226,102 +224,12 @@ def add(
     say(f"added {len(new):,} {'document' if len(new) == 1 else 'documents'} to {model}")
 
 
-@app.command()
-def search(
-    model: ModelPath,
-    query: Query,
-    k: K = 10,
-    allow: Annotated[
-        Path | None, typer.Option(help="Only these documents: a file with one id a line.")
-    ] = None,
-    block: Annotated[
-        Path | None, typer.Option(help="Never these documents: a file with one id a line.")
-    ] = None,
-    json_: Json = False,
-) -> None:
-    """Rank documents for a query."""
-    from coclick import open_model, show
-
-    opened = open_model(model)
-    hits = opened.search(query, k, allow=listed_docs(allow, opened), block=listed_docs(block, opened)).hits()
-    results = [{"doc": doc, "score": score, "title": opened.title(doc)} for doc, score in hits]
-    if json_:
-        print_json({"query": query, "results": results})
-    else:
-        show.results(query, results)
-
-
-@app.command()
-def similar(
-    model: ModelPath,
-    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="The query's text.")] = None,
-    docs: Annotated[
-        str | None, typer.Option("--docs", metavar="DOC", help="A document: find similar ones.")
-    ] = None,
-    k: K = 10,
-    json_: Json = False,
-) -> None:
-    """Find similar queries or, with --docs, similar documents."""
-    from coclick import open_model, show
-
-    if (query is None) == (docs is None):
-        raise UserError("name either a query or, with --docs, a document")
-    opened = open_model(model)
-    results: list[dict[str, Any]]
-    answer: dict[str, Any]
-    if docs is not None:
-        hits = opened.similar_docs(docs, k).hits()
-        results = [{"doc": doc, "score": score, "title": opened.title(doc)} for doc, score in hits]
-        answer = {"doc": docs, "results": results}
-    else:
-        hits = opened.similar_queries(str(query), k).hits()
-        results = [{"query": text, "score": score} for text, score in hits]
-        answer = {"query": query, "results": results}
-    if json_:
-        print_json(answer)
-    else:
-        show.results(str(query or docs), results)
-
-
-@app.command()
-def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
-    """Show the words that the query's vector holds, with their weights."""
-    from coclick import open_model, show
-
-    words = [{"word": word, "weight": weight} for word, weight in open_model(model).expand(query)]
-    if json_:
-        print_json({"query": query, "words": words})
-    else:
-        show.words(query, words)
-
-
-@app.command()
-def explain(
-    model: ModelPath,
-    query: Query,
-    doc: Annotated[str, typer.Argument(metavar="DOC", help="The document's id.")],
-    clicks: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="How many clicks to show behind each word, 0 for all; default 3, in JSON 10."
-        ),
-    ] = None,
-    json_: Json = False,
-) -> None:
-    """Say exactly why: words × weights = score, and the clicks behind each word."""
-    from coclick import open_model, show
-
-    if clicks is None:
-        clicks = 10 if json_ else 3
-    opened = open_model(model)
-    explanation = opened.explain(query, doc, clicks or None)
-    if json_:
-        print_json(explanation.to_dict())
-    else:
-        show.explanation(explanation, opened.title(doc))
-
-
 for command in (
+    ask.search,
+    ask.similar,
+    ask.expand,
+    ask.explain,
+    ask.vectors,
     judge.evaluate,
     judge.compare,
     judge.tune,

@@ -24,6 +24,7 @@ from coclick.graph import ClickGraph
 from coclick.model import Model, as_list, create, padded
 from coclick.progress import Progress
 from coclick.run import Run, top_rows
+from coclick.strings import Strings
 from coclick.text import normalise
 
 _SIMILAR = 1000  # the nearest of each part that are added up
@@ -84,6 +85,14 @@ class Combination(Model):
         """The same for some documents: the maxima need all of them anyway."""
         return self.score_all(query)[docs]
 
+    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+        """The weighted sum, each part divided by its maximum over the documents that it knows."""
+        total = np.zeros(len(next(iter(texts.values()))), np.float32)
+        for weight, part in zip(self.weights, self.parts_, strict=True):
+            if factor := self._factor(weight, part, query, part.score_all(query)):
+                total += np.float32(factor) * part.score_new(query, texts)
+        return total
+
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """The nearest queries of the parts that can find them, added up like scores."""
         texts = [normalise(query) for query in as_list(queries)]
@@ -102,7 +111,7 @@ class Combination(Model):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """Each part's share of the score, split further where the part can explain itself."""
-        row = int(self._doc_rows([doc])[0])
+        row = int(self.rows_of_docs([doc])[0])
         text = normalise(query)
         parts = []
         for weight, part in zip(self.weights, self.parts_, strict=True):

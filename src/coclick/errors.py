@@ -33,6 +33,10 @@ class UserError(CoclickError):
     exit_code = 2
 
 
+class NotFoundError(UserError):
+    """Something was asked for by its name, and there is none of that name."""
+
+
 class ArtefactError(CoclickError):
     """A graph or model on disk that is damaged, incomplete, or belongs to something else."""
 

@@ -16,6 +16,7 @@ from coclick.state import stored
 
 _local = threading.local()
 _QUERIES_A_BLOCK = 16
+_SIZES_KEPT = 8  # of working memory, in each thread
 
 
 @stored
@@ -60,11 +61,11 @@ class VectorIndex:
 
     def score(self, query: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:
         """The dot products of one query (the only row of `query`) with the given rows."""
-        terms, weights = query.row(0)
-        vectors = self.vectors
-        return score_rows(
-            vectors.indptr, vectors.indices, vectors.data, terms, weights, rows, self._scratch()
-        )
+        return self._dots(query, self.vectors, rows)
+
+    def score_others(self, query: Csr, vectors: Csr) -> NDArray[np.float32]:
+        """The dot products of one query (the only row of `query`) with rows that are not indexed."""
+        return self._dots(query, vectors, np.arange(vectors.rows, dtype=np.int32))
 
     def score_all(self, query: Csr) -> NDArray[np.float32]:
         """The dot products of one query (the only row of `query`) with all rows."""
@@ -74,9 +75,20 @@ class VectorIndex:
             scores[self.rows[of_term]] += weight * self.weights[of_term]
         return scores
 
+    def _dots(self, query: Csr, vectors: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        terms, weights = query.row(0)
+        scratch = self._scratch()
+        return score_rows(vectors.indptr, vectors.indices, vectors.data, terms, weights, rows, scratch)
+
     def _scratch(self) -> Scratch:
-        """This thread's working memory for indexes of this size."""
+        """This thread's working memory for indexes of this size; that of a few sizes is kept.
+
+        A service asks several indexes in turn, and to make this anew costs more than a search.
+        """
         size = self.vectors.rows, self.vectors.columns
-        if getattr(_local, "size", None) != size:
-            _local.size, _local.scratch = size, Scratch(*size)
-        return _local.scratch
+        kept: dict[tuple[int, int], Scratch] = _local.__dict__.setdefault("scratches", {})
+        if size not in kept:
+            while len(kept) >= _SIZES_KEPT:
+                del kept[next(iter(kept))]
+            kept[size] = Scratch(*size)
+        return kept[size]

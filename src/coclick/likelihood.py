@@ -106,6 +106,10 @@ class LikelihoodModel(_Parameters):
     def arrive(self, counts: Csr) -> None:
         """Documents came, whose words are counted: a model that knows more of documents learns it here."""
 
+    def meet(self, counts: Csr) -> None:
+        """Know these documents, whose words are counted, in place of all others."""
+        self.doc_words_ = _language_models(counts)
+
     @property
     def rounding(self) -> float:
         """How wrong a probability of `generate_block` can be, as a fraction of it."""
@@ -148,6 +152,13 @@ class LikelihoodModel(_Parameters):
             mixed += (1 - self.own) * self.generate(terms, docs)
         return self._add_up(terms, counts, mixed).astype(np.float32)
 
+    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+        """The same, by a model that knows nothing but these documents."""
+        counts = self._count_docs(texts)
+        model = copy.copy(self)
+        model.meet(counts)
+        return model.score_rows(query, np.arange(counts.rows, dtype=np.int32))
+
     def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """Exact: float32 finds what may be among the best, and that is scored again pair by pair."""
         rows, scores = padded(len(queries), k)
@@ -171,7 +182,7 @@ class LikelihoodModel(_Parameters):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """For each word of the query, how much the document's own words and the model have of its value."""
-        row = self._doc_rows([doc])
+        row = self.rows_of_docs([doc])
         text = normalise(query)
         terms, counts = self._count(text)
         parts = [self._explain_word(int(t), float(n), row) for t, n in zip(terms, counts, strict=True)]
@@ -183,10 +194,7 @@ class LikelihoodModel(_Parameters):
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
         new = Arrivals.of(docs, self.trained_on)
-        blank = Strings.from_list([""] * len(new.names))
-        texts = {name: new.texts.get(name) or blank for name in self.fields_}
-        tokens = self._analyzer.look_up(list(joined_fields(texts, self.fields_)), self.terms_)
-        counts = count_terms(tokens, len(self.terms_))
+        counts = self._count_docs(new.texts)
         larger = copy.copy(self)
         larger.graph_ = new.graph
         larger.doc_words_ = stack(self.doc_words_, _language_models(counts))
@@ -205,6 +213,13 @@ class LikelihoodModel(_Parameters):
         """The known terms of a query with their counts."""
         tokens = self._analyzer.look_up([query], self.terms_)
         return count_terms(tokens, len(self.terms_)).row(0)
+
+    def _count_docs(self, texts: Mapping[str, Strings]) -> Csr:
+        """The known terms of documents with their counts."""
+        blank = Strings.from_list([""] * len(next(iter(texts.values()))))
+        chosen = {name: texts.get(name) or blank for name in self.fields_}
+        tokens = self._analyzer.look_up(list(joined_fields(chosen, self.fields_)), self.terms_)
+        return count_terms(tokens, len(self.terms_))
 
     def _own(self, terms: Terms, docs: NDArray[np.int32]) -> NDArray[np.float64]:
         """P(t|d), a row for each term."""

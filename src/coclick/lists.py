@@ -69,7 +69,7 @@ class ListModel(Model):
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """The best of those listed, without the document itself."""
         k = self._clip(k, len(self.trained_on.docs))
-        own = self._doc_rows(as_list(docs))
+        own = self.rows_of_docs(as_list(docs))
         found = [self.list_similar_docs(row, k + 1) for row in own.tolist()]
         return Run(*_ranked(_without(found, own), k), self.graph_.docs)
 

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from coclick import spec as specs
 from coclick.bounds import check_bounds
-from coclick.errors import ArtefactError, UserError
+from coclick.errors import ArtefactError, NotFoundError, UserError
 from coclick.explanation import Explanation
 from coclick.graph import ClickGraph
 from coclick.progress import Progress, quiet
 from coclick.run import Run, top_rows
 from coclick.store import Artefact
+from coclick.strings import Strings, columns_of
 from coclick.text import normalise
 
 _REGISTRY: dict[str, type[Model]] = {}
@@ -78,6 +79,10 @@ class Model:
         """The scores of all documents for one normalised query; a model with a faster way has its own."""
         return self.score_rows(query, np.arange(len(self.graph_.docs), dtype=np.int32))
 
+    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+        """The scores of documents that are not in the graph, by their fields, for one normalised query."""
+        self._cannot("score documents that it does not know", "can_add")
+
     def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """The k best rows of each normalised query with their scores, padded; those of `allowed` only.
 
@@ -126,6 +131,13 @@ class Model:
             scores[rows >= 0] = self.score_rows(normalise(query), rows[rows >= 0])
             answers.append(scores)
         return answers
+
+    def score_texts(self, query: str, docs: Sequence[str | Mapping[str, str]]) -> NDArray[np.float32]:
+        """The scores of documents that the model does not know, given by title or by fields."""
+        self.trained_on  # noqa: B018  an untrained model says that it is
+        if not self.can_add:
+            self._cannot("score documents that it does not know", "can_add")
+        return self.score_new(normalise(query), columns_of(docs))
 
     def confidence(self, query: str) -> float:
         """How much stands behind the scores for a normalised query, 0 … 1: all its evidence together.
@@ -232,12 +244,12 @@ class Model:
             raise UserError(f"k must be at least 1, not {k}")
         return min(k, most)
 
-    def _doc_rows(self, names: Sequence[str]) -> NDArray[np.int32]:
+    def rows_of_docs(self, names: Sequence[str]) -> NDArray[np.int32]:
         """The rows of documents by their ids, all of which must be known."""
         rows = self.trained_on.docs.lookup(names)
         if (rows < 0).any():
             known = ", ".join(self.graph_.docs.to_list(0, 3))
-            raise UserError(
+            raise NotFoundError(
                 f"no document has the id {names[int(np.argmin(rows))]!r}", hint=f"ids are like {known}"
             )
         return rows

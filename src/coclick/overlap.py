@@ -46,7 +46,7 @@ class OverlapProjection(ProjectionModel):
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """By images and features of documents alone."""
-        rows = self._doc_rows(as_list(docs))
+        rows = self.rows_of_docs(as_list(docs))
         k = self._clip(k, len(self.graph_.docs))
         features = (
             self.doc_features_.take_checked(rows[i : i + 1], "the features") for i in range(len(rows))

@@ -169,6 +169,10 @@ class ProjectionModel(_Parameters):
         """Dot products."""
         return self.doc_index_.score(self.embed_queries([query])[0], docs)
 
+    def score_new(self, query: str, texts: Mapping[str, Strings]) -> Floats:
+        """The same with images that are made of the texts."""
+        return self.weigh_features(query, self.features_.of_docs(texts, self.graph_))
+
     def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """Through the index; documents are filtered by the exact one only."""
         images = self.embed_queries(queries)
@@ -186,7 +190,7 @@ class ProjectionModel(_Parameters):
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """By the images of documents alone."""
-        rows = self._doc_rows(as_list(docs))
+        rows = self.rows_of_docs(as_list(docs))
         k = self._clip(k, len(self.graph_.docs))
         images = self.compared(self.doc_index_.vectors[rows])
         return _similar(self.doc_index_, images, rows, k, self.graph_.docs)
@@ -215,7 +219,7 @@ class ProjectionModel(_Parameters):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """What each feature of the query adds together with each feature of the document."""
-        row, text = int(self._doc_rows([doc])[0]), normalise(query)
+        row, text = int(self.rows_of_docs([doc])[0]), normalise(query)
         asked = self.features_of(text)
         held = self.doc_features_.take_checked(np.array([row]), "the features of documents")
         score = float(self.score_rows(text, np.array([row], np.int32))[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,3 +193,10 @@ class _InOrder(Sequence[bytes]):
 
     def __getitem__(self, place):  # type: ignore[no-untyped-def]
         return self.vocab.bytes(int(self.vocab.order[place]) if len(self.vocab.order) else place)
+
+
+def columns_of(texts: Sequence[str | Mapping[str, str]]) -> dict[str, Strings]:
+    """Documents, each given by its title or by its fields, as one column a field; there is always a title."""
+    given = [{"title": text} if isinstance(text, str) else text for text in texts]
+    fields = sorted({"title", *(name for text in given for name in text)})
+    return {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}

@@ -145,7 +145,7 @@ class TopicModel(_Parameters):
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """By the topics of their titles."""
-        own = self._doc_rows(as_list(docs))
+        own = self.rows_of_docs(as_list(docs))
         k = self._clip(k, len(self.graph_.docs))
         rows, scores = self.doc_index_.search(self.doc_index_.vectors[own], min(k + 1, len(self.graph_.docs)))
         return Run(*without_itself(rows, scores, own, k), self.graph_.docs)
@@ -162,6 +162,11 @@ class TopicModel(_Parameters):
         topics, roots = self._topics_of(counts, self.topics_.title_words)
         self.doc_topics_ = np.concatenate([self.doc_topics_, topics])
         self.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, roots]))
+
+    def meet(self, counts: Csr) -> None:
+        """Their topics, by fold-in."""
+        super().meet(counts)
+        self.doc_topics_, _ = self._topics_of(counts, self.topics_.title_words)
 
     def describe_topics(self, words: int = 10) -> list[dict[str, Any]]:
         """Each topic in its two languages, the largest first."""

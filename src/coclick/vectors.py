@@ -60,6 +60,11 @@ class VectorModel(Model):
         """Dot products."""
         return self.doc_index_.score(self.embed_queries([query]), docs)
 
+    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+        """Dot products with vectors that are made of the texts."""
+        vectors = self.embed_docs(texts)
+        return self.doc_index_.score_others(self.embed_queries([query]), vectors)
+
     def score_all(self, query: str) -> NDArray[np.float32]:
         """Dot products, through the index."""
         return self.doc_index_.score_all(self.embed_queries([query]))
@@ -82,7 +87,7 @@ class VectorModel(Model):
         names = as_list(docs)
         if not self.can_similar:
             self._cannot("find similar documents", "can_similar")
-        rows = self._doc_rows(names)
+        rows = self.rows_of_docs(names)
         k = self._clip(k, len(self.graph_.docs))
         return self._similar(self.doc_index_, self.doc_index_.vectors.take(rows), rows, k, self.graph_.docs)
 
@@ -94,7 +99,7 @@ class VectorModel(Model):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """The shared words, what each contributes, and the clicks behind it on both sides."""
-        row = int(self._doc_rows([doc])[0])
+        row = int(self.rows_of_docs([doc])[0])
         text = normalise(query)
         q_terms, q_weights = self._embed_query(query)
         d_terms, d_weights = self.doc_index_.vectors.row(row)

@@ -67,7 +67,7 @@ class WindowModel(Model):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """What each word and each pair of words contributes, by field."""
-        row = int(self._doc_rows([doc])[0])
+        row = int(self.rows_of_docs([doc])[0])
         text = normalise(query)
         fields = []
         for name, weight, index in self.weighted_fields():

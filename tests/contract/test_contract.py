@@ -12,6 +12,7 @@ import pytest
 
 import planted
 from coclick import create, model_names, open_model
+from coclick.combine import Combination
 from coclick.errors import ArtefactError, CoclickError, UserError
 from coclick.graph import ClickGraph
 
@@ -286,6 +287,22 @@ def test_documents_added_after_training(model, saved, tmp_path):
     assert "new-3" in {doc for doc, _ in again.search("shoe", 100).hits()}
     with pytest.raises(UserError, match="already"):
         larger.add({"new-1": "once more"})
+
+
+def test_documents_that_it_does_not_know_are_scored_by_their_texts(model):
+    texts = ["The best hotel in manhattan", {"title": "influenza medicine for flu symptoms"}, ""]
+    if not model.can_add:
+        with pytest.raises(UserError, match="cannot"):
+            model.score_texts("hotel", texts)
+        return
+    larger = model.add({f"new-{i}": text for i, text in enumerate(texts)})
+    for query in (*QUERIES, "hotel the stay", "never seen"):
+        [expected] = larger.score([query], [["new-0", "new-1", "new-2"]])
+        found = model.score_texts(query, texts)
+        if isinstance(model, Combination):  # divided by the maximum of the known documents, which may be less
+            assert (found >= expected - 1e-6).all() and ((found > 0) == (expected > 0)).all()
+        else:
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_names_round_trip(model, name):

@@ -139,7 +139,7 @@ class Ltr(Model):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """What each feature adds to the trees' mean output."""
-        row = int(self._doc_rows([doc])[0])
+        row = int(self.rows_of_docs([doc])[0])
         signals = self.features_.signals(self.parts_, normalise(query))
         if not signals.found[row]:
             return Explanation(query, doc, 0.0, [])

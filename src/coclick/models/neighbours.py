@@ -102,7 +102,7 @@ class Neighbours(ListModel):
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """The queries that clicks were borrowed from, and what each lent."""
-        row = int(self._doc_rows([doc])[0])
+        row = int(self.rows_of_docs([doc])[0])
         text = normalise(query)
         neighbours = self.list_queries(text, self.nearest)
         edges = self.graph_.clicks
