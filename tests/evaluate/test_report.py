@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import planted
 from coclick.cli import app
+from coclick.errors import UserError
 from coclick.evaluate import report
 from coclick.evaluate.judgments import Judgments
 from coclick.evaluate.leaderboard import Board, leaderboard
@@ -116,6 +117,14 @@ def test_nothing_in_the_page_can_become_markup(written):
     assert text.count("</script>") == 2, "that of the figures and that of the scripts"
     assert "<img" not in text
     assert "<b>" not in text
+
+
+def test_figures_are_read_back_from_the_page(written, tmp_path):
+    assert report.read_report(written) == embedded(written)
+    other = tmp_path / "other.html"
+    other.write_text("<p>a page of somebody else</p>")
+    with pytest.raises(UserError, match="not a report"):
+        report.read_report(other)
 
 
 def test_names_that_are_no_text_are_written_too(tmp_path, board):

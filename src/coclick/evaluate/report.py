@@ -7,6 +7,7 @@ scripts make nodes of text, never HTML, so that a query that looks like markup s
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from coclick._version import __version__
+from coclick.errors import UserError
 from coclick.evaluate.leaderboard import Board
 from coclick.evaluate.separability import separability
 from coclick.evaluate.trial import Trial
@@ -24,8 +26,9 @@ from coclick.files import write_file
 SHOWN = 10  # results of each ranking
 MOST_RESULTS = 40_000  # on a page, of all models and queries: that keeps it below 5 MB
 _LONGEST = 80  # characters of a title or a query
-_SCRIPTS = (
+_SCRIPTS = (  # each after those that it imports
     "nodes.js",
+    "protocol.js",
     "leaderboard.js",
     "significance.js",
     "breakdown.js",
@@ -33,8 +36,11 @@ _SCRIPTS = (
     "importance.js",
     "training.js",
     "queries.js",
+    "sections.js",
     "page.js",
 )
+_MODULE_WORDS = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
+_DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
 
 def write_report(board: Board, path: Path, figures: Mapping[str, Any] | None = None) -> None:
@@ -51,9 +57,21 @@ def page(board: Board, figures: Mapping[str, Any]) -> str:
 
     return Template(part("page.html")).substitute(
         style=part("style.css"),
-        script="\n".join(part(name) for name in _SCRIPTS),
+        script="\n".join(_in_one_scope(part(name)) for name in _SCRIPTS),
         data=_inside_html(gather(board, figures)),
     )
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """The figures that a written page holds."""
+    found = _DATA.search(path.read_text(encoding="utf-8"))
+    if found is None:
+        raise UserError(
+            "this is not a report of coclick",
+            where=str(path),
+            hint="make one: coclick compare GRAPH --html report.html",
+        )
+    return json.loads(found[1])
 
 
 def gather(board: Board, figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,6 +133,11 @@ def _queries(board: Board, ordered: list[Trial]) -> dict[str, Any]:
         "docs": list(zip(places, titles, strict=True)),
         "highest_grade": highest,
     }
+
+
+def _in_one_scope(module: str) -> str:
+    """A module's text for a page that is one file: there, all of them share one scope."""
+    return _MODULE_WORDS.sub("", module)
 
 
 def _inside_html(data: Any) -> str:

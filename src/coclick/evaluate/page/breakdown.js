@@ -1,5 +1,7 @@
 // The main measure by kinds of queries and documents.
 
+import { bar, frame, node, section, shortName, table, three, whole } from "./nodes.js";
+
 const GROUPINGS = {
   query: "Has the log seen the query?",
   clicks: "Clicks of the query in the log",
@@ -7,7 +9,7 @@ const GROUPINGS = {
   document: "Has the document clicks? (each kind ranked by itself)",
 };
 
-function breakdown(data) {
+export function breakdown(data) {
   const main = data.protocol.main_measure;
   return section(
     "breakdown",

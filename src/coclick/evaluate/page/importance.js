@@ -1,8 +1,10 @@
 // Which features a learned ranker leans on (paper 003, Figure 3).
 
+import { bar, named, node, section } from "./nodes.js";
+
 const FEATURES = 15; // that are shown
 
-function importance(data) {
+export function importance(data) {
   const models = data.models.filter((model) => Object.keys(model.importance).length);
   if (!models.length) return [];
   return section(

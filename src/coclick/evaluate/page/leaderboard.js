@@ -1,8 +1,10 @@
 // All models with all measures, to be sorted by any column.
 
-const LEVEL = 0.05; // p-values below count as beyond chance
+import { bar, frame, named, node, quiet, section, three } from "./nodes.js";
 
-function leaderboard(data) {
+export const LEVEL = 0.05; // p-values below count as beyond chance
+
+export function leaderboard(data) {
   const main = data.protocol.main_measure;
   const best = data.models[0];
   const largest = Math.max(...data.models.map((model) => model.interval[1]));

@@ -1,55 +1,15 @@
-// How the models were judged comes first, then everything that was found.
+// The report as one file: its figures stand in the page.
 
-function protocol(data) {
-  const used = data.protocol;
-  const allKnown = used.judged_docs === used.judged_docs_in_graph;
-  const known = allKnown ? "all" : `${whole(used.judged_docs_in_graph)} of them`;
-  const full = `all documents, the best ${used.depth}`;
-  const facts = {
-    "judged by": used.judged_by,
-    queries: whole(used.queries),
-    documents: whole(used.docs),
-    "judged documents": `${whole(used.judged_docs)}, ${known} in the graph`,
-    retrieval: used.retrieval === "full" ? full : "judged documents are re-ranked",
-    measure: `${used.main_measure}, ${used.gain} gain`,
-    significance: used.p_holm,
-  };
-  const fact = ([name, value]) => node("div", {}, node("dt", {}, name), node("dd", {}, value));
-  const note = { class: "box warning", role: "note" };
-  const warning = (text) => node("div", note, node("p", {}, `Note: ${text}.`));
-  return [node("dl", { class: "facts" }, Object.entries(facts).map(fact)), ...used.warnings.map(warning)];
-}
-
-function recommendation(data) {
-  const made = [];
-  if (data.recommendation) {
-    const { model, reason } = data.recommendation;
-    made.push(
-      node(
-        "div",
-        { class: "box", id: "recommendation" },
-        node("p", {}, "Recommended: ", node("b", {}, model), `: ${reason}.`),
-        node("p", {}, node("code", {}, `coclick train "${model}" GRAPH -o model`)),
-      ),
-    );
-  }
-  const left = Object.entries(data.left_out || {});
-  if (left.length) {
-    const rows = left.map(([name, why]) => node("li", {}, node("b", {}, name), `: ${why}`));
-    const summary = node("summary", {}, `left out: ${whole(left.length)}`);
-    made.push(node("details", { id: "left-out" }, summary, node("ul", {}, rows)));
-  }
-  return made;
-}
+import { node } from "./nodes.js";
+import { protocol, recommendation } from "./protocol.js";
+import { contents, sections } from "./sections.js";
 
 function draw() {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const makers = [leaderboard, significance, breakdown, separability, importance, training, queries];
-  const sections = makers.flatMap((make) => make(data)); // one that has nothing to show makes nothing
+  const found = sections(data);
   document.getElementById("top").append(...protocol(data), ...recommendation(data));
-  document.getElementById("main").replaceChildren(...sections);
-  const link = (made) => node("li", {}, node("a", { href: `#${made.id}` }, made.firstChild.textContent));
-  document.getElementById("sections").append(node("ul", {}, sections.map(link)));
+  document.getElementById("main").replaceChildren(...found);
+  document.getElementById("sections").append(contents(found));
   document.getElementById("footer").append(node("p", { class: "quiet" }, `Made by coclick ${data.version}.`));
 }
 

@@ -1,9 +1,11 @@
 // Two models, query by query: what each of them wins, with both rankings side by side.
 
+import { chip, drawn, named, node, quiet, section, signed, three, whole } from "./nodes.js";
+
 const MOST = 30; // queries on each side
 const TIE = 1e-9;
 
-function queries(data) {
+export function queries(data) {
   if (data.models.length < 2) return [];
   const place = node("div");
   const options = () => data.models.map((model, i) => node("option", { value: i }, model.name));

@@ -1,10 +1,12 @@
 // How a model's scores separate documents of different grades (paper 003, Figure 4).
 
+import { chip, drawn, level, named, node, quiet, section } from "./nodes.js";
+
 const WIDTH = 240;
 const HEIGHT = 130;
 const MARGIN = { left: 22, right: 6, top: 6, bottom: 24 };
 
-function separability(data) {
+export function separability(data) {
   const models = data.models.filter((model) => model.separability);
   if (!models.length) return [];
   const grades = models[0].separability.curves.map((curve) => curve.grade);

@@ -1,6 +1,9 @@
 // Every model against every other: by how much, by chance or not, on how many queries.
 
-function significance(data) {
+import { LEVEL } from "./leaderboard.js";
+import { chance, frame, node, quiet, section, shortName, signed, table } from "./nodes.js";
+
+export function significance(data) {
   if (data.models.length < 2) return [];
   const names = data.models.map((model) => model.name);
   const measures = [...new Set(data.significance.map((row) => row.measure))];

@@ -1,6 +1,8 @@
 // What the training of bilinear models found; the bound is that of paper 002 §5.
 
-function training(data) {
+import { frame, node, section, shortName, table, three } from "./nodes.js";
+
+export function training(data) {
   const models = data.models.filter((model) => Object.keys(model.training).length);
   if (!models.length) return [];
   const titles = ["model", "effective rank", "weights of views", "density of maps", "objective on all data", "notes"];
