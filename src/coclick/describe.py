@@ -72,6 +72,7 @@ def describe_model(model: Model) -> dict[str, Any]:
         "queries": len(model.graph_.queries),
         "docs": len(model.graph_.docs),
         "edges": model.graph_.clicks.nnz,
+        "build": dict(model.graph_.figures),
         "training": model.figures_,
     }
 

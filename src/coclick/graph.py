@@ -172,7 +172,7 @@ class ClickGraph:
             Pairs.read(source),
             Daily.read(source),
             Skips.read(source),
-            source.manifest.get("figures", {}),
+            source.manifest.get("figures" if source.kind == "graph" else "build", {}),
             source,
             {name: View.read(source, name, len(queries), len(docs)) for name in view_names(source.files)},
         )

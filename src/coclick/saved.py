@@ -31,7 +31,8 @@ def save(model: Model, path: str | Path, *, force: bool = False) -> None:
     with writing(path, force=force, origins=origins) as out:
         carried.write(out)
         learned = _write(out, "model", model)
-        out.commit("model", spec=str(model), graph=model.graph_digest, **learned)
+        built = dict(graph.figures)  # what the build counted: a model tells of its log by itself
+        out.commit("model", spec=str(model), graph=model.graph_digest, build=built, **learned)
 
 
 def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:

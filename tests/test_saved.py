@@ -1,0 +1,33 @@
+"""What a model keeps on disk beyond what it has learned."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import planted
+from coclick import open_model, train
+from coclick.describe import describe
+
+BUILD = {"format": "clicks", "rows": 12, "rejected": {"no query": 2}}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    graph = replace(planted.graph(), figures=BUILD)
+    train("bm25", graph.save(tmp_path / "graph")).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_model_keeps_what_the_build_counted(saved):
+    assert describe(saved)["build"] == BUILD
+    open_model(saved).add({"new": "a title"}).save(saved, force=True)
+    assert describe(saved)["build"] == BUILD, "also after documents were added"
+
+
+def test_a_model_of_an_older_version_has_no_such_figures(saved):
+    manifest = json.loads((saved / "manifest.json").read_text())
+    del manifest["build"]
+    (saved / "manifest.json").write_text(json.dumps(manifest))
+    assert describe(saved)["build"] == {}
+    assert open_model(saved).search("hotel").hits()
