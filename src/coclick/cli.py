@@ -11,6 +11,7 @@ import typer
 from coclick import process
 from coclick.arguments import action_weights
 from coclick.commands import ask, judge, language, ltr
+from coclick.commands import serve as serving
 from coclick.commands.options import Force, GraphPath, Json, ModelPath, Threads
 from coclick.errors import CoclickError
 from coclick.terminal import fail, prepare, print_json, say, suggest
@@ -240,6 +241,7 @@ for command in (
     judge.evaluate_units,
     language.topics,
     language.translate,
+    serving.serve,
 ):
     app.command(command.__name__.replace("_", "-"))(command)
 

@@ -1,0 +1,175 @@
+"""The addresses of the API: GET for one question, POST for several and for ranking candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse
+from starlette.responses import Response
+
+from coclick import answers
+from coclick.describe import describe_model
+from coclick.errors import UserError
+from coclick.serve import given, taken
+from coclick.serve.catalogue import Catalogue, Served
+from coclick.serve.metrics import Metrics
+from coclick.serve.problems import Json
+from coclick.serve.work import Work
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"model": given.Problem} for code in (400, 401, 404, 413, 422, 503)
+}
+
+
+def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
+    """All addresses, for these models."""
+    api = APIRouter(responses=_PROBLEMS)
+
+    async def ask(model: str | None, question: Callable[..., Any], *args: Any, **more: Any) -> Json:
+        return Json(await work.do(question, catalogue.get(model).model, *args, **more))
+
+    async def ask_all(model: str | None, question: Callable[..., Any], *args: Any, **more: Any) -> Json:
+        return Json({"answers": await work.do(question, catalogue.get(model).model, *args, **more)})
+
+    @api.get("/search", response_model=given.SearchAnswer)
+    async def search(
+        q: taken.Q,
+        k: taken.K = 10,
+        model: taken.ModelName = None,
+        allow: taken.Listed = None,
+        block: taken.Listed = None,
+    ) -> Response:
+        """Rank documents for a query."""
+        return await ask(model, _search, q, k, allow, block)
+
+    @api.post("/search", response_model=given.SearchAnswers)
+    async def search_several(body: taken.Searches) -> Response:
+        """Rank documents for several queries, over all documents or over some."""
+        return await ask_all(
+            body.model, answers.search, body.queries, body.k, allow=body.allow, block=body.block
+        )
+
+    @api.post("/rank", response_model=given.RankAnswer)
+    async def rank(body: taken.Ranking) -> Response:
+        """Rank the candidates of another engine: its second stage."""
+        candidates = [one if isinstance(one, str) else _fields(one) for one in body.candidates]
+        return await ask(body.model, answers.rank, body.query, candidates)
+
+    @api.get("/similar/queries", response_model=given.SimilarQueriesAnswer)
+    async def similar_queries(q: taken.Q, k: taken.K = 10, model: taken.ModelName = None) -> Response:
+        """Find queries of the log that are like a query."""
+        return await ask(model, _first(answers.similar_queries), [q], k)
+
+    @api.post("/similar/queries", response_model=given.SimilarQueriesAnswers)
+    async def similar_queries_several(body: taken.SimilarQueries) -> Response:
+        """The same for several queries."""
+        return await ask_all(body.model, answers.similar_queries, body.queries, body.k)
+
+    @api.get("/similar/documents", response_model=given.SimilarDocumentsAnswer)
+    async def similar_documents(doc: taken.Doc, k: taken.K = 10, model: taken.ModelName = None) -> Response:
+        """Find documents that are like a document."""
+        return await ask(model, _first(answers.similar_docs), [doc], k)
+
+    @api.post("/similar/documents", response_model=given.SimilarDocumentsAnswers)
+    async def similar_documents_several(body: taken.SimilarDocuments) -> Response:
+        """The same for several documents."""
+        return await ask_all(body.model, answers.similar_docs, body.docs, body.k)
+
+    @api.get("/expand", response_model=given.ExpandAnswer)
+    async def expand(q: taken.Q, model: taken.ModelName = None) -> Response:
+        """The words that stand for a query."""
+        return await ask(model, answers.expand, q)
+
+    @api.post("/expand", response_model=given.ExpandAnswers)
+    async def expand_several(body: taken.Queries) -> Response:
+        """The same for several queries."""
+        return await ask_all(body.model, _each(answers.expand), body.queries)
+
+    @api.get("/explain", response_model=given.ExplainAnswer, response_model_exclude_none=True)
+    async def explain(
+        q: taken.Q, doc: taken.Doc, clicks: taken.Clicks = 10, model: taken.ModelName = None
+    ) -> Response:
+        """Say exactly why a document has its score, and which clicks taught that."""
+        return await ask(model, answers.explain, q, doc, clicks)
+
+    @api.get("/vectors", response_model=given.VectorAnswer)
+    async def vectors(
+        q: taken.Q | None = None, doc: taken.Doc | None = None, model: taken.ModelName = None
+    ) -> Response:
+        """The vector of a query or of a document."""
+        if (q is None) == (doc is None):
+            raise UserError("name either a query or a document", where="query.q")
+        if q is not None:
+            return await ask(model, _first(answers.query_vectors), [q])
+        return await ask(model, _first(answers.doc_vectors), [doc])
+
+    @api.post("/vectors", response_model=given.VectorAnswers)
+    async def vectors_several(body: taken.Things) -> Response:
+        """The vectors of several queries and documents."""
+        return await ask_all(body.model, _vectors, body.queries, body.docs)
+
+    @api.get("/models", response_model=given.Models)
+    async def models() -> Response:
+        """The models that are served, the default first."""
+        return Json({"models": [_describe(served) for served in catalogue.all()]})
+
+    @api.get("/models/{name}")
+    async def model(name: str) -> Response:
+        """All that is known of a model: parameters and figures of its training."""
+        served = catalogue.get(name)
+        return Json(await work.do(lambda: _describe(served) | describe_model(served.model)))
+
+    @api.get("/health", response_model=given.Status)
+    async def health() -> Response:
+        """Whether the process lives."""
+        return Json({"status": "alive"})
+
+    @api.get("/ready", response_model=given.Status)
+    async def ready() -> Response:
+        """Whether all models are loaded: they are before the first request is taken."""
+        return Json({"status": "ready"})
+
+    @api.get("/metrics", response_class=PlainTextResponse)
+    async def figures() -> Response:
+        """Counters and times for Prometheus."""
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    return api
+
+
+def _search(
+    model: Any, query: str, k: int, allow: list[str] | None, block: list[str] | None
+) -> answers.Answer:
+    return answers.search(model, [query], k, allow=allow, block=block)[0]
+
+
+def _first(question: Callable[..., list[answers.Answer]]) -> Callable[..., answers.Answer]:
+    return lambda *args: question(*args)[0]
+
+
+def _each(question: Callable[..., answers.Answer]) -> Callable[..., list[answers.Answer]]:
+    return lambda model, queries: [question(model, query) for query in queries]
+
+
+def _vectors(model: Any, queries: list[str], docs: list[str]) -> list[answers.Answer]:
+    of_queries = answers.query_vectors(model, queries) if queries else []
+    return of_queries + (answers.doc_vectors(model, docs) if docs else [])
+
+
+def _fields(candidate: taken.Candidate) -> dict[str, str]:
+    return {name: text for name, text in candidate.model_dump().items() if text or name == "doc"}
+
+
+def _describe(served: Served) -> dict[str, Any]:
+    figures = describe_model(served.model)
+    assert served.model.artefact_ is not None
+    return {
+        "name": served.name,
+        **{key: figures[key] for key in ("model", "summary", "can", "queries", "docs", "edges")},
+        "digest": served.model.artefact_.digest,
+        "loaded": datetime.fromtimestamp(served.loaded, UTC).isoformat(timespec="seconds"),
+        "problem": served.problem,
+    }
