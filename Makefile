@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo setup test check format docs bench reproduce clean
+.PHONY: help demo setup test check format docs bench soak reproduce clean
 
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
@@ -12,6 +12,7 @@ help:
 	@echo "make check      formatting, lint and types alone"
 	@echo "make docs       write docs/commands.md anew from the help texts"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
+	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
 	@echo "make reproduce  the papers' tables on a simulated log: write docs/reproduction.md anew"
 	@echo "make clean      remove .venv and all caches"
 
@@ -37,6 +38,9 @@ docs: setup
 
 bench: setup
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+soak: setup
+	@$(BIN)/python -m benchmarks._soak $(ARGS)
 
 reproduce: setup
 	@$(BIN)/python -m reproduce $(ARGS)

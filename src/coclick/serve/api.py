@@ -11,8 +11,10 @@ from fastapi.responses import PlainTextResponse
 from starlette.responses import Response
 
 from coclick import answers
+from coclick.answers import Answer
 from coclick.describe import describe_model
 from coclick.errors import UserError
+from coclick.model import Model
 from coclick.serve import given, taken
 from coclick.serve.catalogue import Catalogue, Served
 from coclick.serve.metrics import Metrics
@@ -28,11 +30,11 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     """All addresses, for these models."""
     api = APIRouter(responses=_PROBLEMS)
 
-    async def ask(model: str | None, question: Callable[..., Any], *args: Any, **more: Any) -> Json:
-        return Json(await work.do(question, catalogue.get(model).model, *args, **more))
+    async def ask(model: str | None, question: Callable[..., Any], *args: Any) -> Json:
+        return Json(await work.ask(catalogue.get(model), question, *args))
 
-    async def ask_all(model: str | None, question: Callable[..., Any], *args: Any, **more: Any) -> Json:
-        return Json({"answers": await work.do(question, catalogue.get(model).model, *args, **more)})
+    async def ask_several(model: str | None, question: Callable[..., Any], *args: Any) -> Json:
+        return Json({"answers": await work.ask_several(catalogue.get(model), question, *args)})
 
     @api.get("/search", response_model=given.SearchAnswer)
     async def search(
@@ -48,9 +50,7 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     @api.post("/search", response_model=given.SearchAnswers)
     async def search_several(body: taken.Searches) -> Response:
         """Rank documents for several queries, over all documents or over some."""
-        return await ask_all(
-            body.model, answers.search, body.queries, body.k, allow=body.allow, block=body.block
-        )
+        return await ask_several(body.model, _searches, body.queries, body.k, body.allow, body.block)
 
     @api.post("/rank", response_model=given.RankAnswer)
     async def rank(body: taken.Ranking) -> Response:
@@ -61,22 +61,22 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     @api.get("/similar/queries", response_model=given.SimilarQueriesAnswer)
     async def similar_queries(q: taken.Q, k: taken.K = 10, model: taken.ModelName = None) -> Response:
         """Find queries of the log that are like a query."""
-        return await ask(model, _first(answers.similar_queries), [q], k)
+        return await ask(model, _similar_queries, q, k)
 
     @api.post("/similar/queries", response_model=given.SimilarQueriesAnswers)
     async def similar_queries_several(body: taken.SimilarQueries) -> Response:
         """The same for several queries."""
-        return await ask_all(body.model, answers.similar_queries, body.queries, body.k)
+        return await ask_several(body.model, answers.similar_queries, body.queries, body.k)
 
     @api.get("/similar/documents", response_model=given.SimilarDocumentsAnswer)
     async def similar_documents(doc: taken.Doc, k: taken.K = 10, model: taken.ModelName = None) -> Response:
         """Find documents that are like a document."""
-        return await ask(model, _first(answers.similar_docs), [doc], k)
+        return await ask(model, _similar_documents, doc, k)
 
     @api.post("/similar/documents", response_model=given.SimilarDocumentsAnswers)
     async def similar_documents_several(body: taken.SimilarDocuments) -> Response:
         """The same for several documents."""
-        return await ask_all(body.model, answers.similar_docs, body.docs, body.k)
+        return await ask_several(body.model, answers.similar_docs, body.docs, body.k)
 
     @api.get("/expand", response_model=given.ExpandAnswer)
     async def expand(q: taken.Q, model: taken.ModelName = None) -> Response:
@@ -86,7 +86,7 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     @api.post("/expand", response_model=given.ExpandAnswers)
     async def expand_several(body: taken.Queries) -> Response:
         """The same for several queries."""
-        return await ask_all(body.model, _each(answers.expand), body.queries)
+        return await ask_several(body.model, _expand, body.queries)
 
     @api.get("/explain", response_model=given.ExplainAnswer, response_model_exclude_none=True)
     async def explain(
@@ -103,13 +103,13 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
         if (q is None) == (doc is None):
             raise UserError("name either a query or a document", where="query.q")
         if q is not None:
-            return await ask(model, _first(answers.query_vectors), [q])
-        return await ask(model, _first(answers.doc_vectors), [doc])
+            return await ask(model, _query_vector, q)
+        return await ask(model, _doc_vector, doc)
 
     @api.post("/vectors", response_model=given.VectorAnswers)
     async def vectors_several(body: taken.Things) -> Response:
         """The vectors of several queries and documents."""
-        return await ask_all(body.model, _vectors, body.queries, body.docs)
+        return await ask_several(body.model, _vectors, body.queries, body.docs)
 
     @api.get("/models", response_model=given.Models)
     async def models() -> Response:
@@ -120,7 +120,7 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     async def model(name: str) -> Response:
         """All that is known of a model: parameters and figures of its training."""
         served = catalogue.get(name)
-        return Json(await work.do(lambda: _describe(served) | describe_model(served.model)))
+        return Json(_describe(served) | describe_model(served.model))
 
     @api.get("/health", response_model=given.Status)
     async def health() -> Response:
@@ -140,21 +140,38 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     return api
 
 
-def _search(
-    model: Any, query: str, k: int, allow: list[str] | None, block: list[str] | None
-) -> answers.Answer:
+Listed = list[str] | None
+
+
+def _search(model: Model, query: str, k: int, allow: Listed, block: Listed) -> Answer:
     return answers.search(model, [query], k, allow=allow, block=block)[0]
 
 
-def _first(question: Callable[..., list[answers.Answer]]) -> Callable[..., answers.Answer]:
-    return lambda *args: question(*args)[0]
+def _searches(model: Model, queries: list[str], k: int, allow: Listed, block: Listed) -> list[Answer]:
+    return answers.search(model, queries, k, allow=allow, block=block)
 
 
-def _each(question: Callable[..., answers.Answer]) -> Callable[..., list[answers.Answer]]:
-    return lambda model, queries: [question(model, query) for query in queries]
+def _similar_queries(model: Model, query: str, k: int) -> Answer:
+    return answers.similar_queries(model, [query], k)[0]
 
 
-def _vectors(model: Any, queries: list[str], docs: list[str]) -> list[answers.Answer]:
+def _similar_documents(model: Model, doc: str, k: int) -> Answer:
+    return answers.similar_docs(model, [doc], k)[0]
+
+
+def _expand(model: Model, queries: list[str]) -> list[Answer]:
+    return [answers.expand(model, query) for query in queries]
+
+
+def _query_vector(model: Model, query: str) -> Answer:
+    return answers.query_vectors(model, [query])[0]
+
+
+def _doc_vector(model: Model, doc: str) -> Answer:
+    return answers.doc_vectors(model, [doc])[0]
+
+
+def _vectors(model: Model, queries: list[str], docs: list[str]) -> list[Answer]:
     of_queries = answers.query_vectors(model, queries) if queries else []
     return of_queries + (answers.doc_vectors(model, docs) if docs else [])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coclick.answers import search
@@ -31,6 +31,7 @@ class Served:
     version: tuple[int, ...]  # of its manifest on disk
     loaded: float  # seconds since 1970
     problem: str | None = None  # why a newer one on disk could not be taken
+    seconds: dict[str, float] = field(default_factory=dict)  # what questions usually cost
 
 
 class Catalogue:

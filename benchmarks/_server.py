@@ -1,0 +1,69 @@
+"""A real server on the loopback, for benchmarks and the soak."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+
+class Server(NamedTuple):
+    """A running `coclick serve`."""
+
+    pid: int
+    port: int
+    seconds: float  # from the start to the first answer
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port)
+
+    def memory(self) -> dict[str, int]:
+        """Bytes of the process: `Anonymous` is its own, the rest is mapped from files."""
+        lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]
+        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[Server]:
+    """Start a server, wait until it is ready, and end it."""
+    command = [sys.executable, "-m", "coclick.cli", "serve", *arguments, "--port", "0"]
+    started = time.perf_counter()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                if "serves at" in line:
+                    break
+            port = urlsplit(line.split()[-1]).port or 0
+            _wait_for(port)
+            yield Server(process.pid, port, time.perf_counter() - started)
+        finally:
+            process.terminate()
+            process.stderr.close()
+
+
+def ask(
+    connection: http.client.HTTPConnection, method: str, path: str, body: object = None
+) -> tuple[int, bytes]:
+    """One request: its status and its answer."""
+    text = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    connection.request(method, path, text, {"content-type": "application/json"} if text else {})
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def _wait_for(port: int) -> None:
+    while True:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            if ask(connection, "GET", "/ready")[0] == 200:
+                return
+        except OSError:
+            time.sleep(0.005)

@@ -1,0 +1,154 @@
+"""The service beside the library call without HTTP: `vpcg` on the graph of the shape, real requests by wrk.
+
+Queries are drawn at random from the graph. wrk (Debian's package) and the server share the machine's cores.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from benchmarks._graphs import saved_model
+from benchmarks._server import Server, ask, serving
+from coclick import answers, open_model
+from coclick.errors import UserError
+from coclick.kernels.threads import set_threads
+from coclick.model import Model
+
+QUERIES = 2000
+SECONDS = 10
+CONNECTIONS = 16
+ENOUGH = 1000  # searches a second
+SLOW = 20.0  # ms, p99 at half of that
+RANKED, RANK_MS = 100, 2.0
+OWN = 300 << 20  # bytes of the server beyond the mapped model
+START = 1.0  # seconds
+
+
+def rows(shape: str, threads: int) -> list[dict]:
+    if not shutil.which("wrk"):
+        raise UserError("this benchmark needs wrk", hint="apt-get install wrk")
+    path = saved_model(shape)
+    set_threads(1)
+    model = open_model(path)
+    random = np.random.default_rng(0)
+    queries = [
+        model.graph_.queries[int(row)] for row in random.integers(0, len(model.graph_.queries), QUERIES)
+    ]
+    library = _median(lambda query: answers.search(model, [query]), queries)
+    with serving(str(path)) as server:
+        same = _same(model, server, queries[:200])
+        connection = server.connect()
+        one = _median(lambda query: ask(connection, "GET", _search(query)), queries)
+        ranking = _rank(model, server, queries)
+        found = [
+            _bound(
+                shape,
+                "searches a second, 16 connections",
+                _load(server, queries).second,
+                ENOUGH,
+                "1/s",
+                more=True,
+            ),
+            _bound(shape, "p99 at 500 a second", _load(server, queries, ENOUGH / 2).p99, SLOW, "ms"),
+            _bound(shape, "100 candidates re-ranked (median)", ranking, RANK_MS, "ms"),
+            _bound(
+                shape, "memory of its own after that", server.memory()["Anonymous"] / 2**20, OWN / 2**20, "MB"
+            ),
+            _bound(shape, "start to first answer", server.seconds, START, "s"),
+        ]
+    http = _row(shape, "a search over HTTP, one client (median)", "library call", one, library, "ms")
+    http["check"] = same
+    return [http, *found]
+
+
+class Load:
+    """What wrk measured."""
+
+    def __init__(self, text: str) -> None:
+        self.second = float(re.findall(r"Requests/sec:\s+([\d.]+)", text)[0])
+        value, unit = re.findall(r"99%\s+([\d.]+)(us|ms|s)", text)[0]
+        self.p99 = float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+        if re.search(r"Non-2xx|Socket errors", text):
+            raise AssertionError(text)
+
+
+def _load(server: Server, queries: list[str], rate: float | None = None) -> Load:
+    """Searches as fast as they are answered, or about `rate` a second."""
+    with tempfile.TemporaryDirectory() as place:
+        script = Path(place) / "queries.lua"
+        paths = ",\n".join(f'"{_search(query)}"' for query in queries)
+        pause = f"function delay() return {CONNECTIONS * 1000 / rate:.0f} end" if rate else ""
+        script.write_text(
+            f"local paths = {{{paths}}}\nlocal at = 0\n{pause}\n"
+            'request = function() at = at % #paths + 1 return wrk.format("GET", paths[at]) end\n'
+        )
+        url = f"http://127.0.0.1:{server.port}/"
+        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}", "--latency", "-s", str(script), url]
+        return Load(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def _rank(model: Model, server: Server, queries: list[str]) -> float:
+    random = np.random.default_rng(1)
+    docs = [model.graph_.docs[int(row)] for row in random.integers(0, len(model.graph_.docs), RANKED)]
+    connection = server.connect()
+    body = {"candidates": docs}
+    return _median(lambda query: ask(connection, "POST", "/rank", {"query": query, **body}), queries[:500])
+
+
+def _same(model: Model, server: Server, queries: list[str]) -> str:
+    import json
+
+    connection = server.connect()
+    for query in queries:
+        status, found = ask(connection, "GET", _search(query))
+        if status != 200 or json.loads(found) != answers.search(model, [query])[0]:
+            return f"another answer for {query!r}"
+    return f"same answers to {len(queries)} queries"
+
+
+def _search(query: str) -> str:
+    return f"/search?q={quote(query)}&k=10"
+
+
+def _median(action, queries: list[str]) -> float:
+    """Milliseconds."""
+    for query in queries[:100]:
+        action(query)
+    times = []
+    for query in queries:
+        started = time.perf_counter()
+        action(query)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000
+
+
+def _bound(shape: str, what: str, ours: float, bound: float, unit: str, *, more: bool = False) -> dict:
+    row = _row(shape, what, "the bound", ours, bound, unit)
+    if more:
+        row["ratio"] = ours / bound
+    return row
+
+
+def _row(shape: str, what: str, peer: str, ours: float, theirs: float, unit: str) -> dict:
+    return {
+        "name": "serve",
+        "shape": shape,
+        "params": what,
+        "threads": len(os.sched_getaffinity(0)),
+        "peer": peer,
+        "ours": ours,
+        "theirs": theirs,
+        "ratio": theirs / ours,
+        "unit": unit,
+        "check": "",
+    }
