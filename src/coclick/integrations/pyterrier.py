@@ -1,0 +1,97 @@
+"""Models as PyTerrier transformers (`pip install "coclick[pyterrier]"`).
+
+retriever = Retriever("model")                 # as the first stage: queries → ranked documents
+pipeline = bm25 >> Retriever("model")          # as the second: scores what the first has found
+pipeline = Expander("model") >> bm25           # adds the words that clicks have taught
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from coclick import answers
+from coclick.errors import UserError
+from coclick.model import Model
+from coclick.saved import open_model
+
+try:
+    import pandas as pd
+    import pyterrier as pt
+except ModuleNotFoundError as missing:
+    raise UserError(f"this needs {missing.name}", hint='pip install "coclick[pyterrier]"') from None
+
+_RANKED = ["qid", "query", "docno", "score", "rank", "title"]
+_NOT_TEXT = {"qid", "query", "query_0", "docno", "docid", "score", "rank", "features"}
+
+
+class Retriever(pt.Transformer):
+    """Ranks all documents for each query or, given results, those: unknown documents by their texts."""
+
+    def __init__(self, model: Model | str | Path, k: int = 1000) -> None:
+        self.model = model if isinstance(model, Model) else open_model(model)
+        self.k = k
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """From `qid, query` or from `qid, query, docno …` to a ranking."""
+        with pt.validate.any(inp) as accepts:
+            accepts.query_frame(extra_columns=["query"], mode="retrieve")
+            accepts.result_frame(extra_columns=["query"], mode="rerank")
+        return self._rerank(inp) if "docno" in inp.columns else self._retrieve(inp)
+
+    def _retrieve(self, queries: pd.DataFrame) -> pd.DataFrame:
+        texts = queries["query"].tolist()
+        found = answers.search(self.model, texts, self.k) if texts else []
+        rows = [
+            (qid, query, hit["doc"], hit["score"], rank, hit["title"])
+            for qid, query, answer in zip(queries["qid"], texts, found, strict=True)
+            for rank, hit in enumerate(answer["results"])
+        ]
+        return pd.DataFrame(rows, columns=_RANKED)
+
+    def _rerank(self, results: pd.DataFrame) -> pd.DataFrame:
+        scored = results.copy()
+        scored["score"] = 0.0
+        texts = [
+            name for name in results.columns
+            if name not in _NOT_TEXT and pd.api.types.is_string_dtype(results[name])
+        ]  # fmt: skip
+        fields = [name for name in texts if name != "title"]
+        for _, group in results.groupby("qid", sort=False):
+            candidates = [
+                {
+                    "doc": str(row["docno"]),
+                    "title": str(row.get("title", "")),
+                    **{f: str(row[f]) for f in fields},
+                }
+                for row in group[["docno", *texts]].to_dict("records")
+            ]
+            ranked = answers.rank(self.model, group["query"].iloc[0], candidates)["results"]
+            scores = {hit["doc"]: hit["score"] for hit in ranked}
+            scored.loc[group.index, "score"] = [scores[doc["doc"]] for doc in candidates]
+        return pt.model.add_ranks(scored)
+
+
+class Expander(pt.Transformer):
+    """Rewrites queries in Terrier's language: the query's own words, and the model's with their weights."""
+
+    def __init__(self, model: Model | str | Path, words: int = 10, weight: float = 0.5) -> None:
+        self.model = model if isinstance(model, Model) else open_model(model)
+        self.words = words
+        self.weight = weight  # of the heaviest word, where the query's own words have 1
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """From `qid, query` to the same with `query` expanded and the old one in `query_0`."""
+        pt.validate.query_frame(inp, extra_columns=["query"])
+        expanded = pt.model.push_queries(inp, keep_original=True)
+        expanded["query"] = [self._expand(query) for query in inp["query"]]
+        return expanded
+
+    def _expand(self, query: str) -> str:
+        own = re.findall(r"\w+", query)
+        found = [(word, weight) for word, weight in self.model.expand(query) if re.fullmatch(r"\w+", word)]
+        new = [(word, weight) for word, weight in found if word not in {one.lower() for one in own}][
+            : self.words
+        ]
+        heaviest = max((weight for _, weight in new), default=1.0)
+        return " ".join([*own, *(f"{word}^{self.weight * weight / heaviest:.4f}" for word, weight in new)])

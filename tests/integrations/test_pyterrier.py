@@ -1,0 +1,73 @@
+"""Models in real PyTerrier pipelines; no Java is started."""
+
+import pandas as pd
+import pyterrier as pt
+import pytest
+
+import planted
+from coclick import train
+from coclick.integrations.pyterrier import Expander, Retriever
+
+QUERIES = list(planted.TOPICS)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train("vpcg", planted.graph())
+
+
+@pytest.fixture(scope="module")
+def topics():
+    return pd.DataFrame({"qid": [f"q{i}" for i in range(len(QUERIES))], "query": QUERIES})
+
+
+def test_retrieval_is_search(model, topics, tmp_path):
+    model.save(tmp_path / "model")
+    found = Retriever(tmp_path / "model", k=5)(topics)
+    for qid, query in zip(topics["qid"], QUERIES, strict=True):
+        rows = found[found["qid"] == qid]
+        assert list(zip(rows["docno"], rows["score"], strict=True)) == model.search(query, 5).hits()
+        assert rows["rank"].tolist() == list(range(len(rows)))
+
+
+def test_a_second_stage_scores_what_the_first_has_found(model, topics):
+    first = Retriever(train("bm25", planted.graph()), k=20)
+    found = (first >> Retriever(model))(topics)
+    for qid, query in zip(topics["qid"], QUERIES, strict=True):
+        rows = found[found["qid"] == qid].sort_values("rank")
+        [expected] = model.score([query], [rows["docno"].tolist()])
+        assert rows["score"].tolist() == pytest.approx(expected.tolist())
+        assert rows["score"].is_monotonic_decreasing
+
+
+def test_documents_that_are_not_known_are_scored_by_their_texts(model):
+    title = model.title(model.search(QUERIES[0], 1).hits()[0][0])
+    given = pd.DataFrame({"qid": "1", "query": QUERIES[0], "docno": ["new", "none"], "title": [title, ""]})
+    found = Retriever(model)(given).set_index("docno")["score"]
+    assert found["new"] == pytest.approx(float(model.score_texts(QUERIES[0], [title])[0]))
+    assert found["new"] > 0 == found["none"]
+
+
+def test_pipelines_add_up(model, topics):
+    both = 0.5 * Retriever(model, k=10) + 0.5 * Retriever(model, k=10)
+    one = Retriever(model, k=10)(topics).sort_values(["qid", "docno"])["score"].tolist()
+    assert both(topics).sort_values(["qid", "docno"])["score"].tolist() == pytest.approx(one)
+
+
+def test_expansion_keeps_the_query_and_adds_words_with_weights(model, topics):
+    found = Expander(model, words=3, weight=0.4)(topics)
+    assert found["query_0"].tolist() == QUERIES
+    for query, expanded in zip(QUERIES, found["query"], strict=True):
+        own, *added = expanded.split()
+        assert own == query and 1 <= len(added) <= 3
+        words, weights = zip(*(word.split("^") for word in added), strict=True)
+        assert set(words) <= {word for word, _ in model.expand(query)} and float(weights[0]) == 0.4
+
+
+def test_no_queries_no_results(model, topics):
+    assert Retriever(model)(topics.head(0)).empty
+
+
+def test_wrong_columns_are_refused(model):
+    with pytest.raises(pt.validate.InputValidationError):
+        Retriever(model)(pd.DataFrame({"qid": ["1"]}))
