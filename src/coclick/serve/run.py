@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
@@ -35,7 +36,8 @@ def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
     if workers == 1:
         config = uvicorn.Config(for_worker(), **options)
         _say_where(listening)
-        uvicorn.Server(config).run(sockets=[listening])
+        with contextlib.suppress(KeyboardInterrupt):  # has done its work by then
+            uvicorn.Server(config).run(sockets=[listening])
         return
     Catalogue(settings.models)  # what is wrong with a model is said once, before there are workers
     with tempfile.TemporaryDirectory(prefix="coclick-metrics-") as together:
