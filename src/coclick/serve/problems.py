@@ -53,7 +53,10 @@ def install(app: FastAPI) -> None:
 
 async def _of_coclick(request: Request, error: CoclickError) -> Response:
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), 400)
-    return problem(code, error.what, error.where, error.hint)
+    answer = problem(code, error.what, error.where, error.hint)
+    if isinstance(error, BusyError):
+        answer.headers["retry-after"] = "1"
+    return answer
 
 
 async def _of_validation(request: Request, error: RequestValidationError) -> Response:
