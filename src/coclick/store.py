@@ -281,7 +281,10 @@ def writing(
     path = Path(path)
     check_output(path, force)
     created = not path.exists()
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"no directory can be made here: {error.strerror}", where=str(path)) from None
     lock = os.open(path, os.O_RDONLY)
     try:
         try:

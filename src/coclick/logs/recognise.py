@@ -16,9 +16,9 @@ def recognise(
     files: Sequence[LogFile], format: str, columns: Sequence[str] | None
 ) -> tuple[str, list[Found], set[str]]:
     """The format, the files with the places of their fields, and the fields that the log has."""
-    files = [file for file in files if not file.empty]
+    given, files = files, [file for file in files if not file.empty]
     if not files:
-        raise UserError("the log is empty")
+        raise UserError("the log is empty", where=", ".join(str(file.path) for file in given[:3]))
     if format == "ubi" or (format == "auto" and all(file.ubi for file in files)):
         return "ubi", [(_ubi(file, columns), {}) for file in files], set(FIELDS["events"])
     found = [find_fields(file, columns) for file in files]
