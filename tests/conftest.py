@@ -31,6 +31,13 @@ def data() -> Path:
     return DATA
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run in several processes, those that share what was trained for them stay together."""
+    for item in items:
+        model = getattr(item, "callspec", None) and item.callspec.params.get("name", "")
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.name} {model or ''}"))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """In continuous integration a skipped test is a failure, unless it needs the development data."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
