@@ -10,7 +10,7 @@ import typer
 
 from coclick import process
 from coclick.arguments import action_weights
-from coclick.commands import ask, judge, language, ltr
+from coclick.commands import ask, export, judge, language, ltr
 from coclick.commands import serve as serving
 from coclick.commands.options import Force, GraphPath, Json, ModelPath, Threads
 from coclick.errors import CoclickError
@@ -242,6 +242,7 @@ for command in (
     language.topics,
     language.translate,
     serving.serve,
+    export.export,
 ):
     app.command(command.__name__.replace("_", "-"))(command)
 

@@ -23,6 +23,7 @@ _FLAGS = (
     "can_add",
     "can_topics",
     "can_translate",
+    "can_export",
 )
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)  # lower bounds; the last bin is open
 

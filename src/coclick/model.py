@@ -60,6 +60,7 @@ class Model:
     can_add: bool = False  # documents that arrive after training
     can_topics: bool = False  # the topics it has found, in the words of queries and of titles
     can_translate: bool = False  # words of titles to words of queries
+    can_export: bool = False  # vectors for search engines, whose products are its scores
 
     graph_: ClickGraph
     figures_: dict[str, Any]

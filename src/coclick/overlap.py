@@ -27,6 +27,8 @@ from coclick.text import normalise
 class OverlapProjection(ProjectionModel):
     """A projection plus the plain product of features."""
 
+    can_export = False  # images are only half of its scores
+
     def score_rows(self, query: str, docs: NDArray[np.int32]) -> Floats:
         """Both products."""
         image = self.embed_queries([query])[0]

@@ -66,6 +66,7 @@ class ProjectionModel(_Parameters):
     can_expand = True
     can_explain = True
     can_add = True
+    can_export = True
     cosine: ClassVar[bool] = False  # whether scores are cosines of images, or dot products
 
     features_: Features

@@ -108,6 +108,20 @@ def graph_summary(figures: Mapping[str, Any]) -> None:
             console.print(f"rejected {rows} are in rejects.parquet: {escape(reasons)}")
 
 
+def export_summary(figures: Mapping[str, Any]) -> None:
+    """What was written for an engine, what was not, and what that does to scores."""
+    size = f"{figures['words']:,} words" if "words" in figures else f"{figures['dimensions']:,} dimensions"
+    error = figures["score_error"]
+    rows = [
+        ["documents", f"{figures['documents']:,} with {figures['weights']:,} weights of {size}"],
+        ["queries", f"{figures['queries']:,}"],
+        *(["left out", f"{count:,} {reason}"] for reason, count in figures["left_out"].items()),
+        ["error of scores", f"{error['mean']:.2g} on average, {error['largest']:.2g} at most"],
+        ["our 10 best in theirs", f"{error['of_our_top_10_in_theirs']:.2%}"],
+    ]
+    table(f"{figures['model']} for {figures['engine']}", ["", ""], rows)
+
+
 def view_summary(name: str, figures: Mapping[str, Any]) -> None:
     """What a view that was just added covers of its graph, and what was left aside."""
     view = figures["views"][name]

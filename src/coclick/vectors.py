@@ -30,6 +30,7 @@ class VectorModel(Model):
 
     can_expand = True
     can_explain = True
+    can_export = True
 
     terms_: Vocab
     surfaces_: Strings  # for each term its commonest surface form, for people

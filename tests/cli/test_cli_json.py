@@ -164,7 +164,15 @@ def test_info_of_a_model(run, graph, model):
     assert {"start": "query", "k": 20, "weight": "clicks", "iterations": 1}.items() <= figures[
         "parameters"
     ].items()
-    assert figures["can"] == ["unseen_queries", "unseen_docs", "similar", "expand", "explain", "add"]
+    assert figures["can"] == [
+        "unseen_queries",
+        "unseen_docs",
+        "similar",
+        "expand",
+        "explain",
+        "add",
+        "export",
+    ]
     sizes = answer(run, "info", graph)
     assert {figures[name] == sizes[name] for name in ("queries", "docs", "edges")} == {True}
     assert figures.keys() >= {"path", "bytes", "digest", "summary", "graph", "training"}
