@@ -11,6 +11,7 @@ ODD_IDS = {
     "line\nbreak\ttab\rreturn": "a title\nof two lines\tand a tab",
     "ünï-文字-🙂": "文字 und größe",
     "{braces}, commas; $dollar #hash": "",
+    "nul\x00byte": "a title with a bell\x07 and a nul\x00",
     "…" * 300: "an id of nine hundred bytes",
     "x" * 70_000: "an id that is longer than most engines take",
 }

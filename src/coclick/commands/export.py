@@ -18,7 +18,7 @@ def export(
         typer.Option(
             "--to",
             metavar="ENGINE",
-            help="parquet, pgvector, qdrant or tantivy.",
+            help="opensearch, elasticsearch, solr, vespa, qdrant, pgvector, tantivy or parquet.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The directory to write.")],

@@ -21,7 +21,7 @@ from coclick.export.sample import head_queries, measured_error, sample_query
 from coclick.model import Model
 from coclick.progress import Progress, quiet
 
-ENGINES = ("parquet", "pgvector", "qdrant", "tantivy")
+ENGINES = ("elasticsearch", "opensearch", "parquet", "pgvector", "qdrant", "solr", "tantivy", "vespa")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 
 
