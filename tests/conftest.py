@@ -1,6 +1,7 @@
 """Shared by all tests."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -20,6 +21,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NO_DATA = "the development data is not beside this repository"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=NO_DATA)
 
 
@@ -29,6 +31,20 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip(NO_DATA)
     return DATA
+
+
+@pytest.fixture(scope="module")  # not longer: while it runs, no test can have a loop of its own
+def browser():
+    """A real browser."""
+    from playwright.sync_api import sync_playwright
+
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("no browser is installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found)
+        yield opened
+        opened.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

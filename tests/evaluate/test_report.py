@@ -3,11 +3,9 @@
 import json
 import math
 import re
-import shutil
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 from typer.testing import CliRunner
 
 import planted
@@ -28,7 +26,6 @@ GRAPH = ClickGraph.from_clicks(
 JUDGMENTS = Judgments(
     {"1": "a", "2": EVIL, "3": "unseen"}, {"1": {"y": 2, "x": 0}, "2": {"z": 1}, "3": {"w": 1}}
 )
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def embedded(path):
@@ -59,17 +56,6 @@ def written(board, tmp_path_factory):
     }
     report.write_report(board, path, {**board.to_dict(), **advice})
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip("no browser is installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

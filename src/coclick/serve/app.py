@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -16,6 +17,7 @@ from coclick.serve.catalogue import Catalogue
 from coclick.serve.guard import Guard
 from coclick.serve.metrics import Metrics
 from coclick.serve.settings import Settings
+from coclick.serve.studio.routes import router as studio
 from coclick.serve.work import Work
 
 log = logging.getLogger("coclick.serve")
@@ -41,6 +43,7 @@ def create_app(catalogue: Catalogue, settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.include_router(api.router(catalogue, work, metrics))
+    app.include_router(studio(catalogue, work, Path(settings.report) if settings.report else None))
     problems.install(app)
     app.add_middleware(Guard, settings=settings, metrics=metrics)
     return app

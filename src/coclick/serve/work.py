@@ -35,23 +35,24 @@ class Work:
         """Ask a model once: `question(model, *args)`."""
         if served.seconds.get(question.__name__, math.inf) < _QUICK:
             return _timed(served, question, args)
-        return await self._elsewhere(_timed, served, question, args)
+        return await self.elsewhere(_timed, served, question, args)
 
     async def ask_several(self, served: Served, question: Callable[..., T], *args: Any) -> T:
         """The same where one cannot tell beforehand how much is asked."""
-        return await self._elsewhere(question, served.model, *args)
+        return await self.elsewhere(question, served.model, *args)
 
-    def close(self) -> None:
-        """Wait for what is running."""
-        self._pool.shutdown()
-
-    async def _elsewhere(self, function: Callable[..., T], *args: Any) -> T:
+    async def elsewhere(self, function: Callable[..., T], *args: Any) -> T:
+        """Call a function in one of the threads."""
         if self._inside >= _WAITING:
             raise BusyError
         self._inside += 1
         future = self._pool.submit(function, *args)
         future.add_done_callback(self._left)
         return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Wait for what is running."""
+        self._pool.shutdown()
 
     def _left(self, _: object) -> None:
         self._inside -= 1

@@ -1,0 +1,27 @@
+"""What takes a pass over a whole model is worked out once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from coclick.model import Model
+from coclick.serve.catalogue import Served
+
+
+class OncePerModel:
+    """A function of a model whose answer is kept until another model has taken the name."""
+
+    def __init__(self, function: Callable[[Model], Any]) -> None:
+        self._function = function
+        self._kept: dict[str, tuple[Model, Any]] = {}
+        self._lock = Lock()  # two readers who come first together wait for one piece of work
+
+    def __call__(self, served: Served) -> Any:
+        """The answer for the model that is served."""
+        with self._lock:
+            kept = self._kept.get(served.name)
+            if kept is None or kept[0] is not served.model:
+                kept = self._kept[served.name] = served.model, self._function(served.model)
+            return kept[1]

@@ -1,0 +1,40 @@
+// Addresses of views: all state is in them, so a link brings a colleague to the same view.
+
+export function address(view, params = {}) {
+  const given = Object.entries(params).flatMap(([key, value]) => [value].flat().map((one) => [key, one]));
+  const kept = given.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const query = new URLSearchParams(kept).toString();
+  return `/studio/${view}${query ? `?${query}` : ""}`;
+}
+
+// The same view with some parameters changed.
+export function changed(view, params, changes) {
+  const all = {};
+  for (const key of new Set(params.keys())) all[key] = params.getAll(key);
+  return address(view, { ...all, ...changes });
+}
+
+export const viewOf = (path) => (path === "/" ? "compare" : path.replace(/^\/studio\//, ""));
+export const jsonOf = (view, search) => `/studio/${view}.json${search}`;
+
+export class Failure extends Error {
+  constructor({ message, where, hint }) {
+    super(message);
+    this.where = where;
+    this.hint = hint;
+  }
+}
+
+// JSON, or an error that says what was wrong and what to try.
+export async function fetchJson(url, signal) {
+  let answer;
+  try {
+    answer = await fetch(url, { signal, headers: { Accept: "application/json" } });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure({ message: "The server does not answer.", hint: "is coclick serve still running?" });
+  }
+  const body = await answer.json().catch(() => null);
+  if (answer.ok && body !== null) return body;
+  throw new Failure((body && body.error) || { message: `The server answered with ${answer.status}.` });
+}

@@ -1,0 +1,143 @@
+// One query, two models: both rankings, and how each document moves between them.
+
+import { frame, named, node, table } from "./report/nodes.js";
+import { address, changed } from "./address.js";
+import { threads } from "./threads.js";
+import { choice, clicksText, counted, docName, examples, figure, link, meter, sentence } from "./ui.js";
+
+const RESULTS = [10, 20, 50];
+
+export const title = ({ data }) => (data.query ? `${data.query} · compare` : "Compare two models");
+
+export function draw(page) {
+  const { data } = page;
+  if (!data.query) return welcome(page);
+  const heading = node("h1", {}, node("span", { class: "asked" }, data.query));
+  return [heading, ...remarks(page), settings(page), board(page)];
+}
+
+function welcome(page) {
+  const two = page.data.sides.length > 1;
+  const what = two
+    ? "See how two models rank the same query, which documents move, and why."
+    : "See how the model ranks a query, and why. Serve two models to see them side by side.";
+  return [
+    node("h1", {}, two ? "Compare two models" : "Search"),
+    node("p", { class: "lead" }, what, " Type a query above, or take one of the log."),
+    settings(page),
+    ...examples(page.data.examples, (q) => changed("compare", page.params, { q })),
+    served(page.models),
+  ];
+}
+
+function served(models) {
+  const heads = ["model", "what it is", "it can"].map((text) => node("th", { scope: "col" }, text));
+  const rows = models.map(({ name, spec, summary, can }) =>
+    node(
+      "tr",
+      {},
+      node("th", { scope: "row" }, name, spec === name ? "" : node("div", { class: "quiet" }, named(spec))),
+      node("td", {}, sentence(summary)),
+      node("td", {}, can.join(", ") || "rank"),
+    ),
+  );
+  return node("section", {}, node("h2", {}, "Models here"), frame("Models", table("plain", heads, rows), "wide"));
+}
+
+function settings(page) {
+  const [a, b] = page.data.sides.map((side) => side.model);
+  const go = (changes) => page.go(changed("compare", page.params, changes));
+  const options = page.models.map((model) => [model.name, model.name]);
+  const swap = node("button", { type: "button", title: "Exchange the two models" }, "⇄");
+  swap.setAttribute("aria-label", "Exchange the two models");
+  swap.addEventListener("click", () => go({ a: b, b: a }));
+  const most = choice("k", "results", RESULTS.map((k) => [k, k]), page.data.k, (k) => go({ k }));
+  const first = choice("a", b ? "left" : "model", options, a, (name) => go({ a: name, b }));
+  const second = b ? [swap, choice("b", "right", options, b, (name) => go({ a, b: name }))] : [];
+  return node("div", { class: "choice settings" }, first, ...second, most);
+}
+
+// What the log knows of the query, once if both models say the same.
+function remarks(page) {
+  const { query, sides } = page.data;
+  const said = sides.map(({ known, clicks }) =>
+    known ? `in the log, with ${clicksText(clicks)}` : "not in the log",
+  );
+  const same = new Set(said).size === 1;
+  const text = same ? `This query is ${said[0]}.` : sides.map((side, i) => `${side.model}: ${said[i]}`).join("; ");
+  const model = sides[0].model;
+  const more = [
+    link(address("query", { q: query, model }), "Its vector and clicks"),
+    " · ",
+    link(address("walk", { query, model }), "Walk from here"),
+  ];
+  return [node("p", { class: "quiet", id: "remarks" }, `${text} `, ...more)];
+}
+
+function board(page) {
+  const { sides, moves, k } = page.data;
+  const byDoc = new Map(moves.map((move) => [move.doc, move]));
+  const lists = sides.map((side, i) => ranking(page, side, i, byDoc));
+  const box = node("div", { class: sides.length > 1 ? "board two" : "board" }, lists.map((list) => list.made));
+  if (sides.length < 2) return box;
+  const [left, right] = lists;
+  const gap = () => right.made.getBoundingClientRect().left - left.made.getBoundingClientRect().right;
+  const pairs = moves.map((move) => ({
+    from: left.hits.get(move.doc),
+    to: right.hits.get(move.doc),
+    kind: kindOf(move),
+    gap,
+  }));
+  const both = moves.filter((move) => move.a && move.b).length;
+  const stayed = moves.filter((move) => move.a && move.a === move.b).length;
+  const summary = `${both} of ${counted(Math.max(...sides.map((side) => side.results.length)), "document")} are in both
+    lists, ${stayed} of them in the same place.`;
+  return node("div", {}, node("p", { class: "quiet", id: "overlap" }, summary), threads(box, pairs));
+}
+
+function kindOf({ a, b }) {
+  if (!a) return "entered";
+  if (!b) return "gone";
+  return b < a ? "up" : b > a ? "down" : "same";
+}
+
+function ranking(page, side, i, byDoc) {
+  const hits = new Map();
+  const largest = side.results.length ? side.results[0].score : 1;
+  const items = side.results.map((hit, place) => {
+    const made = oneHit(page, side, hit, place + 1, largest, byDoc.get(hit.doc), i);
+    hits.set(hit.doc, made);
+    return made;
+  });
+  const model = page.models.find((one) => one.name === side.model);
+  const head = node("h2", {}, side.model, node("small", {}, model && model.spec !== side.model ? model.spec : ""));
+  const empty = node("p", { class: "quiet" }, "Nothing found: no document scores above zero.");
+  const list = items.length ? node("ol", { class: "hits", "data-list": "" }, items) : empty;
+  const name = `${i ? "Right" : "Left"}: ${side.model}`;
+  return { made: node("section", { class: `side side-${i}`, "aria-label": name }, head, list), hits };
+}
+
+function oneHit(page, side, hit, place, largest, move, i) {
+  const why = changed("compare", page.params, { q: page.data.query, why: hit.doc, of: side.model });
+  const name = node("a", { href: why, "data-item": "", "data-doc": hit.doc, class: "title" }, docName(hit.doc, hit.title));
+  const id = link(address("document", { doc: hit.doc, model: side.model }), hit.doc);
+  const clicks = hit.clicks ? [" · ", node("span", {}, clicksText(hit.clicks))] : [];
+  const score = node("span", {}, figure(hit.score));
+  const meta = node("div", { class: "meta" }, id, " · ", score, ...clicks, ...(move ? moved(move, i) : []));
+  const number = node("span", { class: "place", "aria-hidden": "true" }, String(place));
+  return node("li", { class: "hit" }, number, node("div", {}, name, meta, meter(hit.score, largest)));
+}
+
+// On the right, where the document comes from; on the left only what is no longer there.
+function moved(move, i) {
+  const badge = (kind, text, spoken) => [
+    " ",
+    node("span", { class: `move ${kind}` }, node("span", { "aria-hidden": "true" }, text), node("span", { class: "hidden" }, spoken)),
+  ];
+  if (i === 0) return move.b ? [] : badge("gone", "gone", "not on the right");
+  if (!move.a) return badge("entered", "new", "not on the left");
+  const by = move.a - move.b;
+  if (!by) return [];
+  const [arrow, way] = by > 0 ? ["▲", "up"] : ["▼", "down"];
+  return badge(way, `${arrow}${Math.abs(by)}`, `${way} from place ${move.a}`);
+}

@@ -1,0 +1,77 @@
+// A piece of the click graph: queries and documents in columns, clicks as lines between them. Every node
+// leads on to the walk from there.
+
+import { node } from "./report/nodes.js";
+import { address } from "./address.js";
+import { threads } from "./threads.js";
+import { clicksText, docName, percent } from "./ui.js";
+
+const WIDEST = 7; // of a line
+
+// `columns` are lists of { kind, name, title, note }; an edge is { from, to, clicks, share }, where `from` and
+// `to` are nodes of neighbouring columns.
+export function clickGraph(columns, edges, { model, label, heads, walkFrom = {} }) {
+  const made = new Map(); // nodes to elements
+  const largest = Math.max(...edges.map((edge) => edge.share), 0);
+  const column = (nodes, i) => {
+    const items = nodes.map((one) => {
+      const element = graphNode(one, model, walkFrom);
+      made.set(one, element);
+      return node("li", {}, element);
+    });
+    return node("div", {}, node("h4", {}, heads[i]), node("ul", {}, items));
+  };
+  const box = node("div", { class: `graph columns-${columns.length}` }, columns.map(column));
+  const pairs = edges.map(({ from, to, share }) => ({
+    from: made.get(from),
+    to: made.get(to),
+    width: 1 + ((WIDEST - 1) * share) / (largest || 1),
+  }));
+  const said = edges.map(({ from, to, clicks, share }) => {
+    const pair = `${called(from)} and ${called(to)}`;
+    return node("li", {}, `${pair}: ${clicksText(clicks)}${share ? `, ${percent(share)}` : ""}`);
+  });
+  const spoken = node("ul", { class: "hidden" }, said);
+  return node("div", { role: "group", "aria-label": label }, threads(box, pairs), spoken);
+}
+
+const called = (one) => (one.kind === "query" ? `“${one.name}”` : docName(one.name, one.title));
+
+function graphNode(one, model, walkFrom) {
+  const to = address("walk", { [one.kind]: one.name, model, ...walkFrom });
+  const name = one.kind === "query" ? one.name : docName(one.name, one.title);
+  const title = one.kind === "query" ? one.name : `${one.title || ""} ${one.name}`.trim();
+  const note = one.note ? [node("small", {}, one.note)] : [];
+  return node("a", { class: `node ${one.kind}`, href: to, title }, node("span", {}, name), ...note);
+}
+
+// Clicks as [queries | documents | queries]: on the left those behind the query's side of a word, on the right
+// those behind the document's. Without a left side there are two columns.
+export function clicksPicture(left, right, titles, options) {
+  const docs = new Map();
+  const doc = (name) => {
+    if (!docs.has(name)) docs.set(name, { kind: "doc", name, title: titles[name] });
+    return docs.get(name);
+  };
+  const side = (clicks) => {
+    const queries = new Map();
+    const query = (name) => {
+      if (!queries.has(name)) queries.set(name, { kind: "query", name });
+      return queries.get(name);
+    };
+    const edges = clicks.map((click) => ({ ...click, query: query(click.query), doc: doc(click.doc) }));
+    return { queries: [...queries.values()], edges };
+  };
+  const [asked, found] = [side(left), side(right)];
+  const edges = [
+    ...asked.edges.map((edge) => ({ ...edge, from: edge.query, to: edge.doc })),
+    ...found.edges.map((edge) => ({ ...edge, from: edge.doc, to: edge.query })),
+  ];
+  const all = [
+    ["queries", asked.queries],
+    ["documents", [...docs.values()]],
+    ["queries", found.queries],
+  ].filter(([, nodes]) => nodes.length);
+  const heads = all.map(([head]) => head);
+  return clickGraph(all.map(([, nodes]) => nodes), edges, { ...options, heads });
+}

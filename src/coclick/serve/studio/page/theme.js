@@ -1,0 +1,43 @@
+// Light or dark, before anything is drawn: the reader's choice, kept here, or else what the system says.
+"use strict";
+
+(() => {
+  const KEY = "coclick-theme";
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+
+  function kept() {
+    try {
+      return localStorage.getItem(KEY);
+    } catch {
+      return null; // a browser that keeps nothing
+    }
+  }
+
+  function isDark() {
+    return root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
+  }
+
+  function label(button) {
+    const other = isDark() ? "light" : "dark";
+    button.textContent = isDark() ? "☀" : "☾";
+    button.setAttribute("aria-label", `Use ${other} colours`);
+    button.title = `Use ${other} colours`;
+  }
+
+  if (["light", "dark"].includes(kept())) root.dataset.theme = kept();
+  addEventListener("DOMContentLoaded", () => {
+    const button = document.getElementById("theme");
+    label(button);
+    system.addEventListener("change", () => label(button));
+    button.addEventListener("click", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      try {
+        localStorage.setItem(KEY, root.dataset.theme);
+      } catch {
+        // it holds until the page is left
+      }
+      label(button);
+    });
+  });
+})();

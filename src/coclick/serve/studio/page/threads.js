@@ -1,0 +1,48 @@
+// Lines between elements that stand side by side, kept in place when the page changes its size.
+//
+// A pair is { from, to, kind, width }: `from` stands left of `to`, and one of them may be missing, for
+// what has come or gone. Lines are for the eye; what they say stands in the elements, too.
+
+import { drawn } from "./report/nodes.js";
+
+const STUB = 0.3; // of the way, for a line that leads nowhere
+
+export function threads(box, pairs) {
+  const picture = drawn("svg", { class: "threads", "aria-hidden": "true" });
+  box.classList.add("threaded");
+  box.prepend(picture);
+  const lines = pairs.map((pair) => {
+    const line = drawn("path", { class: `thread ${pair.kind || ""}`, "stroke-width": pair.width || 1.5 });
+    const ends = [pair.from, pair.to].filter(Boolean);
+    const light = (on) => [line, ...ends].forEach((made) => made.classList.toggle("lit", on));
+    for (const end of ends) {
+      for (const event of ["mouseenter", "focusin"]) end.addEventListener(event, () => light(true));
+      for (const event of ["mouseleave", "focusout"]) end.addEventListener(event, () => light(false));
+    }
+    picture.append(line);
+    return line;
+  });
+  const draw = () => pairs.forEach((pair, i) => lines[i].setAttribute("d", way(box, pair)));
+  new ResizeObserver(draw).observe(box);
+  return box;
+}
+
+function way(box, { from, to, gap }) {
+  const origin = box.getBoundingClientRect();
+  const place = (made, side) => {
+    const rect = made.getBoundingClientRect();
+    return [rect[side] - origin.left, rect.top + rect.height / 2 - origin.top].map(Math.round);
+  };
+  const width = gap ? gap() : 0;
+  if (!to) {
+    const [x, y] = place(from, "right");
+    return `M${x},${y} h${STUB * width} m0,-4 v8`;
+  }
+  if (!from) {
+    const [x, y] = place(to, "left");
+    return `M${x},${y} h${-STUB * width} m0,-4 v8`;
+  }
+  const [[x1, y1], [x2, y2]] = [place(from, "right"), place(to, "left")];
+  const middle = (x1 + x2) / 2;
+  return `M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}`;
+}

@@ -1,0 +1,95 @@
+// Small pieces that several views are made of.
+
+import { drawn, node, whole } from "./report/nodes.js";
+import { address, changed } from "./address.js";
+
+export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+export const figure = (value) => (Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(3));
+export const counted = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;
+export const clicksText = (clicks) => counted(Math.round(100 * clicks) / 100, "click");
+
+export function link(href, ...children) {
+  return node("a", { href }, ...children);
+}
+
+// The document's title, or its id where it has none.
+export const docName = (doc, title) => title || doc;
+
+export const queryLink = (query, model) => link(address("query", { q: query, model }), query);
+export const docLink = (doc, title, model) => link(address("document", { doc, model }), docName(doc, title));
+
+// A bar from 0 to `value`. The figure beside it says the same, so it is for the eye alone.
+export function meter(value, largest, kind = "") {
+  const width = `${(100 * Math.min(Math.abs(value), largest)) / (largest || 1)}%`;
+  const picture = drawn("svg", { class: "meter", "aria-hidden": "true" });
+  picture.append(drawn("rect", { class: "track", width: "100%", height: "100%", rx: 2 }));
+  const box = { width, height: "100%", rx: 2 };
+  picture.append(drawn("rect", { class: value < 0 ? "filled negative" : `filled ${kind}`, ...box }));
+  return picture;
+}
+
+// Rows of something, a bar and a figure: `rows` are [content, value, text of the figure]. The longest bar is
+// `most`, or the largest value.
+export function bars(rows, label, most = 0) {
+  const largest = most || Math.max(...rows.map(([, value]) => Math.abs(value)), 0);
+  const line = ([content, value, text]) =>
+    node("li", {}, node("span", { class: "what" }, content), meter(value, largest), node("span", { class: "figure" }, text));
+  return node("ul", { class: "bars", "aria-label": label }, rows.map(line));
+}
+
+// A titled part of a page.
+export function panel(title, ...children) {
+  return node("section", { class: "panel" }, node("h2", {}, title), ...children);
+}
+
+export function choice(id, label, options, chosen, onchange) {
+  const made = options.map(([value, text]) => {
+    const option = node("option", { value }, text);
+    option.selected = String(value) === String(chosen);
+    return option;
+  });
+  const select = node("select", { id }, made);
+  select.addEventListener("change", () => onchange(select.value));
+  return node("label", { for: id }, node("span", {}, label), select);
+}
+
+// One model for the whole page; another one is another address.
+export function modelChoice(page, label = "model") {
+  const options = page.models.map((model) => [model.name, model.name]);
+  const go = (model) => page.go(changed(page.view, page.params, { model }));
+  return node("div", { class: "choice" }, choice("model", label, options, page.data.model, go));
+}
+
+// What a model cannot do, and which of the others can.
+export function unable(page, section, what, ability) {
+  const model = page.data.model;
+  if (section.said) return node("p", { class: "quiet" }, `${sentence(section.said)}.`);
+  const able = page.models.filter((one) => one.can.includes(ability) && one.name !== model);
+  const to = (one) => link(changed(page.view, page.params, { model: one.name }), one.name);
+  const others = able.length
+    ? ["Of the models here, these can: ", ...able.flatMap((one, i) => [i ? ", " : "", to(one)]), "."]
+    : ["No other model that is served here can, either."];
+  return node("p", { class: "quiet" }, `${model} cannot ${what}. `, ...others);
+}
+
+export function examples(found, to) {
+  if (!found || !found.length) return [];
+  const items = found.map((query) => node("li", {}, node("a", { href: to(query), "data-item": "" }, query)));
+  return [
+    node("p", { class: "quiet" }, "Queries of the log, from its head to its tail:"),
+    node("ul", { class: "examples", "data-list": "" }, items),
+  ];
+}
+
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export function failure(error, again) {
+  const button = node("button", { type: "button" }, "Try again");
+  button.addEventListener("click", again);
+  const lines = [
+    ...(error.where ? [node("p", {}, "Where: ", node("code", {}, error.where))] : []),
+    ...(error.hint ? [node("p", {}, "Try: ", error.hint)] : []),
+  ];
+  const message = node("p", {}, node("b", {}, sentence(error.message)));
+  return node("div", { class: "box warning", role: "alert" }, message, ...lines, button);
+}
