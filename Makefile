@@ -56,7 +56,7 @@ clean:
 
 .venv/demo.done: .venv/made pyproject.toml
 	@echo "installing coclick"
-	@$(PIP) --editable ".[eval]"
+	@$(PIP) --editable ".[eval,serve]"
 	@touch $@
 
 .venv/dev.done: .venv/made pyproject.toml

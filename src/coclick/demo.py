@@ -34,6 +34,7 @@ MODELS = (
     "backoff(vpcg(start=doc,units=words+chars,own=1) + vsm)",
 )
 CHOSEN = "vpcg"  # whose vectors are made of words that people search with
+BESIDE = "pls(views=words)"  # what the studio compares it with
 
 
 def run(directory: Path) -> None:
@@ -53,6 +54,7 @@ def run(directory: Path) -> None:
     write_report(board, directory / "report.html", figures)
     _heading("4. Searches, with their reasons")
     model = train(CHOSEN, graph, for_terminal()).save(model_path, force=True)
+    train(BESIDE, graph, for_terminal()).save(directory / "beside", force=True)
     examples = _examples(model, judgments)
     for query in examples:
         _search(model, query)
@@ -63,10 +65,12 @@ def run(directory: Path) -> None:
         f'coclick similar {model_path} "{query}"',
         f'coclick expand {model_path} "{query}"',
         f"coclick compare {graph_path}",
+        f"coclick serve {model_path} {directory}/beside --report {directory}/report.html",
         "coclick build YOUR_LOG.tsv --docs YOUR_DOCS.tsv -o graph      (your own log; see docs/tutorial.md)",
     ):
         show.console.print(f"  {command if ' YOUR' in command else '.venv/bin/' + command}", soft_wrap=True)
-    show.console.print(f"\nwho wins which query, and why: open {directory}/report.html in a browser")
+    show.console.print("\ntwo models side by side, every reason and click: the last but one, in a browser")
+    show.console.print(f"who wins which query, and why: open {directory}/report.html in a browser")
     show.console.print(f"all in {time.perf_counter() - started:.0f} seconds; files are in {directory}/")
 
 
