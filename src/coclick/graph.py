@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError, UserError
 from coclick.own_views import View, check_name, merged, placed, view_names
+from coclick.parquet import is_parquet, read_edges, read_pairs, read_strings, read_vocab
 from coclick.sparse import Csr
 from coclick.store import Artefact, ArtefactWriter, writing
 from coclick.strings import Strings, Vocab
@@ -157,6 +158,8 @@ class ClickGraph:
     @classmethod
     def read(cls, source: Artefact) -> ClickGraph:
         """The graph in an artefact: a graph of its own, or the one that a model carries."""
+        if is_parquet(source):
+            return cls._read_tables(source)
         queries, docs = Vocab.read(source, "queries"), Vocab.read(source, "docs")
         names = [
             name[5:-8] for name in source.files if name.startswith("text.") and name.endswith(".offsets")
@@ -175,6 +178,24 @@ class ClickGraph:
             source.manifest.get("figures" if source.kind == "graph" else "build", {}),
             source,
             {name: View.read(source, name, len(queries), len(docs)) for name in view_names(source.files)},
+        )
+
+    @classmethod
+    def _read_tables(cls, source: Artefact) -> ClickGraph:
+        """A graph that Spark wrote, read whole."""
+        queries, docs = (read_vocab(source, *column) for column in (("queries", "text"), ("docs", "name")))
+        sizes = len(queries), len(docs)
+        fields = source.manifest.get("texts", [])
+        texts = {name: read_strings(source, "docs", f"text_{name}") for name in fields}
+        pairs = read_pairs(source, *sizes)
+        return cls(
+            queries,
+            docs,
+            read_edges(source, *sizes),
+            texts,
+            Pairs(**pairs) if pairs else None,
+            figures=source.manifest.get("figures", {}),
+            artefact=source,
         )
 
     def save(self, path: str | Path, *, force: bool = False) -> ClickGraph:

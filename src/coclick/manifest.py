@@ -14,7 +14,10 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 DTYPES = {"|u1", "<u2", "<i2", "<u4", "<i4", "<i8", "<f4", "<f8"}
 ARRAY_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
-FILE_NAME = re.compile(r"[a-z0-9_.]+-[0-9a-f]{16}\.(npy|parquet)")
+_PLAIN_NAME = r"[a-z0-9_.]+-[0-9a-f]{16}\.(npy|parquet)"
+_TABLE_NAME = r"[a-z0-9_]+-[0-9a-f]{16}"  # the directory in which Spark writes a table
+FILE_NAME = re.compile(rf"{_PLAIN_NAME}|{_TABLE_NAME}/part-[0-9]+-[0-9a-z.-]+\.parquet")
+OWN_NAME = re.compile(rf"{_PLAIN_NAME}|{_TABLE_NAME}")  # of what an artefact's directory holds
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

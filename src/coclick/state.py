@@ -2,7 +2,8 @@
 
 Every attribute whose name ends in `_` is state: arrays, sparse rows, strings, plain JSON values, dataclasses
 marked `@stored`, field by field, and lists of those. Reading builds only the types named here, so a manifest
-from a stranger cannot make us construct anything else.
+from a stranger cannot make us construct anything else. What was learned on Spark is in tables, and an index
+that Spark does not need is built from its vectors when the model is opened.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from coclick.errors import ArtefactError
+from coclick.parquet import read_array, read_csr, read_strings, read_vocab
 from coclick.sparse import Csr
 from coclick.store import Artefact, ArtefactWriter
 from coclick.strings import Strings, Vocab
@@ -60,6 +62,11 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
         kind = entry["type"]
         if kind == "json":
             return entry["value"]
+        if "table" in entry:
+            return _read_table(source, entry)
+        if "built_from" in entry:
+            build = getattr(_STORED[kind], "build")  # noqa: B009
+            return build(read_value(source, name, entry["built_from"]), **entry["with"])
         if kind == "array":
             return source.array(name)
         if kind == "csr":
@@ -77,3 +84,13 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
         return _STORED[kind](**parts)
     except (KeyError, TypeError):
         raise ArtefactError(f"the manifest does not describe {name!r}", where=str(source.path)) from None
+
+
+def _read_table(source: Artefact, entry: dict[str, Any]) -> Any:
+    """A value that Spark wrote as a table, or as a column of one."""
+    kind, table = entry["type"], str(entry["table"])
+    if kind == "csr":
+        return read_csr(source, table, entry["rows"], entry["columns"])
+    if kind == "array":
+        return read_array(source, table, entry["column"], entry["dtype"])
+    return {"vocab": read_vocab, "strings": read_strings}[kind](source, table, entry["column"])

@@ -1,12 +1,11 @@
 """Artefacts on disk: a directory of arrays under one `manifest.json`.
 
-Data files have names made of their content, are synced before anything names them, and are never changed
-afterwards. Replacing the manifest is the only commit, so a crash at any moment leaves the old artefact or
-the new one, never a mixture; what no manifest names is collected by the next writer. Nothing is pickled:
-opening a stranger's artefact runs no code and touches no file outside its directory.
+Data files have names made of their content, are synced before anything names them, and are never changed.
+Replacing the manifest is the only commit, so a crash at any moment leaves the old artefact or the new one,
+never a mixture; what no manifest names is collected by the next writer. Nothing is pickled: opening a
+stranger's artefact runs no code and touches no file outside its directory.
 
-Arrays are opened as private memory maps: nothing is read until it is used, and nothing that is written to
-them ever reaches the file.
+Arrays are opened as private memory maps: nothing is read until it is used, nothing written reaches the file.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, CoclickError, UserError
-from coclick.manifest import ARRAY_NAME, DTYPES, FILE_NAME, FORMAT, MANIFEST, read_manifest
+from coclick.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, OWN_NAME, read_manifest
 
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 _CHUNK = 1 << 24
@@ -81,6 +81,10 @@ class Artefact:
         if name not in self.files:
             raise ArtefactError(f"{self.kind} has no part named {name!r}", where=str(self.path))
         return self.path / str(self.files[name]["file"])
+
+    def table(self, name: str) -> list[Path]:
+        """The files of a table that Spark wrote, in order; none if there is no such table."""
+        return [self.file(part) for part in sorted(self.files) if part.rpartition(".")[0] == name]
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -328,20 +332,24 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    return bool(FILE_NAME.fullmatch(name) or _PART_NAME.fullmatch(name))
+    return bool(OWN_NAME.fullmatch(name) or _PART_NAME.fullmatch(name))
 
 
 def _named(path: Path) -> set[str]:
-    """The files of the artefact that is there, if there is one."""
+    """The files and directories of the artefact that is there, if there is one."""
     if not (path / MANIFEST).exists():
         return set()
-    return {entry["file"] for entry in read_manifest(path)["files"].values()}
+    return {entry["file"].partition("/")[0] for entry in read_manifest(path)["files"].values()}
 
 
 def _collect(path: Path, kept: set[str]) -> None:
     """Remove data files and unfinished ones, but for those to be kept."""
     for entry in path.iterdir():
-        if _is_ours(entry.name) and entry.name not in kept:
+        if not _is_ours(entry.name) or entry.name in kept:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
             entry.unlink(missing_ok=True)
 
 

@@ -186,6 +186,11 @@ class TermIndex:
             self._counts = np.append(self._counts, np.zeros(len(self._term_of), np.int64))
         tally(surfaces, self._counts, as_int32(self._term_of))
 
+    def forms(self) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
+        """The surface forms, the term of each, and how often each was counted."""
+        count = len(self._term_of)
+        return list(self._surfaces), as_int32(self._term_of), self._counts[:count]
+
     def finish(self) -> Terms:
         """Sort the terms and choose for each its commonest surface form, then the shorter, then by letter."""
         best: dict[int, tuple[int, int, str]] = {}

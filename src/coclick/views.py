@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class Words:
         return count_terms(self.tokens, len(self.terms))
 
 
-def choose_fields(texts: Mapping[str, Strings], fields: str) -> list[str]:
+def choose_fields(texts: Mapping[str, Any], fields: str) -> list[str]:
     """The text fields meant by `"all"` or by names joined with `+`, such as `"title+body"`."""
     if not texts:
         raise UserError("the graph's documents have no texts", hint="build it with --docs")

@@ -31,7 +31,7 @@ def read_documents(work: Workspace, path: Path) -> list[str]:
     Of several documents with one id the first counts; the others, and rows without an id, go to `reject`.
     """
     file = _look(path)
-    names = _field_names(file)
+    names = field_names(file)
     if file.kind == "parquet":
         source, columns = _parquet(file, names)
     else:
@@ -115,7 +115,7 @@ def _look(path: Path) -> LogFile:
     return with_header(file, known or cells[0] in DOC_COLUMNS["doc"])
 
 
-def _field_names(file: LogFile) -> dict[int, str]:
+def field_names(file: LogFile) -> dict[int, str]:
     """Column → field, `doc` being the id; names fit for an array's name, each used once."""
     if file.kind in ("tsv", "csv") and not file.header:
         names = [*_HEADERLESS, *(f"field{number}" for number in range(4, len(file.columns) + 1))]

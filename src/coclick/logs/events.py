@@ -3,7 +3,7 @@
 A session is one user's events with no gap above 30 minutes; a result page is what a session saw for one
 query. A document counts once on a page: it was shown if it has an impression or a click there, on the day
 of the first of these and at the smallest of their positions. A navigational click is the only click of its
-session (paper 003 §4.2).
+session (paper 003 §4.2). The rules themselves are in `coclick.logs.rules`, because Spark follows them too.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coclick.logs.names import ACTIONS
+from coclick.logs import rules
 from coclick.logs.rows import Rows
 from coclick.logs.workspace import Workspace
 
-GAP = 30 * 60 * 1_000_000  # microseconds
-_DAY = 24 * 60 * 60 * 1_000_000
+_DIV = "//"
 
 
 @dataclass(frozen=True)
@@ -77,16 +76,25 @@ def aggregate(work: Workspace, rows: Rows) -> Known:
         positions=farthest is not None,
         docs=work.value("SELECT count(*) FROM doc"),
         places=(farthest or 0) + 2,
-        last_day=work.value(f"SELECT max(t) // {_DAY} FROM event") if days else 0,
+        last_day=work.value(f"SELECT max(t) // {rules.DAY} FROM event") if days else 0,
     )
-    counts = [f"c{code}" for code in range(1, len(rows.actions) + 1)]
+    counts = rules.action_counts(rows.actions)
+    lowest = work.value("SELECT min(position) FROM event") if known.positions else None
     if known.sessions:
-        _sessions(work)
-        _pages(work, known, counts)
-        _clicked_pages(work, counts, _click_counts(rows))
+        work.run(f"""
+            CREATE TABLE stretch AS
+            SELECT u, b, (sum(starts) OVER (ORDER BY u, b ROWS UNBOUNDED PRECEDING))::INTEGER AS s
+            FROM ({rules.session_starts(_DIV)});
+            CREATE TABLE page AS {rules.pages(lowest, counts, _DIV)};
+            CREATE TABLE click AS {rules.clicked_pages(rows.actions)}""")
     else:
-        _plain(work, known, counts)
-    _clicked(work, known, counts)
+        work.run(f"""
+            CREATE VIEW page AS {rules.plain_pages(lowest, days, _DIV)};
+            CREATE VIEW click AS {rules.plain_clicks(counts, days, known.users, _DIV)}""")
+    by_day = rules.clicked_days(counts, known.users, known.sessions)
+    work.run(f"CREATE TABLE clicked AS {by_day} ORDER BY q, d, day")
+    if known.users:
+        work.run(f"CREATE TABLE clickers AS {rules.clickers()} ORDER BY q, d")
     if known.impressions:
         _shown(work, known)
     if known.skips:
@@ -108,91 +116,6 @@ def figures(work: Workspace, known: Known, actions: int) -> dict[str, Any]:
     if known.sessions:
         found["sessions"] = work.value("SELECT max(s) FROM stretch")
     return found
-
-
-def _sessions(work: Workspace) -> None:
-    """Table `stretch` (u, b, s): the session of each user in each half hour b.
-
-    Events of a user in the same half hour are never more than 30 minutes apart, so it is enough to compare
-    the first of one half hour with the last of the one before: far fewer rows to sort than events.
-    """
-    work.run(f"""
-        CREATE TABLE stretch AS
-        SELECT u, b, (sum(starts) OVER (ORDER BY u, b ROWS UNBOUNDED PRECEDING))::INTEGER AS s
-        FROM (
-            SELECT u, b, CASE WHEN first - lag(last) OVER (PARTITION BY u ORDER BY b) <= {GAP}
-                THEN 0 ELSE 1 END AS starts
-            FROM (SELECT u, (t // {GAP})::INTEGER AS b, min(t) AS first, max(t) AS last
-                  FROM event GROUP BY ALL))""")
-
-
-def _pages(work: Workspace, known: Known, counts: list[str]) -> None:
-    """Table `page` (s, q, d, day, position, c1 …): a row for each document on each result page."""
-    position = _position(work, "min(position)", known)
-    clicks = "".join(f", count_if(a = {c[1:]})::INTEGER AS {c}" for c in counts)
-    work.run(f"""
-        CREATE TABLE page AS
-        SELECT s, q, d, (min(b) // {_DAY // GAP})::INTEGER AS day, {position} AS position {clicks}
-        FROM event JOIN stretch ON event.u = stretch.u AND (event.t // {GAP})::INTEGER = stretch.b
-        GROUP BY s, q, d""")
-
-
-def _position(work: Workspace, value: str, known: Known) -> str:
-    """Positions count from 1, also where the log counts from 0; 0 is unknown."""
-    if not known.positions:
-        return "0"
-    from_zero = work.value("SELECT min(position) FROM event") == 0
-    return f"coalesce({value} + {int(from_zero)}, 0)::INTEGER"
-
-
-def _click_counts(rows: Rows) -> str:
-    """How many clicks in the narrow sense a page's row holds: carts and purchases follow upon a click."""
-    codes = [
-        f"c{code}"
-        for code, action in enumerate(rows.actions, 1)
-        if action.name == "click" or set(action.names) & set(ACTIONS["click"])
-    ]
-    return " + ".join(codes or [f"c{code}" for code in range(1, len(rows.actions) + 1)])
-
-
-def _clicked_pages(work: Workspace, counts: list[str], clicks: str) -> None:
-    """Table `click` (s, u, q, d, day, position, c1 …, navigational): the rows of `page` with a click."""
-    any_click = " + ".join(counts)
-    work.run(f"""
-        CREATE TABLE click AS
-        SELECT page.*, u, (alone AND {clicks} > 0)::INTEGER AS navigational
-        FROM page
-            JOIN (SELECT s, min(u) AS u FROM stretch GROUP BY s) USING (s)
-            JOIN (SELECT s, sum({clicks}) = 1 AS alone FROM page WHERE {any_click} > 0 GROUP BY s) USING (s)
-        WHERE {any_click} > 0""")
-
-
-def _plain(work: Workspace, known: Known, counts: list[str]) -> None:
-    """Without sessions an event stands for itself: `page` and `click` are views of the events."""
-    day = f"(t // {_DAY})::INTEGER" if known.days else "0"
-    position = _position(work, "position", known)
-    user = ", u" if known.users else ""
-    clicks = "".join(f", (a = {c[1:]})::INTEGER AS {c}" for c in counts)
-    work.run(f"""
-        CREATE VIEW page AS SELECT q, d, {day} AS day, {position} AS position FROM event WHERE a = 0;
-        CREATE VIEW click AS SELECT q, d, {day} AS day {user} {clicks} FROM event WHERE a > 0""")
-
-
-def _clicked(work: Workspace, known: Known, counts: list[str]) -> None:
-    """Distinct users by grouping twice, which takes half the time of count(DISTINCT)."""
-    summed = [*counts, *(["navigational"] if known.sessions else [])]
-    sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in summed)
-    if known.users:
-        work.run(f"""
-            CREATE TABLE clicked AS SELECT q, d, day, {sums}, count(*) AS users
-            FROM (SELECT q, d, day, u, {sums} FROM click GROUP BY q, d, day, u)
-            GROUP BY q, d, day ORDER BY q, d, day;
-            CREATE TABLE clickers AS SELECT q, d, count(*) AS users
-            FROM (SELECT q, d, u FROM click GROUP BY q, d, u) GROUP BY q, d ORDER BY q, d""")
-    else:
-        work.run(f"""
-            CREATE TABLE clicked AS SELECT q, d, day, {sums}
-            FROM click GROUP BY q, d, day ORDER BY q, d, day""")
 
 
 def _shown(work: Workspace, known: Known) -> None:

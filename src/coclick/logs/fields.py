@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MICRO = 1_000_000  # aggregated clicks are summed in millionths: exact, so no order of rows matters
+from coclick.logs.names import FIELDS
+from coclick.logs.rules import MICRO
+
 _MOST = 10**12
 _YEAR_2200 = 7_258_118_400_000_000  # in microseconds
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*")
@@ -54,6 +56,20 @@ class Column:
             return f"CASE WHEN isfinite({self.sql}) THEN epoch_us({self.sql}) END"
         time = f"TRY_CAST({self.sql} AS TIMESTAMPTZ)"
         return f"CASE WHEN isfinite({time}) THEN epoch_us({time}) ELSE {since} END"
+
+
+def typed(format: str, column: Mapping[str, Column], source: str) -> str:
+    """Relation that adds to the rows of a log or view their typed fields and `bad`."""
+    fields = {"clicks": click_fields, "view": view_fields}.get(format, event_fields)
+    return f"SELECT *, {fields(column)} FROM ({source})"
+
+
+def typed_names(format: str, fields: set[str]) -> list[str]:
+    """What the typed fields of a log or view are called."""
+    if format not in ("events", "ubi"):
+        return [name for name in FIELDS[format] if name in fields]
+    optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
+    return ["query", "doc", *(optional[name] for name in optional if name in fields)]
 
 
 def click_fields(column: Mapping[str, Column]) -> str:

@@ -14,7 +14,7 @@ import duckdb
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.threads import threads as all_threads
-from coclick.logs import arrays, clicks, documents, events, ids
+from coclick.logs import arrays, clicks, documents, events, ids, rules
 from coclick.logs.files import blame, expand, look
 from coclick.logs.history import write_history
 from coclick.logs.names import ACTIONS, FORMATS, weighted_actions
@@ -155,25 +155,18 @@ class _Build:
     def choose_edges(self, min_clicks: float, min_users: int) -> None:
         """Table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
         work, rows = self.work, self.rows
-        users = ""
         if rows.format == "clicks":
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.known is None:
             raise self._nothing()
         else:
-            counts = [f"sum(c{code})" for code in range(1, len(rows.actions) + 1)]
-            weighted = [f"{a.weight!r}::DOUBLE * {n}" for a, n in zip(rows.actions, counts, strict=True)]
-            candidates = f"""
-                SELECT q, d, {" + ".join(weighted)} AS clicks, {" + ".join(counts)} AS actions
-                FROM clicked GROUP BY q, d"""
-        if min_users > 1:
-            users = f"AND users >= {min_users}"
-            if rows.format != "clicks":
-                candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
+            candidates = rules.weighted_clicks(rows.actions)
+        if min_users > 1 and rows.format != "clicks":
+            candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
         work.run(f"""
             CREATE TABLE candidate AS {candidates};
             CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
-            WHERE actions >= {min_clicks!r} {users} ORDER BY q, d""")
+            WHERE {rules.passes(min_clicks, min_users)} ORDER BY q, d""")
         (pairs, total), (kept, kept_total) = (
             work.rows(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
             for table in ("candidate", "edge")

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from coclick.logs import scans, ubi
-from coclick.logs.fields import Column, click_fields, event_fields, view_fields
+from coclick.logs.fields import Column, typed, typed_names
 from coclick.logs.files import LogFile, check_gzip
-from coclick.logs.names import FIELDS, Action, action_codes
+from coclick.logs.names import Action, action_codes
 from coclick.logs.recognise import Found
 from coclick.logs.workspace import Workspace, literal, paths_sql
 
@@ -58,10 +58,7 @@ class Rows:
     @property
     def names(self) -> list[str]:
         """The columns of the relation."""
-        if not self.has_events:
-            return [name for name in FIELDS[self.format] if name in self.fields]
-        optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
-        return ["query", "doc", *(optional[name] for name in optional if name in self.fields)]
+        return typed_names(self.format, self.fields)
 
     def open(self, found: Sequence[Found]) -> None:
         """Read text files into Parquet, and make the relation over everything."""
@@ -119,8 +116,7 @@ class Rows:
         self.relation = self._stage(group, lines)
 
     def _typed(self, column: dict[str, Column], source: str) -> str:
-        fields = {"clicks": click_fields, "view": view_fields}.get(self.format, event_fields)
-        return f"SELECT *, {fields(column)} FROM ({source})"
+        return typed(self.format, column, source)
 
     def _tell_actions(self) -> None:
         """Give the actions that matter their codes, and count the others."""

@@ -1,0 +1,119 @@
+"""What Spark wrote, opened on one machine: tables of Parquet into the arrays that everything else works on.
+
+A graph or model from Spark has the same manifest, and partitioned tables instead of arrays. Opening reads
+them whole, by DuckDB, so it takes as long as that and as much memory as the arrays. A table has a row for
+each id, 0 … n − 1, in any order; what a stranger's file says is checked before it is believed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError
+from coclick.sparse import Csr
+from coclick.store import Artefact
+from coclick.strings import Strings, Vocab
+
+_SORTED_BY = {"edges": "q, d", "pairs": "q, d"}
+
+
+def is_parquet(source: Artefact) -> bool:
+    """Whether an artefact has tables instead of arrays."""
+    return source.manifest.get("layout") == "parquet"
+
+
+def columns(source: Artefact, table: str, select: str) -> dict[str, NDArray[Any]]:
+    """Columns of a table without nulls, in the order of its ids."""
+    import duckdb  # which takes longer than opening arrays does
+
+    paths = [str(path) for path in source.table(table)]
+    if not paths:
+        raise ArtefactError(f"{source.kind} has no table {table!r}", where=str(source.path))
+    rows = f"SELECT * FROM read_parquet($paths) ORDER BY {_SORTED_BY.get(table, 'id')}"
+    try:
+        with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
+            found = connection.execute(f"SELECT {select} FROM ({rows})", {"paths": paths}).fetchnumpy()
+    except duckdb.Error as error:
+        raise ArtefactError(f"the table {table!r} cannot be read: {error}", where=str(source.path)) from None
+    if any(np.ma.isMaskedArray(values) and values.mask.any() for values in found.values()):
+        raise _damaged(source, table)
+    return {name: np.asarray(values) for name, values in found.items()}
+
+
+def read_strings(source: Artefact, table: str, column: str) -> Strings:
+    """A column of texts."""
+    found = columns(source, table, f'id, "{column}" AS text')
+    _check_ids(source, table, found["id"])
+    return Strings.from_list(found["text"].tolist())
+
+
+def read_vocab(source: Artefact, table: str, column: str) -> Vocab:
+    """A column of distinct texts, in the order of their bytes or not."""
+    strings = read_strings(source, table, column)
+    keys = [strings.bytes(i) for i in range(len(strings))]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    if order == list(range(len(keys))):
+        return Vocab(strings.offsets, strings.data)
+    return Vocab(strings.offsets, strings.data, np.array(order, np.int32))
+
+
+def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray[Any]:
+    """A column of numbers."""
+    found = columns(source, table, f'id, "{column}" AS value')
+    _check_ids(source, table, found["id"])
+    return found["value"].astype(dtype)
+
+
+def read_csr(source: Artefact, table: str, rows: int, width: int) -> Csr:
+    """Sparse rows, stored as (id, columns, values): two lists a row."""
+    sizes = columns(source, table, 'id, len("columns") AS terms, len("values") AS weights')
+    _check_ids(source, table, sizes["id"])
+    flat = columns(source, table, 'unnest("columns") AS terms, unnest("values") AS weights')
+    indptr = np.concatenate([[0], np.cumsum(sizes["terms"])]).astype(np.int64)
+    matrix = Csr(indptr, flat["terms"].astype(np.int32), flat["weights"].astype(np.float32), width)
+    if matrix.rows != rows or not np.array_equal(sizes["terms"], sizes["weights"]):
+        raise _damaged(source, table)
+    return matrix.checked(f"the rows of {table!r}")
+
+
+def read_edges(source: Artefact, queries: int, docs: int) -> Csr:
+    """The clicks."""
+    found = columns(source, "edges", "q, d, clicks")
+    return _by_query(source, "edges", found, queries, docs, found["clicks"].astype(np.float32))
+
+
+def read_pairs(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[Any]]:
+    """The columns of the table of pairs, if there is one."""
+    if not source.table("pairs"):
+        return {}
+    found = columns(source, "pairs", "*")
+    rows = _by_query(source, "pairs", found, queries, docs, np.ones(len(found["q"]), np.float32))
+    counts = {name: values.astype(np.int32) for name, values in found.items() if name not in ("q", "d")}
+    return {"indptr": rows.indptr, "docs": rows.indices, **counts}
+
+
+def _by_query(
+    source: Artefact, table: str, found: dict[str, NDArray[Any]], rows: int, width: int, data: NDArray[Any]
+) -> Csr:
+    query, doc = found["q"], found["d"]
+    inside = all(
+        len(ids) == 0 or (ids.min() >= 0 and ids.max() < n) for ids, n in ((query, rows), (doc, width))
+    )
+    if not inside:
+        raise _damaged(source, table)
+    indptr = np.searchsorted(query, np.arange(rows + 1)).astype(np.int64)
+    return Csr(indptr, doc.astype(np.int32), data, width)
+
+
+def _check_ids(source: Artefact, table: str, ids: NDArray[Any]) -> None:
+    if not np.array_equal(ids, np.arange(len(ids))):
+        raise _damaged(source, table)
+
+
+def _damaged(source: Artefact, table: str) -> ArtefactError:
+    return ArtefactError(
+        f"the table {table!r} is damaged", where=str(source.path), hint="make the artefact again"
+    )

@@ -1,0 +1,209 @@
+"""`build` on Spark: a log in a DataFrame in, the same click graph out, as partitioned tables.
+
+Every rule is the local one: fields and what is wrong with them by `logs.fields`, texts by `normalise_batch`,
+sessions, weights and thresholds by `logs.rules`. Queries and documents stay texts until all is added up, and
+get their numbers last, in the order of their bytes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from coclick.errors import UserError
+from coclick.logs import rules
+from coclick.logs.names import ACTIONS, Action, action_codes, weighted_actions
+from coclick.logs.recognise import recognise
+from coclick.spark import documents, events
+from coclick.spark.engine import ours
+from coclick.spark.graph import SparkGraph
+from coclick.spark.numbering import numbered
+from coclick.spark.storage import Output, output
+from coclick.spark.typed import Typing, described
+
+LEFT_OUT = ["daily", "skips", "variants", "rejects", "views"]  # which only the local engine keeps
+_MOST_ACTIONS = 20
+
+
+def build(
+    spark: SparkSession,
+    log: DataFrame,
+    docs: DataFrame | None,
+    out: str,
+    *,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    min_clicks: float = 1,
+    min_users: int = 1,
+    actions: Mapping[str, float] | None = None,
+    force: bool = False,
+) -> SparkGraph:
+    """Build a click graph from a log and write it to the directory `out`, which all workers must reach.
+
+    The log is of aggregated `clicks` or of `events`; parameters mean what they mean to `coclick.build`. The
+    graph has clicks, texts and counts of pairs; `figures["left_out"]` names what only the local engine keeps.
+    """
+    started = time.monotonic()
+    if format not in ("auto", "clicks", "events"):
+        raise UserError(f"there is no format {format!r} on Spark", hint="choose auto, clicks or events")
+    if not (math.isfinite(min_clicks) and min_clicks >= 0 and min_users >= 1):
+        raise UserError("min-clicks must be 0 or more, and min-users 1 or more")
+    weighted = weighted_actions(actions)
+    session = ours(spark)
+    format, found, fields = recognise([described(log, "the log")], format, columns)
+    if min_users > 1 and not fields & {"user", "users"}:
+        raise UserError("min-users needs a log that tells the users", hint="leave --min-users out")
+    if actions is not None and "action" not in fields:
+        raise UserError("--actions needs a log of events with a column for the action")
+    with output(session, out, "graph", force) as target:
+        places = {name: place for name, place in found[0][1].items() if name in fields}
+        run = _Build(session, target, format, fields, weighted)
+        run.read(log, places)
+        run.add_up(min_clicks, min_users)
+        texts = run.write(docs)
+        run.figures["seconds"] = round(time.monotonic() - started, 2)
+        target.commit("graph", figures=run.figures, texts=texts, sizes=run.sizes)
+        path = target.place.path
+    return SparkGraph.open(spark, path)
+
+
+@dataclass
+class _Build:
+    """The steps of one build, and what they counted."""
+
+    spark: SparkSession
+    out: Output
+    format: str
+    fields: set[str]
+    actions: list[Action]
+    figures: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def read(self, log: DataFrame, places: dict[str, int]) -> None:
+        """Rows to typed fields; what is wrong with the others."""
+        chosen = sorted(set(places.values()))
+        quoted = [log[f"`{log.columns[i].replace('`', '``')}`"] for i in chosen]
+        typing = Typing(self.format, {name: chosen.index(place) for name, place in places.items()})
+        rows = self.out.work.saved("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
+        counts: dict[Any, int] = dict(rows.groupBy("bad").count().collect())
+        right = counts.pop(None, 0)
+        reasons = {why.replace("|", " "): n for why, n in counts.items()}
+        rejected = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+        self.figures |= {
+            "format": self.format,
+            "engine": "spark",
+            "left_out": LEFT_OUT,
+            "rows": right + sum(counts.values()),
+            "right": right,
+            "rejected": dict(rejected),
+        }
+        self.rows = rows.filter("bad IS NULL")
+        if self.format == "events":
+            self.figures["actions"] = {action.name: action.weight for action in self.actions}
+            self.rows = self._with_codes(self.rows)
+
+    def _with_codes(self, rows: DataFrame) -> DataFrame:
+        """Rows of actions that matter, with the action's code; the others are counted."""
+        if "action" not in self.fields:
+            return rows.withColumn("act", F.lit(1))
+        counts: dict[str, int] = dict(
+            rows.groupBy("action").count().orderBy(F.desc("count"), "action").collect()
+        )
+        codes = action_codes(counts, self.actions)
+        others = {name: count for name, count in counts.items() if name not in codes}
+        self.figures["other_actions"] = dict(list(others.items())[:_MOST_ACTIONS])
+        for code, action in enumerate(self.actions, 1):
+            if code not in codes.values() and action.name not in ACTIONS:
+                there = ", ".join(self.figures["other_actions"]) or "none but those that count"
+                raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {there}")
+        cases = F.lit(None).cast("int")
+        for name, code in codes.items():
+            cases = F.when(F.col("action") == name, code).otherwise(cases)
+        return rows.withColumn("act", cases).filter("act IS NOT NULL")
+
+    def add_up(self, min_clicks: float, min_users: int) -> None:
+        """Pairs, and of those the edges: both by texts."""
+        if self.format == "clicks":
+            self.rows.selectExpr("query AS q", "doc AS d", "*").createOrReplaceTempView("log_row")
+            sums = rules.pair_sums(self.fields)
+            pairs = self.spark.sql(f"SELECT q, d, {sums} FROM log_row GROUP BY q, d")
+            pairs = self.out.work.saved("pairs", pairs)
+            candidates = pairs.filter("clicks > 0").withColumn("actions", F.col("clicks"))
+            self.pairs = pairs.drop("clicks") if self.fields & {"impressions", "users"} else None
+        else:
+            found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
+            candidates, self.pairs = found
+        edges = candidates.filter(rules.passes(min_clicks, min_users)).selectExpr("q", "d", "clicks")
+        self.edges = self.out.work.saved("edges", edges)
+        (pairs_, total), (kept, kept_total) = (
+            frame.agg(F.count("*"), F.coalesce(F.sum("clicks"), F.lit(0.0))).collect()[0]
+            for frame in (candidates, self.edges)
+        )
+        if not kept:
+            raise self._nothing(pairs_)
+        self.thresholds = min_clicks > 1 or min_users > 1
+        self.figures |= {
+            "min_clicks": min_clicks,
+            "min_users": min_users,
+            "pairs_below_thresholds": pairs_ - kept,
+            "clicks_below_thresholds": round(total - kept_total, 6),
+        }
+
+    def write(self, docs: DataFrame | None) -> list[str]:
+        """Number what is used, and write all tables; returns the documents' fields."""
+        work, out = self.out.work, self.out
+        used = self.edges.select("q", "d") if self.pairs is None else self.pairs
+        if self.pairs is not None and self.thresholds:
+            used = used.join(self.edges.select("q").distinct(), "q", "left_semi")
+        texts = used.select(F.col("q").alias("text")).distinct()
+        names = used.select(F.col("d").alias("name")).distinct()
+        described_docs, fields = None, list[str]()
+        if docs is not None:
+            described_docs, fields = documents.read(docs, work)
+            self.figures |= documents.overlap(names, described_docs)
+            names = names.union(described_docs.select("name")).distinct()
+        queries, self.sizes["queries"] = numbered(texts, ["text"], work, "queries")
+        numbers, self.sizes["docs"] = numbered(names, ["name"], work, "docs")
+        queries = out.table("queries", queries.select("id", "text"))
+        if described_docs is not None:
+            filled = {f"text_{name}": F.coalesce(f"text_{name}", F.lit("")) for name in fields}
+            numbers = numbers.join(described_docs, "name", "left").withColumns(filled)
+        numbers = out.table("docs", numbers.select("id", "name", *(f"text_{name}" for name in fields)))
+        edges = self._ids(self.edges.withColumn("clicks", F.col("clicks").cast("float")), queries, numbers)
+        self.sizes["edges"] = out.table("edges", edges).count()
+        if self.pairs is not None:
+            out.table("pairs", self._ids(used, queries, numbers))
+        return fields
+
+    def _ids(self, frame: DataFrame, queries: DataFrame, docs: DataFrame) -> DataFrame:
+        """The same rows with numbers for texts."""
+        counts = [name for name in frame.columns if name not in ("q", "d")]
+        by_query = frame.join(queries.select(F.col("text").alias("q"), F.col("id").alias("query_id")), "q")
+        both = by_query.join(docs.select(F.col("name").alias("d"), F.col("id").alias("doc_id")), "d")
+        renamed = both.select(F.col("query_id").alias("q"), F.col("doc_id").alias("d"), *counts)
+        return renamed.sortWithinPartitions("q", "d")
+
+    def _nothing(self, below: int) -> UserError:
+        """No edge at all: why?"""
+        if below:
+            return UserError(
+                f"no pair passes the thresholds: {below:,} were clicked, none often enough",
+                hint="lower --min-clicks or --min-users",
+            )
+        if not self.figures["rows"]:
+            return UserError("the log is empty")
+        rejected = self.figures["rejected"]
+        what = f"no click in the log: {self.figures['rows']:,} rows were read"
+        if not rejected:
+            others = ", ".join(self.figures.get("other_actions", ())) or "impressions only"
+            return UserError(what, hint=f"say with --actions what counts as a click; the log has {others}")
+        reason, count = next(iter(rejected.items()))
+        return UserError(
+            f"{what}, {sum(rejected.values()):,} rejected; commonest reason: {reason} ({count:,})"
+        )

@@ -1,0 +1,52 @@
+"""Sessions in which our own settings hold, whatever those of the user's session are."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from coclick.errors import UserError
+from coclick.spark.session import check_installed, check_master, check_version
+
+_SETTINGS = {
+    "spark.sql.autoBroadcastJoinThreshold": "-1",  # a broadcast passes through the driver
+    "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",  # a number that does not fit is an error, not another number
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+    "spark.sql.parquet.compression.codec": "zstd",
+}
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+LEAST_PARTS = 8
+
+
+def started(master: str) -> SparkSession:
+    """A session for the command line."""
+    check_installed()
+    check_master(master)
+    builder = SparkSession.builder.master(master).appName("coclick")
+    for name, value in _QUIET.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def ours(spark: SparkSession) -> SparkSession:
+    """A session beside the user's, in the same application."""
+    check_version(spark.version)
+    if not hasattr(spark, "_jsc"):
+        raise UserError(
+            "coclick needs a classic Spark session, and this one is of Spark Connect",
+            hint="run on the cluster itself: SparkSession.builder.master(...)",
+        )
+    session = spark.newSession()
+    for name, value in _SETTINGS.items():
+        session.conf.set(name, value)
+    return session
+
+
+def default_parts(spark: SparkSession) -> int:
+    """As many parts as the user's shuffles have, and never fewer than eight."""
+    return max(LEAST_PARTS, int(spark.conf.get("spark.sql.shuffle.partitions") or 0))

@@ -1,0 +1,204 @@
+"""A matrix of edges, cut once so that every later step only moves vectors.
+
+A step computes rows of targets from rows of sources, `W @ X`, where an edge of W says that a target needs a
+source. The edges of W lie with their targets, as `links`: sparse rows whose columns are places in what the
+part will receive. The sources have `routes`: for each part the rows that it needs. So a vector travels once
+to each part that needs it, however many edges wait for it there: the least that a cut of the nodes allows.
+
+A target with more than `heavy` edges would make its part slow, and such a head is in every click log. Its
+edges lie with their sources instead. There they are added up, and only one sum a part and heavy target
+travels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from coclick.kernels.thresholded import thresholded_product
+from coclick.spark.parts import Nodes
+from coclick.spark.payload import cells, column, csr_arrays, csr_of, pack, unpack
+from coclick.spark.storage import Work
+from coclick.sparse import Csr
+
+HEAVY = 1_000_000  # edges
+_CUT = "kind string, part int, other int, payload binary"
+_BLOCK = "part int, kind string, payload binary"
+
+
+@dataclass(frozen=True)
+class Links:
+    """The edges of one part's targets."""
+
+    rows: Csr  # columns are places in what is received
+    expected: NDArray[np.int64]  # rows from each part of the sources
+
+    def pack(self) -> bytes:
+        """As bytes."""
+        return pack([self.expected, *csr_arrays(self.rows)])
+
+    @classmethod
+    def unpack(cls, payload: pa.Buffer | None, targets: int, parts: int) -> Links:
+        """From bytes; nothing at all is a part without edges."""
+        if payload is None:
+            return cls(Csr.empty(targets, 0), np.zeros(parts, np.int64))
+        expected, *arrays = unpack(payload)
+        return cls(csr_of(arrays), expected)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one part of the sources sends to each part of the targets."""
+
+    routes: dict[int, NDArray[np.int32]] = field(default_factory=dict)  # rows of this part
+    heavy: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # targets
+    sums: Csr | None = None  # for each heavy target the rows of this part that it sums, with their weights
+
+    def pack(self) -> bytes:
+        """As bytes."""
+        sums = self.sums if self.sums is not None else Csr.empty(0, 0)
+        order = list(self.routes)
+        return pack(
+            [
+                self.heavy,
+                *csr_arrays(sums),
+                np.array(order, np.int64),
+                *(self.routes[part] for part in order),
+            ]
+        )
+
+    @classmethod
+    def unpack(cls, payload: pa.Buffer | None) -> Plan:
+        """From bytes; nothing at all is a part that nobody needs."""
+        if payload is None:
+            return cls()
+        heavy, *rest = unpack(payload)
+        sums, order, rows = csr_of(rest[:4]), rest[4], rest[5:]
+        return cls(dict(zip(order.tolist(), rows, strict=True)), heavy, sums)
+
+    def partial_sums(self, vectors: Csr) -> Csr:
+        """For each heavy target the weighted sum of this part's vectors, with nothing pruned."""
+        if self.sums is None or not len(self.heavy):
+            return Csr.empty(0, vectors.columns)
+        return thresholded_product(self.sums, vectors, np.zeros(self.sums.rows, np.float32)).rows
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A matrix in blocks: `links` by the part of the targets, `plans` by the part of the sources."""
+
+    targets: Nodes
+    sources: Nodes
+    links: DataFrame  # part, kind, payload
+    plans: DataFrame
+
+
+def cut(edges: DataFrame, targets: Nodes, sources: Nodes, work: Work, name: str, heavy: int = HEAVY) -> Cut:
+    """Cut a matrix given as (target, source, weight)."""
+    parts = targets.parts
+    counts = edges.groupBy("target").count()
+    heads = counts.filter(F.col("count") > heavy).select("target", F.lit(True).alias("heavy"))
+    placed = edges.join(F.broadcast(heads), "target", "left").withColumns(
+        {
+            "heavy": F.coalesce("heavy", F.lit(False)),
+            "part": (F.when(F.col("heavy"), F.col("source")).otherwise(F.col("target")) % parts).cast("int"),
+        }
+    )
+
+    def blocks(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+        return _cut_part(key[0].as_py(), table, targets, sources)
+
+    pieces = placed.repartitionById(parts, "part").groupBy("part").applyInArrow(blocks, _CUT)
+    pieces = work.saved(name, pieces)
+    plans = pieces.filter("kind <> 'links'").repartitionById(parts, "part").groupBy("part")
+    return Cut(
+        targets,
+        sources,
+        pieces.filter("kind = 'links'").select("part", "kind", "payload"),
+        plans.applyInArrow(_gather_plan, _BLOCK),
+    )
+
+
+def _cut_part(part: int, table: pa.Table, targets: Nodes, sources: Nodes) -> pa.Table:
+    """The links of a part's light targets with the routes to it, and the sums for heavy targets from it."""
+    heavy = np.array(table["heavy"].combine_chunks().to_numpy(zero_copy_only=False))
+    target, source = column(table, "target"), column(table, "source")
+    weight = column(table, "weight").astype(np.float32)
+    found = list(_light_blocks(part, target[~heavy], source[~heavy], weight[~heavy], targets, sources))
+    if heavy.any():
+        sums = _sums(target[heavy], source[heavy] // sources.parts, weight[heavy], sources.rows(part))
+        found.append(("heavy", part, -1, pack([sums[0], *csr_arrays(sums[1])])))
+    kinds, owners, others, payloads = zip(*found, strict=True) if found else ((), (), (), ())
+    return pa.table(
+        {
+            "kind": pa.array(kinds, pa.string()),
+            "part": pa.array(owners, pa.int32()),
+            "other": pa.array(others, pa.int32()),
+            "payload": pa.array(payloads, pa.binary()),
+        }
+    )
+
+
+def _light_blocks(
+    part: int,
+    target: NDArray[np.int64],
+    source: NDArray[np.int64],
+    weight: NDArray[np.float32],
+    targets: Nodes,
+    sources: Nodes,
+) -> Iterator[tuple[str, int, int, bytes]]:
+    order = np.lexsort((source, target))  # sums add up in the order of ids, as on one machine
+    target, source, weight = target[order], source[order], weight[order]
+    home, row = source % sources.parts, source // sources.parts
+    needed, places = np.unique(home << 32 | row, return_inverse=True)
+    homes = needed >> 32
+    indptr = np.searchsorted(target // targets.parts, np.arange(targets.rows(part) + 1))
+    links = Csr(indptr.astype(np.int64), places.astype(np.int32), weight, len(needed))
+    expected = np.bincount(homes, minlength=sources.parts).astype(np.int64)
+    yield "links", part, -1, Links(links, expected).pack()
+    rows = (needed & 0xFFFFFFFF).astype(np.int32)
+    for other in np.flatnonzero(expected).tolist():
+        yield "route", other, part, pack([rows[homes == other]])
+
+
+def _sums(
+    target: NDArray[np.int64], row: NDArray[np.int64], weight: NDArray[np.float32], rows: int
+) -> tuple[NDArray[np.int64], Csr]:
+    """Heavy targets, and for each the rows of this part that it sums."""
+    order = np.lexsort((row, target))
+    heads, counts = np.unique(target, return_counts=True)
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return heads, Csr(indptr, row[order].astype(np.int32), weight[order], rows)
+
+
+def _gather_plan(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+    """All that a part sends, in one block."""
+    routes: dict[int, NDArray[np.int32]] = {}
+    plan = Plan()
+    for kind, other, payload in zip(
+        table["kind"].to_pylist(), table["other"].to_pylist(), cells(table, "payload"), strict=True
+    ):
+        if kind == "route":
+            routes[other] = unpack(payload)[0]
+        else:
+            heavy, *sums = unpack(payload)
+            plan = Plan({}, heavy, csr_of(sums))
+    whole = Plan(dict(sorted(routes.items())), plan.heavy, plan.sums)
+    return block_table(key[0].as_py(), "plan", whole.pack())
+
+
+def block_table(part: int, kind: str, payload: bytes) -> pa.Table:
+    """One block as a table of one row."""
+    return pa.table(
+        {
+            "part": pa.array([part], pa.int32()),
+            "kind": pa.array([kind], pa.string()),
+            "payload": pa.array([payload], pa.binary()),
+        }
+    )

@@ -1,0 +1,177 @@
+"""One step: rows of sources travel along the routes, and each part of the targets adds up what arrives.
+
+    state ──emit──▶ messages ──shuffle──▶ absorb (with the links that lie there) ──▶ state, on disk
+
+A state is one row a part: its vectors, and the plan of the next step. It is written to the work directory
+after every step, so that a worker that dies costs the step it was in and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.storagelevel import StorageLevel
+
+from coclick.kernels.packed import MOST_ENTRIES, PackedRows
+from coclick.kernels.propagation import propagate
+from coclick.kernels.threads import set_threads
+from coclick.spark.links import Cut, Links, Plan
+from coclick.spark.parts import Nodes
+from coclick.spark.payload import cells, csr_arrays, csr_of, pack, pack_csr, unpack, unpack_csr
+from coclick.spark.storage import Work
+from coclick.sparse import Csr, stack, where
+
+Kernel = Callable[[Csr, Csr], Csr]  # from weights and rows to the weighted sums, as the model wants them
+
+STATE = "part int, vectors binary, plan binary"
+_MESSAGE = "part int, sender int, payload binary"
+
+
+@dataclass(frozen=True)
+class TopK:
+    """norm(top_K(W X)) by the local kernel. Terms are numbered by hash, so ties go to the smaller."""
+
+    k: int
+
+    def __call__(self, weights: Csr, rows: Csr) -> Csr:
+        """The rows of targets."""
+        ties = np.zeros(rows.columns, np.uint32)
+        return propagate(weights, PackedRows.from_csr(rows), self.k, ties).to_csr()
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step that can be run any number of times: its links, with what the targets send afterwards."""
+
+    targets: Nodes
+    sources: Nodes
+    blocks: DataFrame  # part, kind, payload: links, and the plan of the next step
+    columns: int  # of vectors
+
+    @classmethod
+    def of(cls, spark: SparkSession, edges: Cut, then: Cut | None, columns: int) -> Step:
+        """Lay links and plans side by side, each part on one executor, where they stay."""
+        parts = edges.targets.parts
+        every = spark.range(parts).select(
+            F.col("id").cast("int").alias("part"),
+            F.lit("part").alias("kind"),
+            F.lit(None).cast("binary").alias("payload"),
+        )
+        blocks = every.union(edges.links)
+        if then is not None:
+            blocks = blocks.union(then.plans)
+        placed = blocks.repartitionById(parts, "part").persist(StorageLevel.DISK_ONLY)
+        return cls(edges.targets, edges.sources, placed, columns)
+
+    def run(self, state: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
+        """The state of the targets after the step, as read from where it was written."""
+        targets, columns, parts = self.targets, self.columns, self.targets.parts
+        senders = self.sources.parts
+
+        def absorb(key: tuple[pa.Scalar, ...], blocks: pa.Table, messages: pa.Table) -> pa.Table:
+            set_threads(1)
+            part = key[0].as_py()
+            held = dict(zip(blocks["kind"].to_pylist(), cells(blocks, "payload"), strict=True))
+            links = Links.unpack(held.get("links"), targets.rows(part), senders)
+            vectors = _absorb(links, messages, kernel, columns)
+            plan = held["plan"].to_pybytes() if "plan" in held else None
+            return state_table(part, vectors, plan)
+
+        messages = state.mapInArrow(_Emit(parts), _MESSAGE).repartitionById(parts, "part")
+        absorbed = self.blocks.groupBy("part").cogroup(messages.groupBy("part")).applyInArrow(absorb, STATE)
+        return work.saved(name, absorbed)
+
+    def done(self) -> None:
+        """Let go of what lies on the executors."""
+        self.blocks.unpersist()
+
+
+def state_table(part: int, vectors: Csr, plan: bytes | None) -> pa.Table:
+    """The state of a part as a table of one row."""
+    return pa.table(
+        {
+            "part": pa.array([part], pa.int32()),
+            "vectors": pa.array([pack_csr(vectors)], pa.binary()),
+            "plan": pa.array([plan], pa.binary()),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Emit:
+    """From states to messages, one for each part that needs something."""
+
+    parts: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        set_threads(1)
+        for batch in batches:
+            for part, vectors, plan in zip(
+                batch["part"].to_pylist(), cells(batch, "vectors"), cells(batch, "plan"), strict=True
+            ):
+                for receiver, payload in _messages(unpack_csr(vectors), Plan.unpack(plan), self.parts):
+                    yield pa.record_batch(
+                        {
+                            "part": pa.array([receiver], pa.int32()),
+                            "sender": pa.array([part], pa.int32()),
+                            "payload": pa.array([payload], pa.binary()),
+                        }
+                    )
+
+
+def _messages(vectors: Csr, plan: Plan, parts: int) -> Iterator[tuple[int, bytes]]:
+    """For each receiver the vectors it needs, and partial sums of its heavy rows."""
+    sums = plan.partial_sums(vectors)
+    homes = plan.heavy % parts
+    for receiver in sorted({*plan.routes, *np.unique(homes).tolist()}):
+        chosen = vectors.take(plan.routes.get(receiver, np.empty(0, np.int32)))
+        own = np.flatnonzero(homes == receiver)
+        rows = (plan.heavy[own] // parts).astype(np.int32)
+        yield receiver, pack([*csr_arrays(chosen), rows, *csr_arrays(sums.take(own))])
+
+
+def _absorb(links: Links, messages: pa.Table, kernel: Kernel, columns: int) -> Csr:
+    """The rows of a part's targets from what arrived."""
+    empty = Csr.empty(0, columns)
+    received: dict[int, Csr] = {}
+    heavy_rows: list[NDArray[np.int32]] = []
+    heavy_sums: list[Csr] = []
+    arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
+    for sender in sorted(arrived):  # sums add up in the same order, whatever order messages arrive in
+        arrays = unpack(arrived[sender])
+        received[sender] = csr_of(arrays[:4])
+        heavy_rows.append(arrays[4])
+        heavy_sums.append(csr_of(arrays[5:]))
+    parts = [received.get(sender, empty) for sender in range(len(links.expected))]
+    if [part.rows for part in parts] != links.expected.tolist():
+        raise RuntimeError(
+            "what arrived is not what the routes promise"
+        )  # a defect, or a damaged work directory
+    vectors = kernel(links.rows, stack(empty, *parts))
+    if not sum(map(len, heavy_rows)):
+        return vectors
+    heads, sums = _add_up(np.concatenate(heavy_rows), stack(empty, *heavy_sums), kernel)
+    light = np.ones(vectors.rows, bool)
+    light[heads] = False
+    return where(light, vectors, sums)
+
+
+def _add_up(rows: NDArray[np.int32], sums: Csr, kernel: Kernel) -> tuple[NDArray[np.int32], Csr]:
+    """The heavy rows and their vectors, from partial sums. A sum too long for a packed row is several."""
+    pieces, lengths = -(-sums.lengths() // MOST_ENTRIES), sums.lengths()
+    starts = np.concatenate([np.arange(n) * MOST_ENTRIES for n in pieces]) if len(pieces) else pieces
+    owner = np.repeat(np.arange(sums.rows), pieces)
+    ends = np.minimum(starts + MOST_ENTRIES, lengths[owner]) - starts
+    cut = Csr(np.concatenate([[0], np.cumsum(ends)]).astype(np.int64), sums.indices, sums.data, sums.columns)
+    heads = np.unique(rows)
+    target = rows[owner]
+    order = np.argsort(target, kind="stable").astype(np.int32)
+    indptr = np.searchsorted(target[order], np.append(heads, heads[-1] + 1)).astype(np.int64)
+    ones = np.ones(len(order), np.float32)
+    return heads, kernel(Csr(indptr, order, ones, cut.rows), cut)

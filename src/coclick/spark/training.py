@@ -1,0 +1,74 @@
+"""`train` on Spark: which models run there, and the directory that they leave."""
+
+from __future__ import annotations
+
+import importlib
+import time
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from coclick.errors import UserError
+from coclick.model import Model, create
+from coclick.spark.engine import default_parts
+from coclick.spark.graph import SparkGraph
+from coclick.spark.links import HEAVY
+from coclick.spark.storage import Output, output
+from coclick.spec import check, parameters_of
+
+# Model → the module whose `learn` runs it. The operator of `pls` and the rounds of `bltm` are products with
+# the same matrices, so they will be steps, too: `docs/spark.md` says how.
+MODELS = {"vpcg": "coclick.spark.vpcg"}
+
+
+def train(
+    spark: SparkSession,
+    spec: str | Model,
+    graph: str | SparkGraph,
+    out: str,
+    *,
+    parts: int | None = None,
+    heavy: int = HEAVY,
+    force: bool = False,
+) -> str:
+    """Train a model on a graph that was built on Spark and write it to the directory `out`; returns the path.
+
+    `parts` is the number of blocks that queries and documents are cut into; `heavy` the number of edges from
+    which a row is cut itself.
+    """
+    started = time.monotonic()
+    model = create(spec) if isinstance(spec, str) else spec
+    check(model)
+    if model.name not in MODELS:
+        raise UserError(
+            f"{model.name} does not run on Spark",
+            hint=f"models that do: {', '.join(MODELS)}; --engine local runs all of them",
+        )
+    source = SparkGraph.open(spark, graph) if isinstance(graph, str) else graph
+    learn = importlib.import_module(MODELS[model.name]).learn
+    with output(source.spark, out, "model", force) as target:
+        learned = learn(model, source, target, parts or default_parts(spark), heavy)
+        texts = _carry(source, target)
+        figures = {"engine": "spark", **learned.figures, "seconds": round(time.monotonic() - started, 2)}
+        target.commit(
+            "model",
+            spec=str(model),
+            graph=source.digest,
+            model=model.name,
+            parameters={field.name: getattr(model, field.name) for field in parameters_of(type(model))},
+            figures=figures,
+            state=learned.state,
+            texts=texts,
+            sizes=source.manifest["sizes"],
+        )
+        return target.place.path
+
+
+def _carry(graph: SparkGraph, out: Output) -> list[str]:
+    """What a model needs of its graph, so that its directory can be moved: returns the fields of texts."""
+    short = "title" if "title" in graph.texts else next(iter(graph.texts), None)
+    fields = [short] if short else []
+    out.table("queries", graph.table("queries"))
+    out.table("docs", graph.table("docs").select("id", "name", *(F.col(f"text_{name}") for name in fields)))
+    out.table("edges", graph.table("edges"))
+    return fields

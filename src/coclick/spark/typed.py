@@ -1,0 +1,99 @@
+"""The rows of a log as typed fields, by the same SQL as on one machine: DuckDB runs it on every Arrow batch.
+
+What a number, a time, a missing value or a wrong row is, `coclick.logs.fields` says alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+
+from coclick.logs.fields import Column, typed, typed_names
+from coclick.logs.files import LogFile
+from coclick.text import normalise_batch
+
+BLANK = "query|is blank once normalised"
+_TYPES = {
+    "query": "string",
+    "doc": "string",
+    "action": "string",
+    "usr": "string",
+    "ts": "bigint",
+    "position": "int",
+    "clicks": "bigint",
+    "impressions": "bigint",
+    "users": "bigint",
+}
+_KINDS = {"string": "VARCHAR", "binary": "BLOB"}
+
+
+def in_memory() -> duckdb.DuckDBPyConnection:
+    """A database for one task, with the settings of a local build."""
+    settings = {"threads": 1, "autoinstall_known_extensions": False, "TimeZone": "UTC"}
+    return duckdb.connect(":memory:", config=settings)  # type: ignore[arg-type]
+
+
+def described(frame: DataFrame, what: str) -> LogFile:
+    """A DataFrame as the kind of file that it is most like, so that the same code recognises its columns."""
+    kinds = tuple(_KINDS.get(kind, kind.upper()) for _, kind in frame.dtypes)
+    return LogFile(Path(what), "parquet", False, tuple(frame.columns), kinds)
+
+
+@dataclass(frozen=True)
+class Typing:
+    """From batches of a log's columns to batches of typed fields, `bad` saying what is wrong with a row."""
+
+    format: str
+    places: dict[str, int]  # field → column
+
+    @property
+    def names(self) -> list[str]:
+        """The typed fields."""
+        return typed_names(self.format, set(self.places))
+
+    @property
+    def schema(self) -> str:
+        """As Spark wants it."""
+        return ", ".join(f"{name} {_TYPES[name]}" for name in self.names) + ", bad string"
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """For `mapInArrow`."""
+        with in_memory() as connection:
+            for batch in batches:
+                if batch.num_rows:
+                    yield from self._typed(connection, pa.Table.from_batches([batch]))
+
+    def _typed(self, connection: Any, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        renamed = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
+        connection.register("batch", renamed)
+        kinds = {name: kind for name, kind, *_ in connection.execute("DESCRIBE batch").fetchall()}
+        column = {field: Column(f"c{i}", kinds[f"c{i}"]) for field, i in self.places.items()}
+        source = typed(self.format, column, "SELECT *, NULL::VARCHAR AS problem FROM batch")
+        casts = ", ".join(f"CAST({name} AS {_sql(_TYPES[name])}) AS {name}" for name in self.names)
+        found = connection.sql(f"SELECT {casts}, bad FROM ({source})").to_arrow_table()
+        yield from _normalised(found).to_batches()
+
+
+def _sql(kind: str) -> str:
+    return "VARCHAR" if kind == "string" else kind
+
+
+def _normalised(table: pa.Table) -> pa.Table:
+    """The same rows with normalised queries; one of which nothing is left is wrong."""
+    spelt = table["query"].combine_chunks().dictionary_encode()
+    if isinstance(spelt, pa.ChunkedArray):
+        spelt = spelt.combine_chunks()
+    texts = pa.array(normalise_batch(spelt.dictionary.to_pylist()), pa.string())
+    queries = texts.take(spelt.indices)
+    blank = pc.and_(pc.equal(queries, ""), pc.is_null(table["bad"]))
+    bad = pc.if_else(blank, pa.scalar(BLANK), table["bad"])
+    at = table.schema.get_field_index
+    table = table.set_column(at("query"), "query", queries)
+    return table.set_column(at("bad"), "bad", bad)
