@@ -54,7 +54,7 @@ def run(directory: Path) -> None:
     write_report(board, directory / "report.html", figures)
     _heading("4. Searches, with their reasons")
     model = train(CHOSEN, graph, for_terminal()).save(model_path, force=True)
-    train(BESIDE, graph, for_terminal()).save(directory / "beside", force=True)
+    train(BESIDE, graph, for_terminal()).save(directory / "pls", force=True)
     examples = _examples(model, judgments)
     for query in examples:
         _search(model, query)
@@ -65,7 +65,7 @@ def run(directory: Path) -> None:
         f'coclick similar {model_path} "{query}"',
         f'coclick expand {model_path} "{query}"',
         f"coclick compare {graph_path}",
-        f"coclick serve {model_path} {directory}/beside --report {directory}/report.html",
+        f"coclick serve vpcg={model_path} {directory}/pls --report {directory}/report.html",
         "coclick build YOUR_LOG.tsv --docs YOUR_DOCS.tsv -o graph      (your own log; see docs/tutorial.md)",
     ):
         show.console.print(f"  {command if ' YOUR' in command else '.venv/bin/' + command}", soft_wrap=True)
