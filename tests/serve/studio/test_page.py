@@ -99,6 +99,7 @@ def test_why_opens_over_the_results_and_its_link_leads_there(page):
     ]
     total = float(page.locator("#drawer > div > .part.total .figure").inner_text())
     assert sum(values) == pytest.approx(total, abs=0.001 * len(values))
+    page.wait_for_selector("#drawer .graph .node")
     assert page.locator("#drawer .graph .node").count() > 2
     assert page.locator("#drawer .graph path").count() > 1
     page.keyboard.press("Escape")
@@ -170,7 +171,7 @@ def test_the_leaderboard_is_the_report(page):
     assert page.locator("#leaderboard tbody tr").count() == 2
     assert page.locator("#breakdown table").count() > 0
     page.locator("#queries summary").first.click()
-    assert page.locator("#queries .rankings ol").count() > 0
+    page.wait_for_selector("#queries .rankings ol")
     page.locator("main nav a").last.click()
     assert page.url.endswith("#queries")
     assert page.locator("#leaderboard").count() == 1, "a link inside the page draws nothing anew"
