@@ -128,7 +128,13 @@ def _vector(model: VectorModel | ProjectionModel, vectors: Any, row: int) -> Ans
     return {
         "dimensions": len(model.terms_),
         "terms": [
-            {"term": model.terms_[t], "word": model.surfaces_[t], "id": t, "weight": weight}
+            {
+                "term": model.terms_[t],
+                "word": model.surfaces_[t],
+                "id": t,
+                "number": int(model.term_numbers[t]),
+                "weight": weight,
+            }
             for t, weight in zip(terms[order].tolist(), weights[order].tolist(), strict=True)
         ],
     }

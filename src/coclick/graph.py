@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError, UserError
+from coclick.manifest import a_kind
 from coclick.own_views import View, check_name, merged, placed, view_names
 from coclick.parquet import is_parquet, read_edges, read_pairs, read_strings, read_vocab
 from coclick.sparse import Csr
@@ -152,7 +153,7 @@ class ClickGraph:
         """Open a graph on disk, in milliseconds whatever its size."""
         source = Artefact(path)
         if source.kind != "graph":
-            raise UserError(f"this is a {source.kind}, not a graph", where=str(path))
+            raise UserError(f"this is {a_kind(source.kind)}, not a graph", where=str(path))
         return cls.read(source)
 
     @classmethod

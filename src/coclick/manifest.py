@@ -52,6 +52,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
+def a_kind(kind: str) -> str:
+    """A kind of artefact in a sentence: a graph, a model, an export."""
+    return f"an {kind}" if kind[:1] in "aeiou" else f"a {kind}"
+
+
 def _problem(manifest: Any) -> str | None:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("kind"), str):
         return "no kind"

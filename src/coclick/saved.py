@@ -13,6 +13,7 @@ from typing import Any
 from coclick import spec as specs
 from coclick.errors import ArtefactError, UserError
 from coclick.graph import ClickGraph
+from coclick.manifest import a_kind
 from coclick.model import Model, model_class
 from coclick.state import read_value, write_value
 from coclick.store import Artefact, ArtefactWriter, writing
@@ -40,7 +41,7 @@ def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
     source = Artefact(path)
     if source.kind != "model":
         raise UserError(
-            f"this is a {source.kind}, not a model",
+            f"this is {a_kind(source.kind)}, not a model",
             where=str(path),
             hint="train one: coclick train vpcg GRAPH",
         )

@@ -28,7 +28,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, CoclickError, UserError
-from coclick.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, OWN_NAME, read_manifest
+from coclick.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, OWN_NAME, a_kind, read_manifest
 
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 _CHUNK = 1 << 24
@@ -360,7 +360,7 @@ def _check_kind(path: Path, kind: str | None) -> None:
     there = read_manifest(path)["kind"]
     if kind not in (None, there):
         raise UserError(
-            f"the output is a {there}, and a {kind} does not replace it",
+            f"the output is {a_kind(there)}, and {a_kind(str(kind))} does not replace it",
             where=str(path),
             hint="choose another directory",
         )

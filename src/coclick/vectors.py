@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from coclick.origins import NoOrigin, Origin
 from coclick.run import Run, without_itself
 from coclick.sparse import Csr, stack
 from coclick.strings import Strings, Vocab
+from coclick.term_numbers import numbered
 from coclick.text import normalise
 
 
@@ -56,6 +58,11 @@ class VectorModel(Model):
         return NoOrigin()
 
     # -- what follows ----------------------------------------------------------------------------------
+
+    @cached_property
+    def term_numbers(self) -> NDArray[np.int64]:
+        """For each term the number of its surface form: see `coclick.term_numbers`."""
+        return numbered(self.surfaces_.to_list())
 
     def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Dot products."""

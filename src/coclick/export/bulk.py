@@ -37,12 +37,11 @@ class BulkEngine(Engine):
 
     def write_documents(self, folder: Path, blocks: Iterator[Block]) -> None:
         """Two lines a document, in files that are small enough for one request."""
-        keys = [f"{token}:" for token in quoted(self.tokens)]
 
         def pieces() -> Iterator[str]:
             for block in blocks:
                 ids, titles = quoted(block.ids), quoted(block.titles)
-                words = pairs(block.vectors, keys, numbers(block.vectors.data), ",")
+                words = pairs(block.vectors, self.keys, numbers(block.vectors.data), ",")
                 yield "".join(
                     f'{{"index":{{"_id":{doc}}}}}\n{{"doc":{doc},"title":{title},"words":{{{row}}}}}\n'
                     for doc, title, row in zip(ids, titles, words, strict=True)

@@ -60,6 +60,10 @@ class Content:
             return self.model.doc_index_.vectors.shape[1]
         return self.model.doc_index_.vectors.columns
 
+    def numbers(self) -> NDArray[np.int64]:
+        """A number for each token, for engines that have no names."""
+        return np.empty(0, np.int64) if isinstance(self.model, ProjectionModel) else self.model.term_numbers
+
     def documents(self, rows: NDArray[np.integer]) -> Csr:
         """The vectors of some documents."""
         if isinstance(self.model, ProjectionModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -82,8 +83,12 @@ class Engine(ABC):
         """Each query's vector as the JSON that the engine is asked with."""
         if self.content.dense:
             return [f"[{row}]" for row in joined(vectors, numbers(vectors.data), ",")]
-        keys = [f"{token}:" for token in quoted(self.tokens)]
-        return [f"{{{row}}}" for row in pairs(vectors, keys, numbers(self.asked(vectors.data)), ",")]
+        return [f"{{{row}}}" for row in pairs(vectors, self.keys, numbers(self.asked(vectors.data)), ",")]
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Tokens as keys of JSON objects."""
+        return [f"{token}:" for token in quoted(self.tokens)]
 
     # -- what follows ------------------------------------------------------------------------------------
 

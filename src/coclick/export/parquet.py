@@ -21,7 +21,7 @@ from coclick.export.lines import joined, numbers
 from coclick.export.sample import Sample
 from coclick.sparse import Csr
 
-_ROWS = 1 << 17  # of a file
+_ROWS = 1 << 16  # of a file
 _BETWEEN = "\x1f"  # no word holds it: words are cut where it stands
 
 

@@ -17,12 +17,15 @@ from coclick.export.folder import write_text
 from coclick.export.limits import Block, Limits
 from coclick.export.lines import joined, numbers, pairs, write_terms
 from coclick.export.sample import Sample
-from coclick.export.tokens import ID_SPACE, numbered
 from coclick.files import write_file
 from coclick.sparse import Csr
+from coclick.term_numbers import SPACE
 
 _INDEXED_WORDS, _INDEXED, _INDEXED_HALF = 1000, 2000, 4000
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_WORDS = """
+`terms.tsv` has the dimension of each word: `number` in what `coclick vectors` prints, plus one.
+"""
 
 
 class PgVector(Engine):
@@ -37,13 +40,13 @@ class PgVector(Engine):
     def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
         """With numbers for words."""
         super().__init__(content, index, most_weights)
-        self.ids = numbered(self.tokens)
+        self.ids = content.numbers()
         self._keys = [f"{number + 1}:" for number in self.ids.tolist()]
         self._longest = 0
 
     @property
     def _type(self) -> str:
-        return f"vector({self.content.columns})" if self.content.dense else f"sparsevec({ID_SPACE})"
+        return f"vector({self.content.columns})" if self.content.dense else f"sparsevec({SPACE})"
 
     def write_schema(self, folder: Path) -> None:
         """Tables, and an index for those who want it: it is approximate."""
@@ -105,6 +108,7 @@ LIMIT 10;
     def readme(self, sample: Sample) -> str:
         """With psql."""
         asked = f"SELECT vector FROM {self.index}_queries WHERE query = '…'"
+        words = "" if self.content.dense else _WORDS
         return f"""
 In this folder, with the address of your database in place of `$DB`:
 
@@ -114,14 +118,14 @@ In this folder, with the address of your database in place of `$DB`:
 
 This is exact: it reads the whole table. `psql $DB -f index.sql` makes an HNSW index, which is fast and
 approximate (`SET hnsw.ef_search = 200` finds more); leave `doc` out of `ORDER BY` then, or it is not used.
-A query of the log is asked with `ORDER BY vector <#> ({asked})`.
+A query of the log is asked with `ORDER BY vector <#> ({asked})`.{words}
 """
 
     def _literals(self, vectors: Csr) -> list[str]:
         """`{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`."""
         if self.content.dense:
             return [f"[{row}]" for row in joined(vectors, numbers(vectors.data), ",")]
-        return [f"{{{row}}}/{ID_SPACE}" for row in pairs(vectors, self._keys, numbers(vectors.data), ",")]
+        return [f"{{{row}}}/{SPACE}" for row in pairs(vectors, self._keys, numbers(vectors.data), ",")]
 
     def _index(self) -> str:
         name, dim = self.index, self.content.columns

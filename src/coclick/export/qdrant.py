@@ -19,7 +19,7 @@ from coclick.export.folder import write_json
 from coclick.export.limits import Block, Limits
 from coclick.export.lines import joined, numbers, quoted, whole_numbers, write_terms
 from coclick.export.sample import Sample
-from coclick.export.tokens import by_number, numbered
+from coclick.export.tokens import by_number
 from coclick.files import write_file
 from coclick.sparse import Csr
 
@@ -38,7 +38,7 @@ class Qdrant(Engine):
     def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
         """With numbers for words."""
         super().__init__(content, index, most_weights)
-        self.ids = numbered(self.tokens)
+        self.ids = content.numbers()
         self._vector = "image" if content.dense else "words"
 
     def write_schema(self, folder: Path) -> None:
@@ -96,7 +96,8 @@ In this folder:
     curl -X POST $URL/points/query -H "$JSON" -d @sample.json
 
 Search of sparse vectors is exact. A point's id is the MD5 of the document's id, as a UUID, so that to load an
-export again replaces its documents. `terms.tsv` says which number stands for which word.
+export again replaces its documents. `terms.tsv` says which number stands for which word;
+so does `number` in what `coclick vectors` prints.
 """
 
 

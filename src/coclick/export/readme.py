@@ -32,9 +32,8 @@ def _query_vectors(engine: Engine) -> str:
     ways = [
         f"- {engine.queries_are} has the vectors of the log's most clicked queries, ready to be used.",
         "- `coclick serve MODEL` answers `/vectors?q=…` for any query, also for one that the log never had.",
+        "- `coclick vectors MODEL QUERY` prints the vector of one query.",
     ]
-    if not engine.content.dense:
-        ways.append("- `coclick expand MODEL QUERY --json` prints the words and weights of one query.")
     if engine.token_note and not engine.content.dense:
         ways.append(f"\n{engine.token_note}")
     return "\n".join(ways)

@@ -20,13 +20,14 @@ from coclick.export.content import Content
 from coclick.export.engine import Engine
 from coclick.export.folder import write_json, write_text
 from coclick.export.limits import Block, Limits, Weights
-from coclick.export.lines import joined, quoted
+from coclick.export.lines import pairs, quoted
 from coclick.export.sample import Sample
 from coclick.files import write_file
 from coclick.sparse import Csr
 
 _BITS = 12
 _MOST = (1 << _BITS) - 1
+_ENDS = [f'/{bit}"' for bit in range(_BITS)]  # of quoted terms
 
 _LOAD = '''"""Make a tantivy index of documents.ndjson: python load.py INDEX (needs: pip install tantivy)."""
 
@@ -105,6 +106,7 @@ class Tantivy(Engine):
         """With the worth of the lowest bit."""
         super().__init__(content, index, most_weights)
         self.unit = (content.largest() or 1.0) / _MOST
+        self._starts = [token[:-1] for token in quoted(self.tokens)]
 
     def stored(self, weights: Weights) -> Weights:
         """In multiples of the lowest bit."""
@@ -150,11 +152,9 @@ In this folder, where `~/tantivy` is the index to be made:
         """For each document the quoted terms of the bits that are set."""
         values = vectors.data.astype(np.int64)
         entry, bit = np.nonzero(values[:, None] >> np.arange(_BITS) & 1)
-        names = quoted(self.tokens)
-        found = zip(vectors.indices[entry].tolist(), bit.tolist(), strict=True)
-        terms = [f'{names[term][:-1]}/{b}"' for term, b in found]
         ends = np.searchsorted(entry, vectors.indptr)
-        return joined(Csr(ends, np.empty(0, np.int32), np.empty(0, np.float32), 0), terms, ",")
+        of_bits = Csr(ends, vectors.indices[entry], vectors.data[entry], vectors.columns)
+        return pairs(of_bits, self._starts, [_ENDS[b] for b in bit.tolist()], ",")
 
 
 ENGINE = Tantivy

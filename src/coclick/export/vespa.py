@@ -112,12 +112,11 @@ class Vespa(Engine):
 
     def write_documents(self, folder: Path, blocks: Iterator[Block]) -> None:
         """One a line."""
-        keys = [f"{token}:" for token in quoted(self.tokens)]
         head = f"id:{self.index}:{self.index}::"
 
         def lines() -> Iterator[str]:
             for block in blocks:
-                words = pairs(block.vectors, keys, whole_numbers(block.vectors.data), ",")
+                words = pairs(block.vectors, self.keys, whole_numbers(block.vectors.data), ",")
                 ids, docs, titles = (
                     quoted(head + doc for doc in block.ids),
                     quoted(block.ids),
@@ -130,8 +129,9 @@ class Vespa(Engine):
 
     def query_vectors(self, vectors: Csr) -> list[str]:
         """With whole numbers."""
-        keys = [f"{token}:" for token in quoted(self.tokens)]
-        return [f"{{{row}}}" for row in pairs(vectors, keys, whole_numbers(self.asked(vectors.data)), ",")]
+        return [
+            f"{{{row}}}" for row in pairs(vectors, self.keys, whole_numbers(self.asked(vectors.data)), ",")
+        ]
 
     def write_sample(self, folder: Path, sample: Sample) -> None:
         """The body of a search."""

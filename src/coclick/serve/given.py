@@ -125,11 +125,12 @@ class ExplainAnswer(BaseModel):
 
 
 class Term(BaseModel):
-    """An entry of a sparse vector: the term, how people write it, its number, its weight."""
+    """An entry of a sparse vector: the term, how people write it, its column, its number in exports."""
 
     term: str
     word: str
     id: int
+    number: int
     weight: float
 
 
