@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coclick.errors import UserError
 from coclick.model import Model
-from coclick.overlap import OverlapProjection
-from coclick.projection import ProjectionModel
 from coclick.run import Run
 from coclick.text import normalise
-from coclick.vectors import VectorModel
+
+if TYPE_CHECKING:
+    from coclick.projection import ProjectionModel
+    from coclick.vectors import VectorModel
 
 Answer = dict[str, Any]
 
@@ -115,13 +116,17 @@ def _documents(model: Model, run: Run, query: int) -> list[Answer]:
 
 def _with_vectors(model: Model) -> VectorModel | ProjectionModel:
     """A model whose scores are the dot products of its vectors."""
+    from coclick.overlap import OverlapProjection  # here: a wrong path is told before these are loaded
+    from coclick.projection import ProjectionModel
+    from coclick.vectors import VectorModel
+
     if isinstance(model, VectorModel | ProjectionModel) and not isinstance(model, OverlapProjection):
         return model
     raise UserError(f"{model.name} has no vectors whose dot products are its scores")
 
 
-def _vector(model: VectorModel | ProjectionModel, vectors: Any, row: int) -> Answer:
-    if isinstance(model, ProjectionModel):
+def _vector(model: Any, vectors: Any, row: int) -> Answer:
+    if isinstance(vectors, np.ndarray):
         return {"dimensions": vectors.shape[1], "values": vectors[row].tolist()}
     terms, weights = vectors.row(row)
     order = np.argsort(-weights, kind="stable")
