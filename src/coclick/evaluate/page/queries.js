@@ -74,5 +74,7 @@ function rankings(data, query, a, b) {
     const list = results.length ? node("ol", {}, results) : node("p", { class: "quiet" }, "nothing found");
     return node("div", {}, node("h4", {}, named(data.models[i].name)), list);
   };
-  return node("div", { class: "rankings" }, one(a), one(b));
+  // A page that can search says where.
+  const live = data.searchAt ? [node("a", { href: data.searchAt(query.text) }, "Search for it now")] : [];
+  return node("div", { class: "rankings" }, one(a), one(b), live);
 }

@@ -16,12 +16,13 @@ export function curve(points, across, up, label) {
   const [x, y] = [(value) => MARGIN.left + toX(value), (value) => HEIGHT - MARGIN.bottom - toY(value)];
   const picture = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
   const write = (text, at, below, anchor) => drawn("text", { x: at, y: below, "text-anchor": anchor }, text);
+  const line = (x1, x2, y1, y2) => drawn("line", { class: "axis", x1, x2, y1, y2 });
   for (const [value, text] of up.ticks) {
-    picture.append(drawn("line", { class: "axis", x1: MARGIN.left, x2: WIDTH - MARGIN.right, y1: y(value), y2: y(value) }));
+    picture.append(line(MARGIN.left, WIDTH - MARGIN.right, y(value), y(value)));
     picture.append(write(text, MARGIN.left - 5, y(value) + 3, "end"));
   }
   for (const [value, text] of across.ticks) {
-    picture.append(drawn("line", { class: "axis", x1: x(value), x2: x(value), y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom }));
+    picture.append(line(x(value), x(value), MARGIN.top, HEIGHT - MARGIN.bottom));
     picture.append(write(text, x(value), HEIGHT - MARGIN.bottom + 13, "middle"));
   }
   picture.append(write(across.title, (MARGIN.left + WIDTH - MARGIN.right) / 2, HEIGHT - 4, "middle"));
@@ -33,7 +34,7 @@ export function curve(points, across, up, label) {
 // Powers of ten from 1 to beyond `largest`, short: 1, 10, 100, 1k …
 export function decades(largest) {
   const last = Math.max(1, Math.ceil(Math.log10(Math.max(largest, 1))));
-  const short = (power) => (power < 3 ? `${10 ** power}` : power < 6 ? `${10 ** (power - 3)}k` : `${10 ** (power - 6)}M`);
+  const short = (power) => 10 ** (power % 3) + ["", "k", "M", "G"][Math.floor(power / 3)];
   const ticks = Array.from({ length: last + 1 }, (_, power) => [10 ** power, short(power)]);
   return { from: 1, to: 10 ** last, log: true, ticks };
 }

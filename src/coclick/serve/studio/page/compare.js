@@ -1,11 +1,18 @@
 // One query, two models: both rankings, and how each document moves between them.
 
-import { frame, named, node, table } from "./report/nodes.js";
+import { named, node, quiet } from "./report/nodes.js";
 import { address, changed } from "./address.js";
 import { threads } from "./threads.js";
 import { choice, clicksText, counted, docName, examples, figure, link, meter, sentence } from "./ui.js";
 
 const RESULTS = [10, 20, 50];
+const ABILITIES = {
+  similar: "find similar ones",
+  expand: "expand queries",
+  explain: "say why",
+  topics: "tell topics",
+  translate: "translate words",
+};
 
 export const title = ({ data }) => (data.query ? `${data.query} · compare` : "Compare two models");
 
@@ -31,17 +38,13 @@ function welcome(page) {
 }
 
 function served(models) {
-  const heads = ["model", "what it is", "it can"].map((text) => node("th", { scope: "col" }, text));
-  const rows = models.map(({ name, spec, summary, can }) =>
-    node(
-      "tr",
-      {},
-      node("th", { scope: "row" }, name, spec === name ? "" : node("div", { class: "quiet" }, named(spec))),
-      node("td", {}, sentence(summary)),
-      node("td", {}, can.join(", ") || "rank"),
-    ),
-  );
-  return node("section", {}, node("h2", {}, "Models here"), frame("Models", table("plain", heads, rows), "wide"));
+  const items = models.map(({ name, spec, summary, can }) => {
+    const exactly = spec === name ? [] : [" ", quiet(...named(spec))];
+    const abilities = quiet(`It can ${["rank", ...can.map((one) => ABILITIES[one])].join(", ")}.`);
+    const what = node("div", {}, `${sentence(summary)}. `, abilities);
+    return node("li", {}, node("b", {}, name), ...exactly, what);
+  });
+  return node("section", {}, node("h2", {}, "Models here"), node("ul", { class: "models" }, items));
 }
 
 function settings(page) {
@@ -51,7 +54,8 @@ function settings(page) {
   const swap = node("button", { type: "button", title: "Exchange the two models" }, "⇄");
   swap.setAttribute("aria-label", "Exchange the two models");
   swap.addEventListener("click", () => go({ a: b, b: a }));
-  const most = choice("k", "results", RESULTS.map((k) => [k, k]), page.data.k, (k) => go({ k }));
+  const sizes = RESULTS.map((k) => [k, k]);
+  const most = choice("k", "results", sizes, page.data.k, (k) => go({ k }));
   const first = choice("a", b ? "left" : "model", options, a, (name) => go({ a: name, b }));
   const second = b ? [swap, choice("b", "right", options, b, (name) => go({ a, b: name }))] : [];
   return node("div", { class: "choice settings" }, first, ...second, most);
@@ -64,7 +68,8 @@ function remarks(page) {
     known ? `in the log, with ${clicksText(clicks)}` : "not in the log",
   );
   const same = new Set(said).size === 1;
-  const text = same ? `This query is ${said[0]}.` : sides.map((side, i) => `${side.model}: ${said[i]}`).join("; ");
+  const each = sides.map((side, i) => `${side.model}: ${said[i]}`);
+  const text = same ? `This query is ${said[0]}.` : `${each.join("; ")}.`;
   const model = sides[0].model;
   const more = [
     link(address("query", { q: query, model }), "Its vector and clicks"),
@@ -75,11 +80,12 @@ function remarks(page) {
 }
 
 function board(page) {
-  const { sides, moves, k } = page.data;
+  const { sides, moves } = page.data;
   const byDoc = new Map(moves.map((move) => [move.doc, move]));
   const lists = sides.map((side, i) => ranking(page, side, i, byDoc));
-  const box = node("div", { class: sides.length > 1 ? "board two" : "board" }, lists.map((list) => list.made));
-  if (sides.length < 2) return box;
+  const made = lists.map((list) => list.made);
+  if (made.length < 2) return node("div", { class: "board" }, made);
+  const box = node("div", { class: "board two" }, made);
   const [left, right] = lists;
   const gap = () => right.made.getBoundingClientRect().left - left.made.getBoundingClientRect().right;
   const pairs = moves.map((move) => ({
@@ -90,8 +96,8 @@ function board(page) {
   }));
   const both = moves.filter((move) => move.a && move.b).length;
   const stayed = moves.filter((move) => move.a && move.a === move.b).length;
-  const summary = `${both} of ${counted(Math.max(...sides.map((side) => side.results.length)), "document")} are in both
-    lists, ${stayed} of them in the same place.`;
+  const all = counted(Math.max(...sides.map((side) => side.results.length)), "document");
+  const summary = `${both} of ${all} are in both lists, ${stayed} of them in the same place.`;
   return node("div", {}, node("p", { class: "quiet", id: "overlap" }, summary), threads(box, pairs));
 }
 
@@ -110,7 +116,8 @@ function ranking(page, side, i, byDoc) {
     return made;
   });
   const model = page.models.find((one) => one.name === side.model);
-  const head = node("h2", {}, side.model, node("small", {}, model && model.spec !== side.model ? model.spec : ""));
+  const exactly = model && model.spec !== side.model ? [node("small", {}, model.spec)] : [];
+  const head = node("h2", {}, side.model, ...exactly);
   const empty = node("p", { class: "quiet" }, "Nothing found: no document scores above zero.");
   const list = items.length ? node("ol", { class: "hits", "data-list": "" }, items) : empty;
   const name = `${i ? "Right" : "Left"}: ${side.model}`;
@@ -119,7 +126,8 @@ function ranking(page, side, i, byDoc) {
 
 function oneHit(page, side, hit, place, largest, move, i) {
   const why = changed("compare", page.params, { q: page.data.query, why: hit.doc, of: side.model });
-  const name = node("a", { href: why, "data-item": "", "data-doc": hit.doc, class: "title" }, docName(hit.doc, hit.title));
+  const item = { href: why, class: "title", "data-item": "", "data-doc": hit.doc };
+  const name = node("a", item, docName(hit.doc, hit.title));
   const id = link(address("document", { doc: hit.doc, model: side.model }), hit.doc);
   const clicks = hit.clicks ? [" · ", node("span", {}, clicksText(hit.clicks))] : [];
   const score = node("span", {}, figure(hit.score));
@@ -130,10 +138,10 @@ function oneHit(page, side, hit, place, largest, move, i) {
 
 // On the right, where the document comes from; on the left only what is no longer there.
 function moved(move, i) {
-  const badge = (kind, text, spoken) => [
-    " ",
-    node("span", { class: `move ${kind}` }, node("span", { "aria-hidden": "true" }, text), node("span", { class: "hidden" }, spoken)),
-  ];
+  const badge = (kind, text, spoken) => {
+    const seen = node("span", { "aria-hidden": "true" }, text);
+    return [" ", node("span", { class: `move ${kind}` }, seen, node("span", { class: "hidden" }, spoken))];
+  };
   if (i === 0) return move.b ? [] : badge("gone", "gone", "not on the right");
   if (!move.a) return badge("entered", "new", "not on the left");
   const by = move.a - move.b;

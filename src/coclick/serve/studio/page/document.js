@@ -2,8 +2,8 @@
 
 import { node } from "./report/nodes.js";
 import { address } from "./address.js";
-import { bars, docLink, docName, figure, link, modelChoice, panel, percent, queryLink, unable } from "./ui.js";
-import { clicksSummary, wordBars } from "./query.js";
+import { clicksPanel, wordBars } from "./query.js";
+import { bars, docLink, docName, figure, link, modelChoice, nothing, panel, queryLink, unable } from "./ui.js";
 
 export const title = ({ data }) => `${docName(data.doc, data.title)} · document`;
 
@@ -20,23 +20,23 @@ export function draw(page) {
 
 function words(page) {
   const { answer } = page.data.words;
-  if (!answer) return panel("Its vector", unable(page, page.data.words, "say a document in words", "expand"));
-  if (!answer.length) return panel("Its vector", node("p", { class: "quiet" }, "Empty: nothing is known of it."));
-  return panel("Its vector", wordBars(answer));
+  const heading = "Its vector";
+  if (!answer) return panel(heading, unable(page, page.data.words, "say a document in words", "expand"));
+  return panel(heading, answer.length ? wordBars(answer) : nothing("Empty: nothing is known of it."));
 }
 
 function similar(page) {
   const { answer } = page.data.similar;
   const heading = "Documents like it";
   if (!answer) return panel(heading, unable(page, page.data.similar, "find similar documents", "similar"));
-  if (!answer.length) return panel(heading, node("p", { class: "quiet" }, "None."));
-  const rows = answer.map((hit) => [docLink(hit.doc, hit.title, page.data.model), hit.score, figure(hit.score)]);
+  if (!answer.length) return panel(heading, nothing("None."));
+  const row = (hit) => [docLink(hit.doc, hit.title, page.data.model), hit.score, figure(hit.score)];
+  const rows = answer.map(row);
   return panel(heading, bars(rows, "Similar documents"));
 }
 
 function clicks(page) {
   const { clicks: found, model } = page.data;
-  if (!found.results.length) return panel("Clicked for", node("p", { class: "quiet" }, "Nobody has clicked it yet."));
-  const rows = found.results.map((hit) => [queryLink(hit.name, model), hit.clicks, `${hit.clicks} · ${percent(hit.share)}`]);
-  return panel("Clicked for", clicksSummary(found, "query", "queries"), bars(rows, "Queries"));
+  if (!found.results.length) return panel("Clicked for", nothing("Nobody has clicked it yet."));
+  return clicksPanel("Clicked for", found, ["query", "queries"], (hit) => queryLink(hit.name, model));
 }

@@ -8,18 +8,19 @@ import { clicksText, docName, percent } from "./ui.js";
 
 const WIDEST = 7; // of a line
 
-// `columns` are lists of { kind, name, title, note }; an edge is { from, to, clicks, share }, where `from` and
-// `to` are nodes of neighbouring columns.
-export function clickGraph(columns, edges, { model, label, heads, walkFrom = {} }) {
+// `columns` are lists of { kind, name, title, note }; an edge is { from, to, clicks, share } between nodes of
+// neighbouring columns. `via` is where the walk has come from.
+export function clickGraph(columns, edges, { model, label, heads, via = [], byKeys = false }) {
   const made = new Map(); // nodes to elements
   const largest = Math.max(...edges.map((edge) => edge.share), 0);
   const column = (nodes, i) => {
     const items = nodes.map((one) => {
-      const element = graphNode(one, model, walkFrom);
+      const element = graphNode(one, { model, via });
+      if (byKeys) element.dataset.item = "";
       made.set(one, element);
       return node("li", {}, element);
     });
-    return node("div", {}, node("h4", {}, heads[i]), node("ul", {}, items));
+    return node("div", {}, node("h4", {}, heads[i]), node("ul", byKeys ? { "data-list": "" } : {}, items));
   };
   const box = node("div", { class: `graph columns-${columns.length}` }, columns.map(column));
   const pairs = edges.map(({ from, to, share }) => ({
@@ -37,16 +38,16 @@ export function clickGraph(columns, edges, { model, label, heads, walkFrom = {} 
 
 const called = (one) => (one.kind === "query" ? `“${one.name}”` : docName(one.name, one.title));
 
-function graphNode(one, model, walkFrom) {
-  const to = address("walk", { [one.kind]: one.name, model, ...walkFrom });
+function graphNode(one, { model, via }) {
+  const to = address("walk", { [one.kind]: one.name, model, via });
   const name = one.kind === "query" ? one.name : docName(one.name, one.title);
   const title = one.kind === "query" ? one.name : `${one.title || ""} ${one.name}`.trim();
   const note = one.note ? [node("small", {}, one.note)] : [];
   return node("a", { class: `node ${one.kind}`, href: to, title }, node("span", {}, name), ...note);
 }
 
-// Clicks as [queries | documents | queries]: on the left those behind the query's side of a word, on the right
-// those behind the document's. Without a left side there are two columns.
+// Clicks as queries, documents, queries: on the left those behind the query's side of a word, on the right
+// those behind the document's. A side without clicks has no column.
 export function clicksPicture(left, right, titles, options) {
   const docs = new Map();
   const doc = (name) => {
@@ -67,6 +68,7 @@ export function clicksPicture(left, right, titles, options) {
     ...asked.edges.map((edge) => ({ ...edge, from: edge.query, to: edge.doc })),
     ...found.edges.map((edge) => ({ ...edge, from: edge.doc, to: edge.query })),
   ];
+  note(edges);
   const all = [
     ["queries", asked.queries],
     ["documents", [...docs.values()]],
@@ -74,4 +76,14 @@ export function clicksPicture(left, right, titles, options) {
   ].filter(([, nodes]) => nodes.length);
   const heads = all.map(([head]) => head);
   return clickGraph(all.map(([, nodes]) => nodes), edges, { ...options, heads });
+}
+
+// How many clicks an edge has stands at an end that has no other edge, if there is one.
+function note(edges) {
+  const degrees = new Map();
+  for (const end of edges.flatMap(({ from, to }) => [from, to])) degrees.set(end, (degrees.get(end) || 0) + 1);
+  for (const { from, to, clicks, share } of edges) {
+    const end = [from, to].find((one) => degrees.get(one) === 1);
+    if (end) end.note = `${clicksText(clicks)} · ${percent(share)}`;
+  }
 }

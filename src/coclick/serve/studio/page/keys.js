@@ -4,8 +4,8 @@ import { node } from "./report/nodes.js";
 
 const KEYS = [
   ["/", "go to the search field"],
-  ["j k  or  ↓ ↑", "next and previous result"],
-  ["h l  or  ← →", "the same document in the other list, or its neighbour there"],
+  ["j k  or  ↓ ↑", "next and previous result, part or node"],
+  ["h l  or  ← →", "to the list beside it: the same document there, if it has it"],
   ["Enter", "open: why this result, or a part of the answer"],
   ["Esc", "close, or leave the search field"],
   ["?", "these keys"],
@@ -61,9 +61,10 @@ function move(step, event) {
   if (!items.length) return;
   event.preventDefault();
   const at = items.indexOf(document.activeElement);
-  const next = at < 0 ? (step > 0 ? 0 : items.length - 1) : Math.min(Math.max(at + step, 0), items.length - 1);
-  items[next].focus();
-  items[next].scrollIntoView({ block: "nearest" });
+  const wanted = at < 0 && step < 0 ? items.length - 1 : at + step;
+  const next = items[Math.min(Math.max(wanted, 0), items.length - 1)];
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
 }
 
 function cross(step, event) {
@@ -73,7 +74,7 @@ function cross(step, event) {
   if (!to) return;
   const focused = document.activeElement;
   const items = itemsOf(to);
-  const same = items.find((item) => focused.dataset && item.dataset.doc === focused.dataset.doc);
+  const same = items.find((item) => item.dataset.doc && item.dataset.doc === focused.dataset.doc);
   const place = Math.max(itemsOf(lists[from]).indexOf(focused), 0);
   const next = same || items[Math.min(place, items.length - 1)];
   if (!next) return;
@@ -84,9 +85,9 @@ function cross(step, event) {
 function showKeys() {
   const dialog = byId("keys");
   if (dialog.open) return;
-  const rows = KEYS.map(([keys, what]) => node("div", {}, node("dt", {}, node("kbd", {}, keys)), node("dd", {}, what)));
+  const row = ([keys, what]) => node("div", {}, node("dt", {}, node("kbd", {}, keys)), node("dd", {}, what));
   const close = node("button", { type: "button" }, "Close");
   close.addEventListener("click", () => dialog.close());
-  dialog.replaceChildren(node("h2", { id: "keys-title" }, "Keys"), node("dl", {}, rows), close);
+  dialog.replaceChildren(node("h2", { id: "keys-title" }, "Keys"), node("dl", {}, KEYS.map(row)), close);
   dialog.showModal();
 }

@@ -3,6 +3,7 @@
 import { node } from "./report/nodes.js";
 import { protocol, recommendation } from "./report/protocol.js";
 import { contents, sections } from "./report/sections.js";
+import { address } from "./address.js";
 import { sentence } from "./ui.js";
 
 export const title = () => "Leaderboard";
@@ -10,14 +11,16 @@ export const title = () => "Leaderboard";
 export function draw({ data }) {
   const heading = node("h1", {}, "Which model ranks best?");
   if (!data.report) {
+    const what = "A report shows measures, significance, breakdowns, and wins and losses query by query.";
     return [
       heading,
-      node("p", { class: "lead" }, `${sentence(data.said)}. A report shows measures, significance, breakdowns, and wins and losses query by query.`),
+      node("p", { class: "lead" }, `${sentence(data.said)}. ${what}`),
       node("p", {}, "Make one, and give it to the server:"),
       node("pre", {}, node("code", {}, data.commands.join("\n"))),
     ];
   }
-  const found = sections(data.report);
+  const found = sections({ ...data.report, searchAt: (q) => address("compare", { q }) });
   const nav = node("nav", { "aria-label": "Sections" }, contents(found));
-  return [heading, ...protocol(data.report), ...recommendation(data.report), nav, node("div", { class: "report" }, found)];
+  const before = [...protocol(data.report), ...recommendation(data.report)];
+  return [heading, ...before, nav, node("div", { class: "report" }, found)];
 }

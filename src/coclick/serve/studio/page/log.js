@@ -2,8 +2,10 @@
 
 import { node, quiet, whole } from "./report/nodes.js";
 import { curve, decades } from "./charts.js";
-import { bars, counted, modelChoice, panel, percent, queryLink, sentence } from "./ui.js";
+import { bars, counted, modelChoice, nothing, panel, percent, queryLink, sentence } from "./ui.js";
 
+const FILES = 3; // of the log that are named
+const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 const DISTRIBUTIONS = {
   docs_per_query: "Clicked documents of a query",
   queries_per_doc: "Queries of a document",
@@ -15,7 +17,8 @@ export const title = () => "The log";
 
 export function draw(page) {
   const { data } = page;
-  const facts = { queries: data.queries, documents: data.docs, "clicked pairs": data.edges, clicks: data.clicks };
+  const { queries, docs: documents, edges, clicks } = data;
+  const facts = { queries, documents, "clicked pairs": edges, clicks };
   const fact = ([name, value]) => node("div", {}, node("dt", {}, name), node("dd", {}, whole(value)));
   return [
     node("h1", {}, "The log"),
@@ -30,8 +33,10 @@ export function draw(page) {
 
 function period({ first, last, files }) {
   const day = (time) => time.slice(0, 10);
-  const from = files && files.length ? `From ${files.slice(0, 3).join(", ")}${files.length > 3 ? " …" : ""}. ` : "";
-  return `${from}${first && last ? `${day(first)} to ${day(last)}.` : ""}`;
+  const named = files && files.length ? `From ${files.slice(0, FILES).join(", ")}` : "";
+  const more = named && files.length > FILES ? ` and ${files.length - FILES} more` : "";
+  const when = first && last ? `${day(first)} to ${day(last)}` : "";
+  return [named + more, when].filter(Boolean).join(": ");
 }
 
 function coverage(data) {
@@ -41,7 +46,10 @@ function coverage(data) {
     ["documents with clicks", data.docs_with_clicks, data.docs],
     ["documents with a text", data.docs_with_text, data.docs],
   ];
-  const line = ([name, count, all]) => [name, share(count, all), `${whole(count)} · ${percent(share(count, all))}`];
+  const line = ([name, count, all]) => {
+    const covered = share(count, all);
+    return [name, covered, `${whole(count)} · ${percent(covered)}`];
+  };
   return panel("Coverage", bars(rows.map(line), "Coverage", 1));
 }
 
@@ -49,25 +57,34 @@ function coverage(data) {
 function rejected(build) {
   const heading = "What was left out, and why";
   if (!Object.keys(build).length) {
-    return panel(heading, node("p", { class: "quiet" }, "Not known: the graph was made in Python, or the model by an older coclick."));
+    const why = "Not known: the graph was made in Python, or the model by an older coclick.";
+    return panel(heading, nothing(why));
   }
+  const named = (before, counts) => Object.entries(counts || {}).map(([why, n]) => [before + why, n]);
+  const below = build.pairs_below_thresholds;
   const reasons = [
-    ...Object.entries(build.rejected || {}),
-    ...Object.entries(build.docs_rejected || {}).map(([why, count]) => [`documents: ${why}`, count]),
-    ...Object.entries(build.other_actions || {}).map(([action, count]) => [`not a click: ${action}`, count]),
-    [`pairs below --min-clicks ${build.min_clicks} or --min-users ${build.min_users}`, build.pairs_below_thresholds],
+    ...named("", build.rejected),
+    ...named("documents: ", build.docs_rejected),
+    ...named("not a click: ", build.other_actions),
+    [`pairs below --min-clicks ${build.min_clicks} or --min-users ${build.min_users}`, below],
     ["clicked documents without a text", build.docs_missing],
   ].filter(([, count]) => count);
-  const read = build.rows === undefined ? "" : `${whole(build.rows)} rows read, ${whole(build.right)} of them right. `;
-  const merged = build.merged_spellings ? `${counted(build.merged_spellings, "spelling")} became one with another. ` : "";
-  const busy = build.busiest_users_share ? `The ten busiest users made ${percent(build.busiest_users_share)} of the clicks.` : "";
-  const summary = node("p", { class: "quiet" }, read, merged, busy);
-  if (!reasons.length) return panel(heading, summary, node("p", {}, "Nothing was left out."));
-  return panel(heading, summary, bars(reasons.map(([why, count]) => [sentence(why), count, whole(count)]), heading));
+  const rows = reasons.map(([why, count]) => [sentence(why), count, whole(count)]);
+  const list = rows.length ? bars(rows, heading) : node("p", {}, "Nothing was left out.");
+  return panel(heading, nothing(counts(build)), list);
+}
+
+function counts({ rows, right, merged_spellings: merged, busiest_users_share: busiest }) {
+  const said = [];
+  if (rows !== undefined) said.push(`${whole(rows)} rows read, ${whole(right)} of them right.`);
+  if (merged) said.push(`${counted(merged, "spelling")} became one with another.`);
+  if (busiest) said.push(`The ten busiest users made ${percent(busiest)} of the clicks.`);
+  return said.join(" ");
 }
 
 function top(page) {
-  const rows = page.data.top.map(({ query, clicks }) => [queryLink(query, page.data.model), clicks, whole(clicks)]);
+  const { top: found, model } = page.data;
+  const rows = found.map(({ query, clicks }) => [queryLink(query, model), clicks, whole(clicks)]);
   return panel("Queries with the most clicks", bars(rows, "Queries with the most clicks"));
 }
 
@@ -83,10 +100,12 @@ function headAndTail({ ranks, shares }) {
   const together = curve(
     ranks.map(({ rank, share }) => [rank, share]),
     byRank,
-    { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => [share, `${100 * share} %`]) },
+    { from: 0, to: 1, ticks: QUARTERS.map((share) => [share, `${100 * share} %`]) },
     "Share of all clicks by rank",
   );
-  const text = shares.map(({ share, queries }) => `${percent(share)} of all clicks belong to ${counted(queries, "query", "queries")}`);
+  const text = shares.map(({ share, queries }) => {
+    return `${percent(share)} of all clicks belong to ${counted(queries, "query", "queries")}`;
+  });
   return node(
     "section",
     {},
@@ -106,7 +125,8 @@ function degrees(data) {
     const { histogram, mean, median, p99, max } = data[key];
     const rows = histogram.map(([label, count]) => [label, count, whole(count)]);
     const figures = `mean ${mean}, median ${median}, 99 % up to ${p99}, at most ${max}`;
-    return node("figure", {}, node("figcaption", {}, heading, node("br"), quiet(figures)), bars(rows, heading));
+    const caption = node("figcaption", {}, heading, node("br"), quiet(figures));
+    return node("figure", {}, caption, bars(rows, heading));
   });
   return node("section", {}, node("h2", {}, "Degrees"), node("div", { class: "figures" }, made));
 }

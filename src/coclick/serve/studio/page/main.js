@@ -25,7 +25,7 @@ let shown = null; // the view that is drawn: its address without the drawer's pa
 let loading = null; // of the view that is on its way
 let inDrawer = null; // the address that the drawer shows
 
-// -- from address to view ------------------------------------------------------------------------------------
+// -- from address to view ----------------------------------------------------------------------------------
 
 function split(url) {
   const params = new URLSearchParams(url.search);
@@ -35,12 +35,16 @@ function split(url) {
   return { view: viewOf(url.pathname), params, search, over };
 }
 
+// From one drawer to another there is no step back: Esc leaves both.
 export function go(address, { replace = false } = {}) {
   const url = new URL(address, location.href);
-  const overSameView = shown !== null && keyOf(split(url)) === shown;
+  const overSameView = keyOf(split(url)) === shown;
   history.replaceState({ ...history.state, scroll: scrollY }, "");
-  if (replace) history.replaceState({ ...history.state }, "", url);
-  else history.pushState({ opened: overSameView }, "", url);
+  if (replace || url.href === location.href || (overSameView && inDrawer)) {
+    history.replaceState(history.state, "", url);
+  } else {
+    history.pushState({ opened: overSameView }, "", url);
+  }
   return show();
 }
 
@@ -48,7 +52,10 @@ const keyOf = ({ view, search }) => view + search;
 
 async function show({ scroll = 0, moveFocus = true } = {}) {
   const here = split(location);
-  if (keyOf(here) !== shown && !(await load(here, { scroll, moveFocus }))) return;
+  if (keyOf(here) !== shown) {
+    hideDrawer();
+    if (!(await load(here, { scroll, moveFocus }))) return;
+  }
   await syncDrawer(here);
 }
 
@@ -59,7 +66,7 @@ async function load(here, { scroll, moveFocus }) {
   const slow = setTimeout(() => (byId("progress").hidden = false), 120);
   main.setAttribute("aria-busy", "true");
   let made;
-  let name = "coclick studio";
+  let name = null;
   try {
     const module = VIEWS[here.view];
     if (!module) throw new Failure({ message: "There is no such view." });
@@ -71,18 +78,19 @@ async function load(here, { scroll, moveFocus }) {
   } catch (error) {
     if (error.name === "AbortError") return false;
     if (!(error instanceof Failure)) console.error(error);
-    made = [node("h1", {}, "That did not work"), failure(error, () => load(here, { scroll: 0, moveFocus: false }))];
+    const again = () => load(here, { scroll: 0, moveFocus: false });
+    made = [node("h1", {}, "That did not work"), failure(error, again)];
   } finally {
     clearTimeout(slow);
     if (loading === mine) byId("progress").hidden = true;
   }
   if (loading !== mine) return false;
   const first = shown === null;
-  shown = keyOf(here);
+  shown = name ? keyOf(here) : ""; // what failed is asked for again
   main.replaceChildren(...made);
   main.removeAttribute("aria-busy");
   main.dataset.view = here.view;
-  document.title = name;
+  document.title = name || "coclick studio";
   frameOf(here);
   scrollTo(0, scroll);
   const typing = document.activeElement === byId("q");
@@ -101,13 +109,12 @@ function frameOf(here) {
   }
 }
 
-// -- the drawer ----------------------------------------------------------------------------------------------
+// -- the drawer --------------------------------------------------------------------------------------------
 
 async function syncDrawer(here) {
   const { why: doc, of: model } = here.over;
   if (!doc) {
-    inDrawer = null;
-    if (drawer.open) drawer.close();
+    hideDrawer();
     return;
   }
   const params = new URLSearchParams({ q: here.params.get("q") || "", doc, ...(model ? { model } : {}) });
@@ -133,6 +140,11 @@ async function syncDrawer(here) {
   }
 }
 
+function hideDrawer() {
+  inDrawer = null;
+  if (drawer.open) drawer.close();
+}
+
 // Back to where it was opened; a link that came with an open drawer has no such place.
 function closeDrawer() {
   if (history.state && history.state.opened) history.back();
@@ -142,14 +154,16 @@ function closeDrawer() {
   }
 }
 
-// -- what the reader does ------------------------------------------------------------------------------------
+// -- what the reader does ----------------------------------------------------------------------------------
 
 function follow(event) {
   const link = event.target.closest("a[href]");
-  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const elsewhere = event.button || event.metaKey || event.ctrlKey || event.shiftKey; // a tab of its own
+  if (!link || elsewhere || event.defaultPrevented) return;
   const url = new URL(link.href);
-  const ours = url.origin === location.origin && (url.pathname === "/" || /^\/studio\/\w+$/.test(url.pathname));
-  if (!ours || (url.hash && url.pathname + url.search === location.pathname + location.search)) return;
+  const isView = url.pathname === "/" || /^\/studio\/\w+$/.test(url.pathname);
+  const isHere = url.pathname + url.search === location.pathname + location.search;
+  if (url.origin !== location.origin || !isView || (url.hash && isHere)) return;
   event.preventDefault();
   go(url.href);
 }
@@ -181,6 +195,6 @@ drawer.addEventListener("cancel", (event) => {
   closeDrawer();
 });
 drawer.addEventListener("click", (event) => event.target === drawer && closeDrawer());
-addEventListener("popstate", (event) => show({ scroll: (event.state && event.state.scroll) || 0, moveFocus: false }));
+addEventListener("popstate", ({ state }) => show({ scroll: (state && state.scroll) || 0, moveFocus: false }));
 watchKeys();
 show();

@@ -2,13 +2,15 @@
 
 import { node } from "./report/nodes.js";
 import { address } from "./address.js";
-import { bars, clicksText, counted, docLink, figure, link, modelChoice, panel, percent, queryLink, unable } from "./ui.js";
+import { bars, clicksText, counted, docLink, figure, link, modelChoice } from "./ui.js";
+import { nothing, panel, percent, queryLink, unable } from "./ui.js";
 
 export const title = ({ data }) => `${data.query} · query`;
 
 export function draw(page) {
   const { data } = page;
-  const known = data.known ? "In the log." : "Not in the log: what follows comes from what is known of its parts.";
+  const unseen = "Not in the log: what follows comes from what is known of its parts.";
+  const known = data.known ? "In the log." : unseen;
   const normal = data.normal !== data.query ? ` Read as “${data.normal}”.` : "";
   const links = [
     link(address("compare", { q: data.query, a: data.model }), "Search for it"),
@@ -25,9 +27,9 @@ export function draw(page) {
 
 function words(page) {
   const { answer } = page.data.words;
-  if (!answer) return panel("Its vector", unable(page, page.data.words, "say a query in words", "expand"));
-  if (!answer.length) return panel("Its vector", node("p", { class: "quiet" }, "No word of it is known."));
-  return panel("Its vector", wordBars(answer));
+  const heading = "Its vector";
+  if (!answer) return panel(heading, unable(page, page.data.words, "say a query in words", "expand"));
+  return panel(heading, answer.length ? wordBars(answer) : nothing("No word of it is known."));
 }
 
 export function wordBars(found) {
@@ -36,22 +38,25 @@ export function wordBars(found) {
 
 function similar(page) {
   const { answer } = page.data.similar;
-  if (!answer) return panel("Queries like it", unable(page, page.data.similar, "find similar queries", "similar"));
-  if (!answer.length) return panel("Queries like it", node("p", { class: "quiet" }, "None."));
+  const heading = "Queries like it";
+  if (!answer) return panel(heading, unable(page, page.data.similar, "find similar queries", "similar"));
+  if (!answer.length) return panel(heading, nothing("None."));
   const rows = answer.map((hit) => [queryLink(hit.query, page.data.model), hit.score, figure(hit.score)]);
-  return panel("Queries like it", bars(rows, "Similar queries"));
+  return panel(heading, bars(rows, "Similar queries"));
 }
 
 function clicks(page) {
   const { clicks: found, model } = page.data;
-  if (!found || !found.results.length) {
-    return panel("Its clicks", node("p", { class: "quiet" }, found ? "Shown, but never clicked." : "None: it is not in the log."));
-  }
-  const rows = found.results.map((hit) => [docLink(hit.name, hit.title, model), hit.clicks, `${hit.clicks} · ${percent(hit.share)}`]);
-  return panel("Its clicks", clicksSummary(found, "document"), bars(rows, "Clicked documents"));
+  if (!found) return panel("Its clicks", nothing("None: it is not in the log."));
+  if (!found.results.length) return panel("Its clicks", nothing("Shown, but never clicked."));
+  const documents = ["document", "documents"];
+  return clicksPanel("Its clicks", found, documents, (hit) => docLink(hit.name, hit.title, model));
 }
 
-export function clicksSummary(found, one, many) {
+// Clicks with their shares; `others` is what they lead to, one and many.
+export function clicksPanel(heading, found, others, to) {
   const rest = found.edges > found.results.length ? `; the first ${found.results.length} of them` : "";
-  return node("p", { class: "quiet" }, `${clicksText(found.clicks)} on ${counted(found.edges, one, many)}${rest}.`);
+  const summary = `${clicksText(found.clicks)} on ${counted(found.edges, ...others)}${rest}.`;
+  const rows = found.results.map((hit) => [to(hit), hit.clicks, `${hit.clicks} · ${percent(hit.share)}`]);
+  return panel(heading, node("p", { class: "quiet" }, summary), bars(rows, heading));
 }

@@ -2,7 +2,7 @@
 
 import { frame, node, table } from "./report/nodes.js";
 import { changed } from "./address.js";
-import { bars, counted, figure, link, modelChoice, percent, unable } from "./ui.js";
+import { bars, counted, figure, link, modelChoice, nothing, percent, sentence, unable } from "./ui.js";
 
 export const title = () => "Topics and translations";
 
@@ -12,35 +12,41 @@ export function draw(page) {
   const can = (ability) => model && model.can.includes(ability);
   const head = [node("h1", {}, "Topics in two languages"), modelChoice(page)];
   if (!can("topics") && !can("translate")) {
-    const hint = node("p", {}, "Models that can are made like this: ", node("code", {}, "coclick train bltm GRAPH -o topics"));
-    return [...head, unable(page, { said: "" }, "tell topics", "topics"), hint];
+    const command = node("code", {}, "coclick train bltm GRAPH -o topics");
+    const hint = node("p", {}, "Models that can are made like this: ", command);
+    return [...head, unable(page, {}, "tell topics", "topics"), hint];
   }
   return [
     ...head,
     ...(can("translate") ? [translations(page)] : []),
-    can("topics") ? topics(page) : unable(page, { said: "" }, "tell topics", "topics"),
+    can("topics") ? topics(page) : unable(page, {}, "tell topics", "topics"),
   ];
 }
 
 function translations(page) {
   const { translation } = page.data;
-  const input = node("input", { id: "word", name: "word", value: translation ? translation.word : "", maxlength: 100, autocomplete: "off" });
+  const input = node("input", { id: "word", name: "word", maxlength: 100, autocomplete: "off" });
+  input.value = translation ? translation.word : "";
   const label = node("label", { for: "word" }, node("span", {}, "a word of titles"), input);
   const form = node("form", { class: "choice" }, label, node("button", { type: "submit" }, "Translate"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     page.go(changed("topics", page.params, { word: input.value.trim() }));
   });
-  const section = (...found) => node("section", { class: "panel narrow" }, node("h2", {}, "What do queries call it?"), form, ...found);
-  if (!translation) return section();
-  if (!translation.answer) return section(node("p", {}, translation.said || "This model cannot translate words."));
-  const rows = translation.answer.map(({ word, probability }) => [word, probability, percent(probability)]);
-  return section(bars(rows, `Words of queries for ${translation.word}`));
+  const found = translation ? [translated(translation)] : [];
+  return node("section", { class: "panel narrow" }, node("h2", {}, "What do queries call it?"), form, ...found);
+}
+
+function translated({ word, answer, said }) {
+  if (!answer) return node("p", {}, `${sentence(said)}.`);
+  const rows = answer.map(({ word: other, probability }) => [other, probability, percent(probability)]);
+  return bars(rows, `Words of queries for ${word}`);
 }
 
 function topics(page) {
-  const { topics: found, all } = page.data;
+  const { topics: found, all, model } = page.data;
   const heads = ["topic", "share", "in queries", "in titles"].map((text) => node("th", { scope: "col" }, text));
+  const translate = (word) => changed("topics", page.params, { word, model });
   const rows = found.map((topic) =>
     node(
       "tr",
@@ -48,15 +54,16 @@ function topics(page) {
       node("th", { scope: "row" }, String(topic.topic)),
       node("td", {}, percent(topic.share)),
       node("td", { class: "words" }, cloud(topic.query_words)),
-      node("td", { class: "words" }, cloud(topic.title_words, (word) => changed("topics", page.params, { word, model: page.data.model }))),
+      node("td", { class: "words" }, cloud(topic.title_words, translate)),
     ),
   );
-  const more = link(changed("topics", page.params, { n: all, model: page.data.model }), "Show all");
+  const more = link(changed("topics", page.params, { n: all, model }), "Show all");
+  const how = "The largest first. Likelier words stand out; a word of titles leads to what queries call it.";
   return node(
     "section",
     {},
     node("h2", {}, counted(all, "topic")),
-    node("p", { class: "quiet" }, "The largest first. Words that are likelier are darker; a word of titles leads to what queries call it."),
+    nothing(how),
     frame("Topics", table("topics", heads, rows), "wide"),
     all > found.length ? node("p", {}, `${counted(all - found.length, "topic")} more. `, more) : "",
   );
@@ -66,7 +73,8 @@ function topics(page) {
 function cloud(words, to) {
   const largest = words.length ? words[0].probability : 1;
   const shown = words.map(({ word, probability }) => {
-    const kind = { class: `word strength-${Math.ceil((4 * probability) / largest)}`, title: figure(probability) };
+    const strength = Math.max(1, Math.ceil((4 * probability) / largest));
+    const kind = { class: `word strength-${strength}`, title: figure(probability) };
     return to ? node("a", { ...kind, href: to(word) }, word) : node("span", kind, word);
   });
   return shown.flatMap((made) => [made, " "]);

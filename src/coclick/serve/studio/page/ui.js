@@ -32,8 +32,10 @@ export function meter(value, largest, kind = "") {
 // `most`, or the largest value.
 export function bars(rows, label, most = 0) {
   const largest = most || Math.max(...rows.map(([, value]) => Math.abs(value)), 0);
-  const line = ([content, value, text]) =>
-    node("li", {}, node("span", { class: "what" }, content), meter(value, largest), node("span", { class: "figure" }, text));
+  const line = ([content, value, text]) => {
+    const what = node("span", { class: "what" }, content);
+    return node("li", {}, what, meter(value, largest), node("span", { class: "figure" }, text));
+  };
   return node("ul", { class: "bars", "aria-label": label }, rows.map(line));
 }
 
@@ -41,6 +43,8 @@ export function bars(rows, label, most = 0) {
 export function panel(title, ...children) {
   return node("section", { class: "panel" }, node("h2", {}, title), ...children);
 }
+
+export const nothing = (text) => node("p", { class: "quiet" }, text);
 
 export function choice(id, label, options, chosen, onchange) {
   const made = options.map(([value, text]) => {
@@ -63,7 +67,7 @@ export function modelChoice(page, label = "model") {
 // What a model cannot do, and which of the others can.
 export function unable(page, section, what, ability) {
   const model = page.data.model;
-  if (section.said) return node("p", { class: "quiet" }, `${sentence(section.said)}.`);
+  if (section.said) return nothing(`${sentence(section.said)}.`);
   const able = page.models.filter((one) => one.can.includes(ability) && one.name !== model);
   const to = (one) => link(changed(page.view, page.params, { model: one.name }), one.name);
   const others = able.length

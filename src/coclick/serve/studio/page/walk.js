@@ -3,55 +3,73 @@
 import { node, quiet } from "./report/nodes.js";
 import { address } from "./address.js";
 import { clickGraph } from "./graph.js";
-import { bars, clicksText, counted, docName, examples, figure, link, modelChoice, percent, unable } from "./ui.js";
+import { bars, clicksText, counted, docName, examples, figure, link, modelChoice } from "./ui.js";
+import { nothing, percent, unable } from "./ui.js";
 
 const LONGEST_TRAIL = 8;
 const HEADS = { query: ["query", "documents", "queries"], doc: ["document", "queries", "documents"] };
 
-export const title = ({ data }) => (data.kind ? `Walk from ${data.title || data.name}` : "Walk the click graph");
+export const title = ({ data }) => (data.kind ? `Walk from ${named(data)}` : "Walk the click graph");
+
+const named = ({ kind, name, title: text }) => (kind === "query" ? name : docName(name, text));
 
 export function draw(page) {
-  const { data } = page;
-  if (!data.kind) {
-    return [
-      node("h1", {}, "Walk the click graph"),
-      node("p", { class: "lead" }, "From a query to the documents clicked for it, to the other queries that lead there, and on."),
-      modelChoice(page, "graph of"),
-      ...examples(data.examples, (query) => address("walk", { query, model: data.model })),
-    ];
-  }
-  const name = data.kind === "query" ? data.name : docName(data.name, data.title);
-  const head = [...trail(page), node("h1", {}, node("span", { class: "asked" }, name)), about(page)];
-  if (!data.known) return [...head, ...unseen(page), modelChoice(page, "graph of")];
-  if (!data.near.length) {
-    const text = data.kind === "query" ? "Nobody clicked anything for it." : "Nobody clicked it.";
-    return [...head, node("p", {}, text), modelChoice(page, "graph of")];
-  }
-  return [...head, picture(page), modelChoice(page, "graph of")];
+  return [...(page.data.kind ? from(page) : start(page)), modelChoice(page, "graph of")];
 }
 
-function about(page) {
+function start({ data }) {
+  const what = "From a query to the documents clicked for it, to the other queries that lead there, and on.";
+  return [
+    node("h1", {}, "Walk the click graph"),
+    node("p", { class: "lead" }, what),
+    ...examples(data.examples, (query) => address("walk", { query, model: data.model })),
+  ];
+}
+
+function from(page) {
   const { data } = page;
-  const own = data.kind === "query" ? address("query", { q: data.name, model: data.model }) : address("document", { doc: data.name, model: data.model });
-  const search = data.kind === "query" ? [" · ", link(address("compare", { q: data.name, a: data.model }), "Search for it")] : [];
-  const size = data.known ? `${clicksText(data.clicks)} on ${counted(data.edges, data.kind === "query" ? "document" : "query", data.kind === "query" ? "documents" : "queries")}. ` : "";
-  return node("p", { class: "quiet" }, data.kind === "doc" ? `${data.name} · ` : "", size, link(own, "Its own page"), ...search);
+  const heading = node("h1", {}, node("span", { class: "asked" }, named(data)));
+  const about = data.kind === "query" ? aboutQuery(data) : aboutDocument(data);
+  return [...trail(page), heading, node("p", { class: "quiet" }, about), ...neighbours(page)];
+}
+
+function aboutQuery({ name, model, known, clicks, edges }) {
+  const own = link(address("query", { q: name, model }), "Its own page");
+  const search = link(address("compare", { q: name, a: model }), "Search for it");
+  return [known ? `${clicksText(clicks)} on ${counted(edges, "document")}. ` : "", own, " · ", search];
+}
+
+function aboutDocument({ name, model, clicks, edges }) {
+  const own = link(address("document", { doc: name, model }), "Its own page");
+  return [`${name} · ${clicksText(clicks)} for ${counted(edges, "query", "queries")}. `, own];
+}
+
+function neighbours(page) {
+  const { data } = page;
+  if (!data.known) return unseen(page);
+  if (data.near.length) return [picture(page)];
+  return [nothing(data.kind === "query" ? "Nobody clicked anything for it." : "Nobody clicked it.")];
 }
 
 function picture(page) {
   const { data } = page;
   const middle = { kind: data.kind, name: data.name, title: data.title, note: clicksText(data.clicks) };
   const near = data.near.map((one) => ({ ...one, note: `${clicksText(one.clicks)} · ${percent(one.share)}` }));
-  const far = data.far.map((one) => ({ ...one, note: one.reach < 0.001 ? "" : `reached ${percent(one.reach)}` }));
+  const far = data.far.map((one) => ({ ...one, note: `reached ${percent(one.reach)}` }));
+  const edge = (one, other, clicks) => ({ from: one, to: other, clicks, share: clicks / data.clicks });
   const edges = [
-    ...near.map((one) => ({ from: middle, to: one, clicks: one.clicks, share: one.share })),
-    ...data.links.map(({ near: i, far: j, clicks }) => ({ from: near[i], to: far[j], clicks, share: clicks / data.clicks })),
+    ...near.map((one) => edge(middle, one, one.clicks)),
+    ...data.links.map((each) => edge(near[each.near], far[each.far], each.clicks)),
   ];
   const left = data.edges - near.length;
-  const more = left ? ` ${counted(left, "neighbour")} of the node with fewer clicks are left out.` : "";
-  const text = `Thicker lines have more clicks. “Reached” is the chance that two steps of a random walk end there.${more}`;
-  const options = { model: data.model, label: "Click graph", heads: HEADS[data.kind], walkFrom: { via: steps(page) } };
-  return node("figure", { class: "clicks" }, clickGraph([[middle], near, far], edges, options), node("figcaption", {}, quiet(text)));
+  const legend = [
+    "Thicker lines have more clicks.",
+    "“Reached” is the chance that two steps of a random walk end there.",
+    left ? `${counted(left, "neighbour")} with fewer clicks are not drawn.` : "",
+  ];
+  const options = { model: data.model, label: "Click graph", heads: HEADS[data.kind], via: steps(page) };
+  const graph = clickGraph([[middle], near, far], edges, { ...options, byKeys: true });
+  return node("figure", { class: "clicks" }, graph, node("figcaption", {}, quiet(legend.join(" "))));
 }
 
 // Where the walk has come from, in the address: "q…" for a query, "d…" for a document.
@@ -75,7 +93,9 @@ function unseen(page) {
   const { data } = page;
   const said = node("p", {}, "This query is not in the log, so nobody has clicked anything for it yet.");
   if (!data.similar.answer) return [said, unable(page, data.similar, "find similar queries", "similar")];
-  const rows = data.similar.answer.map((hit) => [link(address("walk", { query: hit.query, model: data.model }), hit.query), hit.score, figure(hit.score)]);
+  const rows = data.similar.answer.map(({ query, score }) => {
+    return [link(address("walk", { query, model: data.model }), query), score, figure(score)];
+  });
   if (!rows.length) return [said];
   return [said, node("h2", {}, "Walk from a query like it"), bars(rows, "Similar queries")];
 }

@@ -3,7 +3,8 @@
 import { drawn, node, quiet } from "./report/nodes.js";
 import { address, changed } from "./address.js";
 import { clicksPicture } from "./graph.js";
-import { counted, docLink, figure, link, meter, modelChoice, percent, queryLink, unable } from "./ui.js";
+import { counted, docLink, figure, link, meter, modelChoice, nothing } from "./ui.js";
+import { percent, queryLink, unable } from "./ui.js";
 
 const COLOURS = 6;
 const SAID_BEFORE = {
@@ -28,7 +29,7 @@ export function body(page) {
   const { query, doc, model, place, deep } = data;
   const where = place ? `place ${place}` : `not among the first ${deep}`;
   const head = [
-    node("p", { class: "pair" }, queryLink(query, model), node("span", { class: "arrow" }, " → "), docLink(doc, data.title, model)),
+    node("p", { class: "pair" }, queryLink(query, model), quiet(" → "), docLink(doc, data.title, model)),
     node(
       "p",
       { class: "quiet" },
@@ -38,14 +39,14 @@ export function body(page) {
   ];
   const { answer } = data.explanation;
   if (!answer) return [...head, unable(page, data.explanation, "explain its scores", "explain")];
-  if (!answer.parts.length) return [...head, node("p", {}, "Query and document share nothing that this model knows.")];
-  return [...head, stack(answer), parts(page, answer, answer.words), total(answer)];
+  if (!answer.parts.length) return [...head, nothing("Query and document share nothing the model knows.")];
+  return [...head, ...stack(answer), parts(page, answer, answer.words || [], true), total(answer.score)];
 }
 
 // The score as one bar, cut into its parts; not where some of them take away from it.
 function stack(answer) {
   const shown = [...answer.parts.map((part) => part.value), answer.rest.value];
-  if (shown.some((value) => value < 0)) return node("div");
+  if (shown.some((value) => value < 0)) return [];
   const all = shown.reduce((sum, value) => sum + value, 0) || 1;
   const picture = drawn("svg", { class: "stack", "aria-hidden": "true" });
   let x = 0;
@@ -55,42 +56,47 @@ function stack(answer) {
     picture.append(drawn("rect", { class: kind, ...box }));
     x += value;
   });
-  return picture;
+  return [picture];
 }
 
-function parts(page, parent, words) {
+// The parts of the score, or of a part. Those of the score have the colours of the bar, and the first is open.
+function parts(page, parent, words, coloured = false) {
+  const whole = coloured ? parent.score : parent.value;
   const largest = Math.max(...parent.parts.map((part) => Math.abs(part.value)));
-  const made = parent.parts.map((part, i) => onePart(page, part, parent, largest, words && words[i], words || parent === page.data.explanation.answer ? i : null));
+  const made = parent.parts.map((part, i) => {
+    const line = onePart(part, whole, largest, coloured ? `colour-${i % COLOURS}` : "");
+    return unfolding(line, inside(page, part, words[i]), coloured && i === 0);
+  });
   if (parent.rest.parts) {
-    const text = `and ${counted(parent.rest.parts, "part")} more`;
-    made.push(node("p", { class: "part rest" }, quiet(text), node("span", { class: "figure" }, figure(parent.rest.value))));
+    const value = node("span", { class: "figure" }, figure(parent.rest.value));
+    const what = quiet(`and ${counted(parent.rest.parts, "more part")}`);
+    made.push(node("p", { class: "part rest" }, what, value));
   }
   return node("div", { class: "parts" }, made);
 }
 
-function onePart(page, part, parent, largest, word, place) {
-  const whole = parent.score === undefined ? parent.value : parent.score;
-  const swatch = place === null ? [] : [node("span", { class: `swatch colour-${place % COLOURS}` })];
-  const before = SAID_BEFORE[part.kind] || (part.kind === "word" ? "" : part.kind);
-  const line = [
-    node("span", { class: "what" }, ...swatch, before ? quiet(`${before} `) : "", node("b", {}, part.label)),
-    meter(part.value, largest, place === null ? "" : `colour-${place % COLOURS}`),
-    node("span", { class: "figure" }, figure(part.value)),
-    node("span", { class: "figure share quiet" }, whole ? percent(part.value / whole) : ""),
+function onePart({ kind, label, value }, whole, largest, colour) {
+  const swatch = colour ? [node("span", { class: `swatch ${colour}` })] : [];
+  const before = SAID_BEFORE[kind] || (kind === "word" ? "" : kind);
+  return [
+    node("span", { class: "what" }, ...swatch, before ? quiet(`${before} `) : "", node("b", {}, label)),
+    meter(value, largest, colour),
+    node("span", { class: "figure" }, figure(value)),
+    node("span", { class: "figure share quiet" }, whole ? percent(value / whole) : ""),
   ];
-  const inside = details(page, part, word);
-  if (!inside.length) return node("div", { class: "part" }, line);
-  const summary = node("summary", { "data-item": "" }, line);
-  const made = node("details", { class: "part" }, summary);
-  // Pictures are drawn when they are asked for: they measure where they stand.
-  const fill = () => made.childElementCount === 1 && made.append(node("div", { class: "inside" }, inside.map((draw) => draw())));
-  made.addEventListener("toggle", fill);
-  made.open = place === 0;
+}
+
+// What is inside is drawn when it is asked for: there may be much of it.
+function unfolding(line, drawers, open) {
+  if (!drawers.length) return node("div", { class: "part" }, line);
+  const made = node("details", { class: "part" }, node("summary", { "data-item": "" }, line));
+  const fill = () => made.append(node("div", { class: "inside" }, drawers.map((draw) => draw())));
+  made.addEventListener("toggle", fill, { once: true });
+  made.open = open;
   return made;
 }
 
-// What a part has inside, as functions that draw it.
-function details(page, part, word) {
+function inside(page, part, word) {
   const found = [];
   if (word) found.push(() => weights(word));
   if (part.clicks.length || (word && word.query_clicks.length)) found.push(() => picture(page, part, word));
@@ -119,11 +125,12 @@ function picture(page, part, word) {
 }
 
 function inner(page, part) {
-  return node("div", {}, node("h4", {}, "It is made of"), parts(page, part, null), total({ score: part.value }));
+  return node("div", {}, node("h4", {}, "It is made of"), parts(page, part, []), total(part.value));
 }
 
-function total({ score }) {
-  return node("p", { class: "part total" }, node("span", { class: "what" }, "together"), node("b", { class: "figure" }, figure(score)));
+function total(value) {
+  const what = node("span", { class: "what" }, "together");
+  return node("p", { class: "part total" }, what, node("b", { class: "figure" }, figure(value)));
 }
 
 // The drawer's own head: the page of its own is one step away.
