@@ -117,6 +117,7 @@ def export_summary(figures: Mapping[str, Any]) -> None:
         ["queries", f"{figures['queries']:,}"],
         *(["left out", f"{count:,} {reason}"] for reason, count in figures["left_out"].items()),
         ["error of scores", f"{error['mean']:.2g} on average, {error['largest']:.2g} at most"],
+        ["of the best score", f"{error['largest_of_best_score']:.2g} at most"],
         ["our 10 best in theirs", f"{error['of_our_top_10_in_theirs']:.2%}"],
     ]
     table(f"{figures['model']} for {figures['engine']}", ["", ""], rows)

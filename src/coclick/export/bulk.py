@@ -73,7 +73,8 @@ In this folder:
         curl -X POST "$URL/_bulk?refresh=true&filter_path=errors" -H "$JSON" --data-binary @$part; done
     curl -X POST $URL/_search -H "$JSON" -d @sample.json
 
-Every part should answer `{{"errors":false}}`.
+Every part should answer `{{"errors":false}}`. Where security is on, the address begins with https:// and curl
+wants `-k -u USER`.
 """
 
 

@@ -90,9 +90,8 @@ class Content:
 
     def largest(self) -> float:
         """The largest weight of any document."""
-        if isinstance(self.model, ProjectionModel):
-            return float(np.abs(self.model.doc_index_.vectors).max(initial=0))
-        return float(self.model.doc_index_.vectors.data.max(initial=0))
+        vectors = self.model.doc_index_.vectors
+        return float((vectors.data if isinstance(vectors, Csr) else vectors).max(initial=0))
 
 
 def _images(images: NDArray[np.float32]) -> Csr:

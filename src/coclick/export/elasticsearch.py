@@ -38,7 +38,7 @@ class Elasticsearch(BulkEngine):
         write_json(folder / "sample.json", self.search(sparse))
         write_json(folder / "sample-rank-features.json", self.search({"bool": {"should": features}}))
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """For both."""
         return f"""{self.commands()}
 `index.json` is for versions from 8.19 and 9.1. Before, leave `index_options` out: nothing is pruned there.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,7 +47,7 @@ class Engine(ABC):
         self.tokens = self.written(content.tokens)
         self.unit = 1.0  # the engine's scores times this are ours
         limits = [most for most in (most_weights, self.limits.weights) if most is not None]
-        inside = Limits(**{**vars(self.limits), "weights": min(limits, default=None)})
+        inside = replace(self.limits, weights=min(limits, default=None))
         self.fitting = Fitting(content, inside, self.tokens, self.stored)
 
     # -- for the engines to write ------------------------------------------------------------------------
@@ -64,7 +65,7 @@ class Engine(ABC):
         """A real query in the engine's own words."""
 
     @abstractmethod
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """The commands to load it and to ask it, in Markdown."""
 
     def written(self, tokens: Sequence[str]) -> list[str]:

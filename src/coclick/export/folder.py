@@ -76,7 +76,8 @@ def write_manifest(folder: Path, figures: dict[str, Any]) -> None:
     """What was written here, and what it is."""
     written = sorted(entry.name for entry in folder.iterdir())
     head = {"format": FORMAT, "coclick": __version__, "kind": KIND}
-    write_json(folder / MANIFEST, head | figures | {"written": written, "files": {}})
+    no_arrays: dict[str, Any] = {"files": {}}  # which every manifest has, so that commands know this for ours
+    write_json(folder / MANIFEST, head | figures | {"written": written} | no_arrays)
 
 
 def _replace(part: Path, path: Path, old: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from coclick.files import write_file
 from coclick.sparse import Csr
 
-PART_BYTES = 16 << 20  # of a file for engines that take requests of a bounded size
+_PART = 16 << 20  # characters of a file, for engines that take requests of a bounded size
 
 
 def numbers(values: NDArray[np.float32]) -> list[str]:
@@ -50,8 +50,8 @@ def write_terms(folder: Path, tokens: Sequence[str], ids: NDArray[np.int64]) -> 
     write_file(folder / "terms.tsv", (f"{token}\t{number}\n" for token, number in rows))
 
 
-def write_parts(folder: Path, name: str, pieces: Iterable[str], most: int = PART_BYTES) -> None:
-    """Write pieces of text, none of which is cut, to files `name.format(0)` … of about `most` bytes."""
+def write_parts(folder: Path, name: str, pieces: Iterable[str], most: int = _PART) -> None:
+    """Write pieces of text, none of which is cut, to files `name.format(0)` … of about that many."""
     pieces = iter(pieces)
     for number in count():
         first = next(pieces, None)

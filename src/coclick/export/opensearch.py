@@ -38,7 +38,7 @@ class OpenSearch(BulkEngine):
         query = {"neural_sparse": {"words": {"query_tokens": self.query_vector(sample)}}}
         write_json(folder / "sample.json", self.search(query))
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """With curl."""
         return f"""{self.commands()}
 `neural_sparse` takes tokens from version 2.14. Without the plugin, ask a `bool` query whose `should` has

@@ -53,7 +53,8 @@ class Parquet(Engine):
         text = sample.query.replace("'", "''")
         if self.content.dense:
             score = "list_inner_product(d.vector, q.vector)"
-            body = f"SELECT doc, {score} AS score, title\nFROM 'documents-*.parquet' d, asked q\n"
+            tables = "'documents-*.parquet' d, asked q"
+            body = f"SELECT doc, {score} AS score, title\nFROM {tables}\nWHERE score > 0\n"
         else:
             body = (
                 "SELECT doc, sum(d.weight * q.weight) AS score, any_value(title) AS title\nFROM (\n"
@@ -65,7 +66,7 @@ class Parquet(Engine):
         asked = f"WITH asked AS (SELECT * FROM 'queries.parquet' WHERE query = '{text}')\n"
         write_text(folder / "sample.sql", f"{asked}{body}ORDER BY score DESC, doc\nLIMIT 10;\n")
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """With DuckDB."""
         return """
 There is nothing to load. With DuckDB's command line, in this folder:

@@ -75,9 +75,8 @@ ANALYZE {name};
         def lines() -> Iterator[str]:
             for block in blocks:
                 self._longest = max(self._longest, int(block.vectors.lengths().max()))
-                for doc, title, vector in zip(
-                    block.ids, block.titles, self._literals(block.vectors), strict=True
-                ):
+                rows = zip(block.ids, block.titles, self._literals(block.vectors), strict=True)
+                for doc, title, vector in rows:
                     yield f"{doc.translate(_ESCAPES)}\t{title.translate(_ESCAPES)}\t{vector}\n"
 
         write_file(folder / "documents.tsv", lines())
@@ -105,7 +104,7 @@ LIMIT 10;
 """,
         )
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """With psql."""
         asked = f"SELECT vector FROM {self.index}_queries WHERE query = '…'"
         words = "" if self.content.dense else _WORDS

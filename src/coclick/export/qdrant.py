@@ -32,7 +32,6 @@ class Qdrant(Engine):
     name = "qdrant"
     title = "Qdrant"
     takes_images = True
-    queries_are = "`queries.ndjson`"
     limits = Limits(columns=65_536)
 
     def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
@@ -85,7 +84,7 @@ class Qdrant(Engine):
             },
         )
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """With curl."""
         return f"""
 In this folder:

@@ -17,7 +17,7 @@ def readme(engine: Engine, sample: Sample, figures: dict[str, Any]) -> str:
         f"# {engine.title}: {figures['documents']:,} documents as {kind}\n",
         f"Written by coclick from the model `{figures['model']}`. The score of a document for a query is the "
         "sum, over what their\nvectors share, of the products of their weights.\n",
-        engine.readme(sample).strip() + "\n",
+        engine.readme().strip() + "\n",
         f"This asks for “{sample.query}” and should find what is in `expected.json`, as does "
         "`coclick search`.\n",
         f"## Vectors of queries\n\n{_query_vectors(engine)}\n",
@@ -43,5 +43,6 @@ def _differences(error: dict[str, Any]) -> str:
     where = f"on {error['queries']} queries of the log and the {error['documents_each']} best of each"
     return (
         f"Measured {where}:\nscores are off by {error['mean']:.2g} on average and by {error['largest']:.2g} "
-        f"at most, and {error['of_our_top_10_in_theirs']:.2%} of our ten\nbest are among the engine's."
+        f"at most ({error['largest_of_best_score']:.2g} of a query's best score), and\n"
+        f"{error['of_our_top_10_in_theirs']:.2%} of our ten best are among the engine's."
     )

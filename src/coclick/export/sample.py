@@ -67,7 +67,7 @@ def measured_error(engine: Engine) -> dict[str, Any]:
     queries = engine.usable(content.queries(texts))
     asked = queries.with_data(engine.asked(queries.data))
     found = content.model.search(texts, _DEPTH)
-    errors, kept = [], []
+    errors, shares, kept = [], [], []
     for i in range(len(texts)):
         rows = found.rows[i][found.rows[i] >= 0]
         if not len(rows):
@@ -76,6 +76,7 @@ def measured_error(engine: Engine) -> dict[str, Any]:
         stored = engine.fitting.fit(content.documents(rows))[0]
         theirs = engine.unit * _products(stored, *asked.row(i))
         errors.append(np.abs(theirs - ours))
+        shares.append(float(errors[-1].max() / ours[0]))
         top = np.argsort(-theirs, kind="stable")[:10]
         kept.append(float((ours[top] >= ours[min(10, len(ours)) - 1]).mean()))
     flat = np.concatenate(errors) if errors else np.zeros(1)
@@ -84,6 +85,7 @@ def measured_error(engine: Engine) -> dict[str, Any]:
         "documents_each": _DEPTH,
         "largest": float(flat.max()),
         "mean": float(flat.mean()),
+        "largest_of_best_score": max(shares, default=0.0),
         "of_our_top_10_in_theirs": float(np.mean(kept)) if kept else 1.0,
     }
 

@@ -45,13 +45,7 @@ class Solr(Engine):
         payloads = {**whitespace, "filters": [{"name": "delimitedPayload", "encoder": "float"}]}
         kind = {"name": "coclick_words", "class": "solr.TextField", "indexAnalyzer": payloads}
         words = {"name": "words", "type": "coclick_words", "indexed": True, "stored": False}
-        title = {
-            "name": "title",
-            "type": "text_general",
-            "indexed": True,
-            "stored": True,
-            "multiValued": False,
-        }
+        title = {"name": "title", "type": "text_general", "stored": True, "multiValued": False}
         write_json(
             folder / "schema.json",
             {"add-field-type": {**kind, "queryAnalyzer": whitespace}, "add-field": [words, title]},
@@ -87,7 +81,7 @@ class Solr(Engine):
             {"query": {"bool": {"should": should}}, "fields": "id,title,score", "limit": 10},
         )
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """With curl."""
         return f"""
 In this folder, with Solr running and a collection made by `bin/solr create -c {self.index}`:

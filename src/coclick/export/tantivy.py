@@ -99,7 +99,6 @@ class Tantivy(Engine):
 
     name = "tantivy"
     title = "tantivy"
-    queries_are = "`queries.ndjson`"
     limits = Limits(id_bytes=65_530, token_bytes=65_500)
 
     def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
@@ -136,7 +135,7 @@ class Tantivy(Engine):
         """Its words."""
         write_json(folder / "sample.json", self.query_vector(sample))
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """With Python."""
         return """
 In this folder, where `~/tantivy` is the index to be made:

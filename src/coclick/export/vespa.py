@@ -91,7 +91,7 @@ class Vespa(Engine):
         """With the scale of documents' weights."""
         super().__init__(content, index, most_weights)
         largest = content.largest() or 1.0
-        self.scale = 10.0 ** (_DIGITS - 1 - math.floor(math.log10(largest)))
+        self.scale = 10.0 ** max(_DIGITS - 1 - math.floor(math.log10(largest)), 0)
         self.unit = 1 / (self.scale * _OF_QUERIES)
 
     def stored(self, weights: Weights) -> Weights:
@@ -100,7 +100,7 @@ class Vespa(Engine):
 
     def asked(self, weights: Weights) -> Weights:
         """Whole numbers, too."""
-        return np.minimum(np.rint(weights.astype(np.float64) * _OF_QUERIES), _MOST)
+        return np.minimum(np.rint(weights.astype(np.float64) * _OF_QUERIES), _MOST)  # float32 has no 2³¹ − 1
 
     def write_schema(self, folder: Path) -> None:
         """What `vespa deploy` takes."""
@@ -117,21 +117,17 @@ class Vespa(Engine):
         def lines() -> Iterator[str]:
             for block in blocks:
                 words = pairs(block.vectors, self.keys, whole_numbers(block.vectors.data), ",")
-                ids, docs, titles = (
-                    quoted(head + doc for doc in block.ids),
-                    quoted(block.ids),
-                    quoted(block.titles),
-                )
-                for place, doc, title, row in zip(ids, docs, titles, words, strict=True):
+                places = quoted(head + doc for doc in block.ids)
+                rows = zip(places, quoted(block.ids), quoted(block.titles), words, strict=True)
+                for place, doc, title, row in rows:
                     yield f'{{"put":{place},"fields":{{"doc":{doc},"title":{title},"words":{{{row}}}}}}}\n'
 
         write_file(folder / "documents.jsonl", lines())
 
     def query_vectors(self, vectors: Csr) -> list[str]:
         """With whole numbers."""
-        return [
-            f"{{{row}}}" for row in pairs(vectors, self.keys, whole_numbers(self.asked(vectors.data)), ",")
-        ]
+        weights = whole_numbers(self.asked(vectors.data))
+        return [f"{{{row}}}" for row in pairs(vectors, self.keys, weights, ",")]
 
     def write_sample(self, folder: Path, sample: Sample) -> None:
         """The body of a search."""
@@ -139,7 +135,7 @@ class Vespa(Engine):
         yql = f"select doc, title from {self.index} where ({{targetHits: 10}}wand(words, {words}))"
         write_json(folder / "sample.json", {"yql": yql, "hits": 10, "ranking": "words"})
 
-    def readme(self, sample: Sample) -> str:
+    def readme(self) -> str:
         """With Vespa's command line."""
         return """
 In this folder, with Vespa running (https://docs.vespa.ai says how):

@@ -1,0 +1,64 @@
+"""Load exports into Lucene itself: python tests/export/check_lucene.py JAR.
+
+JAR is one with all of Lucene 9, such as the one that the package pyserini carries
+(pyserini/resources/jars/anserini-*-fatjar.jar). That package is 140 MB large and wants torch, so this is no
+test that `make test` runs; it passes with version 0.22.1 (Lucene 9.5) on Java 17.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from documented import json_lines
+from same_ranking import assert_same_ranking
+
+import planted
+from coclick import create
+from coclick.export import export
+
+SOURCE = Path(__file__).parent / "lucene/SearchExport.java"
+
+
+def tokens(words):
+    return " ".join(f"{word}|{weight!r}" for word, weight in words.items())
+
+
+def found(jar, how, docs, queries, work):
+    """{query: [(document, score)]} as Lucene ranks them."""
+    (work / "docs").write_text("".join(f"{i}\t{words}\n" for i, words in enumerate(docs.values())))
+    (work / "queries").write_text(
+        "".join(f"{i}\t{tokens(words)}\n" for i, words in enumerate(queries.values()))
+    )
+    command = ["java", "-cp", jar, SOURCE, how, work / "docs", work / "queries"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    answers = {query: [] for query in queries}
+    names, texts = list(docs), list(queries)
+    for line in shown.splitlines():
+        query, doc, score = line.split("\t")
+        answers[texts[int(query)]].append((names[int(doc)], float(score)))
+    return answers
+
+
+def main(jar):
+    graph = planted.graph()
+    for spec in ("vpcg", "bm25", "cos_words"):
+        model = create(spec).fit(graph)
+        for engine, how in (("elasticsearch", "features"), ("opensearch", "features"), ("solr", "payloads")):
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name) / "out"
+                figures = export(model, engine, folder)
+                lines = [line for part in sorted(folder.glob("documents-*")) for line in json_lines(part)]
+                if how == "features":
+                    docs = {line["doc"]: tokens(line["words"]) for line in lines[1::2]}
+                else:
+                    docs = {line["id"]: line["words"] for line in lines}
+                queries = {row["query"]: row["vector"] for row in json_lines(folder / "queries.ndjson")}
+                tolerance = max(2 * figures["score_error"]["largest"], 1e-5)
+                for query, hits in found(jar, how, docs, queries, Path(name)).items():
+                    assert_same_ranking(model, query, hits, tolerance, set(docs))
+                print(f"{spec}, {engine}: {len(queries)} queries, scores within {tolerance:.1e}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
