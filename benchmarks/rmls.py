@@ -29,8 +29,9 @@ from coclick.evaluate.judgments import read_judgments
 from coclick.evaluate.trial import Protocol, try_model
 from coclick.graph import ClickGraph
 from coclick.kernels.csr import transpose
+from coclick.kernels.sparse_products import times
 from coclick.kernels.threads import balanced_blocks, set_threads
-from coclick.kernels.thresholded import thresholded_product, times
+from coclick.kernels.thresholded import thresholded_product
 from coclick.learning.alternation import Maps, Penalty
 from coclick.learning.svd import truncated_svd
 from coclick.models.rmls import RMLS

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
 from coclick.kernels.products import times_dense
-from coclick.kernels.thresholded import times_sparse
+from coclick.kernels.sparse_products import times_sparse
 from coclick.sparse import Csr
 from coclick.state import stored
 

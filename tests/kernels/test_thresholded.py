@@ -7,8 +7,9 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coclick.kernels.sparse_products import column_ranges, times, times_sparse
 from coclick.kernels.threads import set_threads
-from coclick.kernels.thresholded import thresholded_product, times, times_sparse
+from coclick.kernels.thresholded import thresholded_product
 from coclick.sparse import Csr
 
 
@@ -67,6 +68,36 @@ def test_products_without_thresholds(m, n, d, left_density, right_density, seed)
         dense = found.to_scipy().toarray() if isinstance(found, Csr) else found
         np.testing.assert_allclose(dense, expected, atol=1e-4)
     np.testing.assert_allclose(times_sparse(left, right), expected, atol=1e-4)
+
+
+def test_ranges_of_columns_are_parts_of_the_whole():
+    left, right = matrix(30, 40, 0.2, 0), matrix(40, 37, 0.3, 1)
+    whole = left.to_scipy().toarray() @ right.to_scipy().toarray()
+    for width in (1, 8, 36, 37, 50):
+        parts = [times_sparse(left, right, some) for some in column_ranges(right, width)]
+        assert all(part.shape[1] <= width for part in parts)
+        np.testing.assert_allclose(np.hstack(parts), whole, atol=1e-4)
+
+
+def test_a_product_replaces_what_was_in_its_room():
+    left, right = matrix(30, 40, 0.2, 0), matrix(40, 37, 0.3, 1)
+    room = np.full((30, 37), 7, np.float32)
+    assert times_sparse(left, right, out=room) is room
+    np.testing.assert_allclose(room, left.to_scipy().toarray() @ right.to_scipy().toarray(), atol=1e-4)
+
+
+def test_single_thin_and_thick_rows_are_alike():
+    """Rows that are copied, rows whose touched columns are listed, and rows that are read as a whole."""
+    right = matrix(400, 900, 0.02, 3)
+    left = matrix(300, 400, 0.5, 4).to_scipy().toarray()
+    left[:100] *= np.arange(400) == 7
+    left[100:200] *= np.arange(400) < 12
+    left = Csr.from_scipy(scipy.sparse.csr_array(left))
+    assert {1} < set(left.lengths().tolist())
+    found = thresholded_product(left, right, np.full(300, 0.1, np.float32), length=1.0)
+    expected, gains = naive(left, right, np.full(300, 0.1), 1.0)
+    np.testing.assert_allclose(found.rows.to_scipy().toarray(), expected, atol=1e-4)
+    np.testing.assert_allclose(found.gains, gains, rtol=1e-4)
 
 
 def test_thin_products_are_sparse_and_thick_ones_dense():

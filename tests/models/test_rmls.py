@@ -13,6 +13,7 @@ from coclick import create, open_model
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.threads import set_threads
+from coclick.learning import alternation
 from coclick.learning.alternation import Maps, Penalty, density, map_rank, random_rows
 from coclick.learning.held_out import HeldOut
 from coclick.sparse import Csr
@@ -118,6 +119,17 @@ def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
             assert step.objective == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
+def test_factors_may_be_joined_or_not_and_dense_in_parts(monkeypatch):
+    factors = problem(5, 40, 50, 30, 60, 0.2)
+    before = run(factors, Penalty(0.8), 40, 4)[-1]
+    monkeypatch.setattr(alternation, "_JOINED", 0)
+    for at_once in (1 << 24, 1):
+        monkeypatch.setattr(alternation, "_AT_ONCE", at_once)
+        after = run(factors, Penalty(0.8), 40, 4)[-1]
+        np.testing.assert_allclose(dense(after.query_map), dense(before.query_map), atol=1e-4)
+        np.testing.assert_allclose(dense(after.doc_map), dense(before.doc_map), atol=1e-4)
+
+
 def test_thresholds_are_scale_free():
     queries, edges, docs = problem(3)
     before = run((queries, edges, docs), Penalty(0.9), 6, 5)[-1]
@@ -191,10 +203,11 @@ def test_ranks_of_held_out_pairs():
 def test_the_start_has_rows_of_the_wanted_length():
     start = random_rows(500, 40, 2.0, 5)
     np.testing.assert_allclose(np.linalg.norm(dense(start), axis=1), 2.0, rtol=1e-6)
-    assert (start.lengths() == 4).all()
+    assert (start.lengths() == 5).all()
     assert all((np.diff(start.row(i)[0]) > 0).all() for i in range(500))
-    assert density(start) == pytest.approx(4 / 40)
+    assert density(start) == pytest.approx(5 / 40)
     assert random_rows(3, 2, 1.0, 0).lengths().tolist() == [1, 1, 1]
+    assert random_rows(3, 900, 1.0, 0).lengths().tolist() == [8, 8, 8]
 
 
 def test_effective_rank_of_a_map():

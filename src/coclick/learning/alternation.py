@@ -10,7 +10,7 @@ by β_u and scaled to θ (Eq. 5–6). A half-round replaces one map so. Document
 entries a row: a random projection costs little, and keeps the first half-round thin.
 
 M is never formed, because its factors have a tenth of its entries; images between them are sparse while they
-are thin.
+are thin. Dense ones are written to the same memory in every half-round: new memory takes longer than they do.
 
 A threshold of any fixed size means something else for every log. So by default β_u is `b` times the root mean
 square of the entries of row u of the first Ω, and stays as it is from then on: scale-free, and the objective
@@ -29,14 +29,16 @@ from numpy.typing import NDArray
 from coclick.errors import UserError
 from coclick.kernels.csr import transpose
 from coclick.kernels.products import times_dense
-from coclick.kernels.thresholded import Rows, Thresholded, is_thin, thresholded_product, times, times_sparse
-from coclick.maps import columns_between
+from coclick.kernels.sparse_products import column_ranges, is_thin, times, times_sparse
+from coclick.kernels.thresholded import Rows, Thresholded, most_entries, thresholded_product
 from coclick.sparse import Csr
 
-_ENTRIES = 4  # of a row at the start,
+_ENTRIES = 8  # of a row at the start,
 _SHARE = 8  # but at most one in so many dimensions: a row that is the same everywhere has no peaks to keep
+_JOINED = 3  # a product with at most so many times the entries of its factors is formed once
 _AT_ONCE = 1 << 24  # numbers between two products: 64 MB;
 _LEAST = 16  # but of so many dimensions at least, a cache line
+_ROWS = 1 << 14  # of which the cost is taken at once
 _RANK_ROWS = 20_000  # of a map from which its effective rank is computed
 
 
@@ -66,22 +68,23 @@ class Maps:
     """M by its factors, and the maps that are learned from it."""
 
     def __init__(self, queries: Csr, edges: Csr, docs: Csr, penalty: Penalty) -> None:
-        self._chains = (
-            (transpose(queries), edges, docs),
-            (transpose(docs), transpose(edges), queries),
+        self._sides = (
+            (transpose(queries), _Between.of(edges, docs)),
+            (transpose(docs), _Between.of(transpose(edges), queries)),
         )
         self._penalty = penalty
 
     def half_rounds(self, dim: int, seed: int) -> Iterator[Step]:
         """Without end: the map of queries, of documents, of queries …"""
-        queries, docs = (turned.rows for turned, _, _ in self._chains)
+        queries, docs = (turned.rows for turned, _ in self._sides)
         maps = [Csr.empty(queries, dim), random_rows(docs, dim, self._penalty.theta, seed)]
         thresholds = [self._penalty.start(queries), self._penalty.start(docs)]
+        room = np.empty(max(turned.columns for turned, _ in self._sides) * dim, np.float32)
         half = 0
         while True:
             side, other = half % 2, 1 - half % 2
             maps[side] = Csr.empty(0, dim)  # is not needed any more, and may be large
-            found = self._update(side, maps[other], thresholds[side])
+            found = self._update(side, maps[other], thresholds[side], room)
             maps[side], thresholds[side] = found.rows, found.thresholds
             half += 1
             known = half > 1 or self._penalty.beta > 0
@@ -90,25 +93,46 @@ class Maps:
                 half / 2, maps[0], maps[1], gained + _cost(maps[other], thresholds[other]) if known else None
             )
 
-    def _update(self, side: int, other: Csr, thresholds: NDArray[np.float32]) -> Thresholded:
-        turned, edges, features = self._chains[side]
-        images = _images(edges, features, other)
+    def _update(
+        self, side: int, other: Csr, thresholds: NDArray[np.float32], room: NDArray[np.float32]
+    ) -> Thresholded:
+        turned, between = self._sides[side]
+        images = between.images(other, room)
         found = thresholded_product(turned, images, thresholds, self._penalty.b, self._penalty.theta)
         if not found.rows.nnz:
             raise _all_zero(self._penalty, thresholded_product(turned, images, np.zeros_like(thresholds)))
         return found
 
 
-def _images(edges: Csr, features: Csr, map_rows: Csr) -> Rows:
-    """`edges @ features @ map_rows`: sparse while it is thin, else with few dimensions of it in between."""
-    at_once = max(_AT_ONCE // max(features.rows, 1), _LEAST)
-    if at_once >= map_rows.columns or is_thin(features, map_rows):
-        return times(edges, times(features, map_rows))
-    images = np.empty((edges.rows, map_rows.columns), np.float32)
-    for first in range(0, map_rows.columns, at_once):
-        some = columns_between(map_rows, first, min(first + at_once, map_rows.columns))
-        images[:, first : first + some.columns] = times_dense(edges, times_sparse(features, some))
-    return images
+@dataclass(frozen=True)
+class _Between:
+    """The features behind the clicks of each row: `edges @ features`, as one matrix if that is not large."""
+
+    edges: Csr | None
+    features: Csr
+
+    @classmethod
+    def of(cls, edges: Csr, features: Csr) -> _Between:
+        if most_entries(edges, features, 0, edges.rows) > _JOINED * (edges.nnz + features.nnz):
+            return cls(edges, features)
+        nothing = np.zeros(edges.rows, np.float32)
+        return cls(None, thresholded_product(edges, features, nothing).rows)
+
+    def images(self, learned: Csr, room: NDArray[np.float32]) -> Rows:
+        """`edges @ features @ learned`: sparse while it is thin, else in the room that is given."""
+        rows = self.features.rows if self.edges is None else self.edges.rows
+        images = room[: rows * learned.columns].reshape(rows, learned.columns)
+        if self.edges is None:
+            if is_thin(self.features, learned):
+                return times(self.features, learned)
+            return times_sparse(self.features, learned, out=images)
+        if is_thin(self.features, learned):
+            return times(self.edges, times(self.features, learned))
+        width = max(_AT_ONCE // max(self.features.rows, 1), _LEAST)
+        for some in column_ranges(learned, width):
+            part = times_sparse(self.features, learned, some)
+            images[:, some.first : some.last] = times_dense(self.edges, part)
+        return images
 
 
 def random_rows(rows: int, columns: int, length: float, seed: int) -> Csr:
@@ -137,8 +161,13 @@ def density(matrix: Csr) -> float:
 
 
 def _cost(matrix: Csr, thresholds: NDArray[np.float32]) -> float:
-    sizes = matrix.with_data(np.abs(matrix.data)).row_sums()
-    return float(np.maximum(thresholds, 0).astype(np.float64) @ sizes)
+    """What the entries of a map cost; some rows at a time, because all of them may be large."""
+    cost = 0.0
+    for first in range(0, matrix.rows, _ROWS):
+        some = matrix.between(first, min(first + _ROWS, matrix.rows))
+        sizes = some.with_data(np.abs(some.data)).row_sums()
+        cost += float(np.maximum(thresholds[first : first + _ROWS], 0).astype(np.float64) @ sizes)
+    return cost
 
 
 def _all_zero(penalty: Penalty, whole: Thresholded) -> UserError:

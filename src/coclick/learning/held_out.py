@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.thresholded import times_sparse
+from coclick.kernels.sparse_products import times_sparse
 from coclick.sparse import Csr
 
 _MOST = 1000  # pairs: all of their documents are ranked for all of their queries
