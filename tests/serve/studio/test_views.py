@@ -1,6 +1,7 @@
 """The JSON of every view: against counts worked out by hand, and for what no model or log knows."""
 
 import re
+import weakref
 
 import numpy as np
 import pytest
@@ -224,8 +225,12 @@ def test_a_pass_over_a_model_is_made_once_until_another_takes_its_name():
 
     calls = []
     once = OncePerModel(lambda model: calls.append(model) or len(calls))
-    first, second = object(), object()
+    first, second = Named(None), Named(None)
     assert [once(Named(first)), once(Named(first)), once(Named(second))] == [1, 1, 2]
+    gone = weakref.ref(second)
+    calls.clear()
+    del second
+    assert gone() is None, "a model that is no longer served does not live on"
 
 
 # -- addresses ---------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from coclick.model import Model
 from coclick.views import titles
 
 POINTS = 60  # of a curve
-TOP = 12  # queries with the most clicks that are listed
+TOP = 8  # queries with the most clicks that are listed
 EXAMPLES = 9
 _SHARES = (0.5, 0.8, 0.9)  # of all clicks: how many queries have them?
 

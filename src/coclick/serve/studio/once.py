@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
@@ -15,13 +16,13 @@ class OncePerModel:
 
     def __init__(self, function: Callable[[Model], Any]) -> None:
         self._function = function
-        self._kept: dict[str, tuple[Model, Any]] = {}
+        self._kept: dict[str, tuple[weakref.ref[Model], Any]] = {}  # an old model must not live on here
         self._lock = Lock()  # two readers who come first together wait for one piece of work
 
     def __call__(self, served: Served) -> Any:
         """The answer for the model that is served."""
         with self._lock:
             kept = self._kept.get(served.name)
-            if kept is None or kept[0] is not served.model:
-                kept = self._kept[served.name] = served.model, self._function(served.model)
+            if kept is None or kept[0]() is not served.model:
+                kept = self._kept[served.name] = weakref.ref(served.model), self._function(served.model)
             return kept[1]

@@ -60,10 +60,9 @@ def _add_comparison(routes: APIRouter, catalogue: Catalogue, work: Work) -> None
         others = [b] if b else [name for name in catalogue.names() if name != first.name][:1]
         sides = [(side.name, side.model) for side in (first, *map(catalogue.get, others))]
 
-        def ask() -> views.View:
-            return views.compare(q, k, sides) | {"examples": log_of(first)["examples"]}
-
-        return Json(await work.elsewhere(ask))
+        view = await work.elsewhere(views.compare, q, k, sides)
+        examples = [] if q else (await work.elsewhere(log_of, first))["examples"]
+        return Json(view | {"examples": examples})
 
     @routes.get("/studio/log.json")
     async def log(model: ModelName = None) -> Response:

@@ -14,7 +14,7 @@ from coclick.text import normalise
 WORDS = 40  # of a vector
 SIMILAR = 15
 PARTS = 20  # of a part in an explanation; the others are added up
-CLICKS = 8  # behind each of them
+CLICKS = 6  # behind each of them
 DEEP = 50  # how far down a document's place is looked for
 
 View = dict[str, Any]
