@@ -64,6 +64,7 @@ def test_without_a_query_there_are_queries_to_try(view):
     known = {query for query, _, _ in CLICKS} | {EVIL}
     assert 1 < len(found["examples"]) < 10
     assert known.issuperset(found["examples"])
+    assert view("compare", q="xyzzy", a="vpcg", b="bm25")["examples"], "also where nothing is found"
 
 
 def test_one_model_is_shown_alone(home):

@@ -61,7 +61,8 @@ def _add_comparison(routes: APIRouter, catalogue: Catalogue, work: Work) -> None
         sides = [(side.name, side.model) for side in (first, *map(catalogue.get, others))]
 
         view = await work.elsewhere(views.compare, q, k, sides)
-        examples = [] if q else (await work.elsewhere(log_of, first))["examples"]
+        found = any(side["results"] for side in view["sides"])
+        examples = [] if found else (await work.elsewhere(log_of, first))["examples"]
         return Json(view | {"examples": examples})
 
     @routes.get("/studio/log.json")

@@ -81,6 +81,7 @@ function remarks(page) {
 
 function board(page) {
   const { sides, moves } = page.data;
+  if (!sides.some((side) => side.results.length)) return nothingFound(page);
   const byDoc = new Map(moves.map((move) => [move.doc, move]));
   const lists = sides.map((side, i) => ranking(page, side, i, byDoc));
   const made = lists.map((list) => list.made);
@@ -99,6 +100,13 @@ function board(page) {
   const all = counted(Math.max(...sides.map((side) => side.results.length)), "document");
   const summary = `${both} of ${all} are in both lists, ${stayed} of them in the same place.`;
   return node("div", {}, node("p", { class: "quiet", id: "overlap" }, summary), threads(box, pairs));
+}
+
+function nothingFound(page) {
+  const models = page.data.sides.map((side) => side.model).join(" nor ");
+  const said = page.data.sides.length > 1 ? `Neither ${models} finds anything.` : `${models} finds nothing.`;
+  const others = examples(page.data.examples, (q) => changed("compare", page.params, { q }));
+  return node("div", {}, node("p", { class: "lead" }, said), ...others);
 }
 
 function kindOf({ a, b }) {
