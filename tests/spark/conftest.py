@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from coclick import ClickGraph, logs, simulate
+from spark.cluster import Cluster
 
 PARTS = 8
 HEAVY = 10  # edges: so low that every test has heavy rows
@@ -60,3 +61,11 @@ def start_session(master: str, event_log: Path, **settings: str):
 def event_log(tmp_path_factory) -> Path:
     """Where Spark notes what its tasks did."""
     return tmp_path_factory.mktemp("events")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A master and two workers; `start_session(cluster.address, …, **cluster.settings())`."""
+    running = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield running
+    running.stop()
