@@ -18,6 +18,8 @@ VIEWS = {
     "walk": "/studio/walk?query=flu&via=dflu-1",
     "query": "/studio/query?q=flu",
     "document": "/studio/document?doc=flu-1",
+    "no query": "/studio/query",
+    "no document": "/studio/document",
     "topics": "/studio/topics?word=influenza",
     "leaderboard": "/studio/leaderboard",
     "log": "/studio/log",
@@ -203,7 +205,7 @@ def test_any_query_stays_text(page, query):
         assert page.evaluate("window.broken") is None
 
 
-def test_a_query_that_is_too_long_is_refused_with_words(browser, address):
+def test_what_goes_wrong_is_said_with_words(browser, address):
     page = go(browser.new_page(base_url=address), "/studio/compare?q=" + "x" * 10_000)
     assert "1000 characters" in page.locator("[role=alert]").inner_text()
     assert page.locator("[role=alert] button").inner_text() == "Try again"
@@ -212,6 +214,12 @@ def test_a_query_that_is_too_long_is_refused_with_words(browser, address):
     page.fill("#q", "flu")
     page.press("#q", "Enter")
     page.wait_for_selector(".hit")
+    page.route("**/studio/log.json", lambda route: route.abort())
+    page.click("nav >> text=Log")
+    page.wait_for_selector("text=The server does not answer")
+    page.unroute("**/studio/log.json")
+    page.click("text=Try again")
+    page.wait_for_selector("text=Head and tail")
     page.close()
 
 

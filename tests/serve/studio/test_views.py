@@ -188,7 +188,13 @@ def test_the_log_is_described_with_what_was_left_out(view):
     by_query = {}
     for query, _, count in CLICKS:
         by_query[query] = by_query.get(query, 0) + count
-    assert found["top"][0]["clicks"] == max(by_query.values())
+    assert found["top"]["queries"][0]["clicks"] == max(by_query.values())
+    by_doc = {}
+    for _, doc, count in CLICKS:
+        by_doc[doc] = by_doc.get(doc, 0) + count
+    assert found["top"]["docs"][0]["clicks"] == max(by_doc.values())
+    for name in ("query", "document", "walk"):
+        assert view(name)["top"] == found["top"], "without anything asked, what one could ask for"
 
 
 def test_head_and_tail_by_hand():
@@ -254,7 +260,12 @@ def test_pages_and_files(client):
 
 def test_wrong_questions_are_answered_with_what_is_wrong(client):
     wrong = {
-        404: [("document", {"doc": "nothing"}), ("walk", {"doc": "nothing"}), ("log", {"model": "nothing"})],
+        404: [
+            ("why", {"q": "", "doc": ""}),
+            ("document", {"doc": "nothing"}),
+            ("walk", {"doc": "nothing"}),
+            ("log", {"model": "nothing"}),
+        ],
         422: [("compare", {"q": "x" * 1001}), ("compare", {"k": 51}), ("why", {"q": "flu"})],
     }
     for code, questions in wrong.items():

@@ -25,6 +25,13 @@ def row_of(graph: ClickGraph, kind: Kind, name: str) -> int:
     return graph.queries.id(normalise(name)) if kind == "query" else graph.docs.id(name)
 
 
+def node_of(graph: ClickGraph, kind: Kind, row: int) -> dict[str, Any]:
+    """A query or a document, with what a page calls it by."""
+    if kind == "query":
+        return {"kind": kind, "name": graph.queries[row]}
+    return {"kind": kind, "name": graph.docs[row], "title": graph.title(row)}
+
+
 def clicks_of(graph: ClickGraph, kind: Kind, row: int) -> dict[str, Any]:
     """What was clicked for a query, or for what a document was clicked: the most first, with shares."""
     others, clicks = _edges(graph, kind, row)
@@ -34,7 +41,8 @@ def clicks_of(graph: ClickGraph, kind: Kind, row: int) -> dict[str, Any]:
         "edges": len(others),
         "clicks": total,
         "results": [
-            {**_node(graph, _other(kind), int(others[i])), **_weighed(float(clicks[i]), total)} for i in order
+            {**node_of(graph, _other(kind), int(others[i])), **_weighed(float(clicks[i]), total)}
+            for i in order
         ],
     }
 
@@ -65,15 +73,15 @@ def walk(graph: ClickGraph, kind: Kind, name: str) -> dict[str, Any]:
         for j in np.flatnonzero(np.isin(rows, far))
     ]
     return {
-        **_node(graph, kind, row),
+        **node_of(graph, kind, row),
         "known": True,
         "edges": len(others),
         "clicks": total,
         "near": [
-            {**_node(graph, _other(kind), other), **_weighed(float(clicks[i]), total), "edges": len(rows)}
+            {**node_of(graph, _other(kind), other), **_weighed(float(clicks[i]), total), "edges": len(rows)}
             for other, i, (rows, _) in zip(near, order, beyond, strict=True)
         ],
-        "far": [{**_node(graph, kind, other), "reach": reach[other]} for other in far],
+        "far": [{**node_of(graph, kind, other), "reach": reach[other]} for other in far],
         "links": links,
     }
 
@@ -84,12 +92,6 @@ def _other(kind: Kind) -> Kind:
 
 def _edges(graph: ClickGraph, kind: Kind, row: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     return (graph.clicks if kind == "query" else graph.clicks_by_doc).row(row)
-
-
-def _node(graph: ClickGraph, kind: Kind, row: int) -> dict[str, Any]:
-    if kind == "query":
-        return {"kind": kind, "name": graph.queries[row]}
-    return {"kind": kind, "name": graph.docs[row], "title": graph.title(row)}
 
 
 def _weighed(clicks: float, total: float) -> dict[str, float]:

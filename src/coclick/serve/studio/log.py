@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from coclick.describe import describe_graph
 from coclick.graph import ClickGraph
 from coclick.model import Model
+from coclick.serve.studio.clicks import Kind, node_of
 from coclick.views import titles
 
 POINTS = 60  # of a curve
-TOP = 8  # queries with the most clicks that are listed
+TOP = 8  # queries and documents with the most clicks that are listed
 EXAMPLES = 9
 _SHARES = (0.5, 0.8, 0.9)  # of all clicks: how many queries have them?
 
@@ -30,7 +31,10 @@ def describe_log(model: Model) -> dict[str, Any]:
         **describe_graph(graph),
         "docs_with_text": int((np.diff(texts.offsets) > 0).sum()) if texts else 0,
         "head": head_and_tail(clicks),
-        "top": _queries(graph, clicks, _order(clicks)[:TOP]),
+        "top": {
+            "queries": _most_clicked(graph, "query", clicks),
+            "docs": _most_clicked(graph, "doc", graph.clicks_by_doc.row_sums()),
+        },
         "examples": [graph.queries[int(row)] for row in _spread(clicks)],
     }
 
@@ -54,7 +58,7 @@ def head_and_tail(clicks: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _order(clicks: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows of queries with clicks, the most first."""
+    """Rows with clicks, the most first."""
     rows = np.flatnonzero(clicks > 0)
     return rows[np.argsort(-clicks[rows], kind="stable")]
 
@@ -67,8 +71,6 @@ def _spread(clicks: NDArray[np.float64]) -> NDArray[np.int64]:
     return order[np.unique(np.geomspace(1, len(order), EXAMPLES).round().astype(np.int64)) - 1]
 
 
-def _queries(graph: ClickGraph, clicks: NDArray[np.float64], rows: NDArray[np.int64]) -> list[dict[str, Any]]:
-    return [
-        {"query": graph.queries[row], "clicks": float(clicks[row]), "docs": len(graph.clicks.row(row)[0])}
-        for row in rows.tolist()
-    ]
+def _most_clicked(graph: ClickGraph, kind: Kind, clicks: NDArray[np.float64]) -> list[dict[str, Any]]:
+    rows = _order(clicks)[:TOP].tolist()
+    return [{**node_of(graph, kind, row), "clicks": float(clicks[row])} for row in rows]

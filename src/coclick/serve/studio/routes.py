@@ -6,8 +6,9 @@ address, so a link brings a colleague to the same view.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -29,32 +30,31 @@ RESULTS = 50
 TOPICS = 100  # that are shown unless more are asked for
 _ABILITIES = ("similar", "expand", "explain", "topics", "translate")
 
+Text = Annotated[str, Query(max_length=CHARACTERS)]
+Id = Annotated[str, Query(max_length=ID_CHARACTERS)]
 Side = Annotated[str | None, Query(max_length=255)]
 
 
 def router(catalogue: Catalogue, work: Work, report: Path | None = None) -> APIRouter:
     """All addresses of the studio, which are for people: the API's document does not list them."""
     routes = APIRouter(include_in_schema=False)
-    _add_comparison(routes, catalogue, work)
-    _add_pages_of_one_model(routes, catalogue, work)
+    log_of = OncePerModel(describe_log)
+    _add_comparison(routes, catalogue, work, log_of)
+    _add_pages_of_one_model(routes, catalogue, work, log_of)
+    _add_topics(routes, catalogue, work)
     _add_leaderboard(routes, work, Report(report))
     _add_shell(routes)  # last: /studio/{view} would take the JSON's addresses, too
     return routes
 
 
-def _add_comparison(routes: APIRouter, catalogue: Catalogue, work: Work) -> None:
-    log_of = OncePerModel(describe_log)
-
+def _add_comparison(routes: APIRouter, catalogue: Catalogue, work: Work, log_of: OncePerModel) -> None:
     @routes.get("/studio/models.json")
     async def models() -> Response:
         return Json([_described(served) for served in catalogue.all()])
 
     @routes.get("/studio/compare.json")
     async def compare(
-        q: Annotated[str, Query(max_length=CHARACTERS)] = "",
-        a: Side = None,
-        b: Side = None,
-        k: Annotated[int, Query(ge=1, le=RESULTS)] = 10,
+        q: Text = "", a: Side = None, b: Side = None, k: Annotated[int, Query(ge=1, le=RESULTS)] = 10
     ) -> Response:
         first = catalogue.get(a)
         others = [b] if b else [name for name in catalogue.names() if name != first.name][:1]
@@ -70,22 +70,17 @@ def _add_comparison(routes: APIRouter, catalogue: Catalogue, work: Work) -> None
         served = catalogue.get(model)
         return Json({"model": served.name, **await work.elsewhere(log_of, served)})
 
-    @routes.get("/studio/walk.json")
-    async def walk(
-        query: Annotated[str, Query(max_length=CHARACTERS)] = "",
-        doc: Annotated[str, Query(max_length=ID_CHARACTERS)] = "",
-        model: ModelName = None,
-    ) -> Response:
+
+def _add_pages_of_one_model(
+    routes: APIRouter, catalogue: Catalogue, work: Work, log_of: OncePerModel
+) -> None:
+    async def ask(model: str | None, page: Callable[..., views.View], *asked: str) -> Json:
+        """A page of what is asked for; without anything, what one could ask for."""
         served = catalogue.get(model)
-        if not query and not doc:
-            examples = (await work.elsewhere(log_of, served))["examples"]
-            return Json({"model": served.name, "kind": None, "examples": examples})
-        kind: Literal["query", "doc"] = "query" if query else "doc"
-        return Json(await work.elsewhere(views.walk_page, served.name, served.model, kind, query or doc))
-
-
-def _add_pages_of_one_model(routes: APIRouter, catalogue: Catalogue, work: Work) -> None:
-    topics_of = OncePerModel(views.topics)
+        if not any(asked):
+            log = await work.elsewhere(log_of, served)
+            return Json({"model": served.name, "examples": log["examples"], "top": log["top"]})
+        return Json(await work.elsewhere(page, served.name, served.model, *asked))
 
     @routes.get("/studio/why.json")
     async def why(q: Q, doc: Doc, model: ModelName = None) -> Response:
@@ -93,20 +88,24 @@ def _add_pages_of_one_model(routes: APIRouter, catalogue: Catalogue, work: Work)
         return Json(await work.elsewhere(views.why, served.name, served.model, q, doc))
 
     @routes.get("/studio/query.json")
-    async def query(q: Q, model: ModelName = None) -> Response:
-        served = catalogue.get(model)
-        return Json(await work.elsewhere(views.query_page, served.name, served.model, q))
+    async def query(q: Text = "", model: ModelName = None) -> Response:
+        return await ask(model, views.query_page, q)
 
     @routes.get("/studio/document.json")
-    async def document(doc: Doc, model: ModelName = None) -> Response:
-        served = catalogue.get(model)
-        return Json(await work.elsewhere(views.document_page, served.name, served.model, doc))
+    async def document(doc: Id = "", model: ModelName = None) -> Response:
+        return await ask(model, views.document_page, doc)
+
+    @routes.get("/studio/walk.json")
+    async def walk(query: Text = "", doc: Id = "", model: ModelName = None) -> Response:
+        return await ask(model, views.walk_page, query, doc)
+
+
+def _add_topics(routes: APIRouter, catalogue: Catalogue, work: Work) -> None:
+    topics_of = OncePerModel(views.topics)
 
     @routes.get("/studio/topics.json")
     async def topics(
-        model: ModelName = None,
-        word: Annotated[str, Query(max_length=CHARACTERS)] = "",
-        n: Annotated[int, Query(ge=1, le=10_000)] = TOPICS,
+        model: ModelName = None, word: Text = "", n: Annotated[int, Query(ge=1, le=10_000)] = TOPICS
     ) -> Response:
         served = catalogue.get(model) if model else _with_topics(catalogue)
 

@@ -8,7 +8,7 @@ from typing import Any
 from coclick import answers
 from coclick.errors import UserError
 from coclick.model import Model
-from coclick.serve.studio.clicks import Kind, clicks_of, row_of, walk
+from coclick.serve.studio.clicks import clicks_of, row_of, walk
 from coclick.text import normalise
 
 WORDS = 40  # of a vector
@@ -33,7 +33,7 @@ def compare(query: str, k: int, sides: Sequence[tuple[str, Model]]) -> View:
 
 def why(name: str, model: Model, query: str, doc: str) -> View:
     """Why a document has its score: a tree whose values add up, and the clicks behind it."""
-    model.rows_of_docs([doc])  # raises for a document that the model does not have
+    model.rows_of_docs([doc])  # raises for one that the model does not have
     found = [hit["doc"] for hit in answers.search(model, [query], DEEP)[0]["results"]] if query else []
     view: View = {
         "model": name,
@@ -85,14 +85,16 @@ def document_page(name: str, model: Model, doc: str) -> View:
     }
 
 
-def walk_page(name: str, model: Model, kind: Kind, node: str) -> View:
-    """A node of the click graph and what is near it; for a query that has no clicks, queries like it."""
-    if kind == "doc":
-        model.rows_of_docs([node])
-    view = {"model": name, **walk(model.graph_, kind, node)}
-    if kind == "query" and not view["known"]:
+def walk_page(name: str, model: Model, query: str, doc: str) -> View:
+    """A query or a document in the click graph and what is near it; for a query that the graph does not have,
+    queries like it."""
+    if not query:
+        model.rows_of_docs([doc])  # raises for one that the model does not have
+        return {"model": name, **walk(model.graph_, "doc", doc)}
+    view = {"model": name, **walk(model.graph_, "query", query)}
+    if not view["known"]:
         view["similar"] = _able(
-            model, "can_similar", lambda: answers.similar_queries(model, [node], SIMILAR)[0]["results"]
+            model, "can_similar", lambda: answers.similar_queries(model, [query], SIMILAR)[0]["results"]
         )
     return view
 

@@ -1,14 +1,16 @@
 // A document: its vector as words, the documents like it, and the queries it was clicked for.
 
-import { node } from "./report/nodes.js";
+import { node, whole } from "./report/nodes.js";
 import { address } from "./address.js";
 import { clicksPanel, wordBars } from "./query.js";
-import { bars, docLink, docName, figure, link, modelChoice, nothing, panel, queryLink, unable } from "./ui.js";
+import { bars, docLink, docName, figure, link, modelChoice, nothing } from "./ui.js";
+import { panel, queryLink, unable } from "./ui.js";
 
-export const title = ({ data }) => `${docName(data.doc, data.title)} · document`;
+export const title = ({ data }) => (data.doc ? `${docName(data.doc, data.title)} · document` : "A document");
 
 export function draw(page) {
   const { data } = page;
+  if (!data.doc) return [node("h1", {}, "Which document?"), modelChoice(page), mostClicked(page)];
   const walk = link(address("walk", { doc: data.doc, model: data.model }), "Walk from here");
   return [
     node("h1", {}, docName(data.doc, data.title)),
@@ -39,4 +41,10 @@ function clicks(page) {
   const { clicks: found, model } = page.data;
   if (!found.results.length) return panel("Clicked for", nothing("Nobody has clicked it yet."));
   return clicksPanel("Clicked for", found, ["query", "queries"], (hit) => queryLink(hit.name, model));
+}
+
+export function mostClicked({ data }) {
+  const heading = "Documents with the most clicks";
+  const row = ({ name, title: text, clicks: count }) => [docLink(name, text, data.model), count, whole(count)];
+  return panel(heading, bars(data.top.docs.map(row), heading));
 }

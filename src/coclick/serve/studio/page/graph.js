@@ -8,11 +8,11 @@ import { clicksText, docName, percent } from "./ui.js";
 
 const WIDEST = 7; // of a line
 
-// `columns` are lists of { kind, name, title, note }; an edge is { from, to, clicks, share } between nodes of
-// neighbouring columns. `via` is where the walk has come from.
+// `columns` are lists of { kind, name, title, note }; an edge is { from, to, clicks, weight, share } between
+// nodes of neighbouring columns, as wide as its weight. `via` is where the walk has come from.
 export function clickGraph(columns, edges, { model, label, heads, via = [], byKeys = false }) {
   const made = new Map(); // nodes to elements
-  const largest = Math.max(...edges.map((edge) => edge.share), 0);
+  const largest = Math.max(...edges.map((edge) => edge.weight), 0);
   const column = (nodes, i) => {
     const items = nodes.map((one) => {
       const element = graphNode(one, { model, via });
@@ -23,10 +23,10 @@ export function clickGraph(columns, edges, { model, label, heads, via = [], byKe
     return node("div", {}, node("h4", {}, heads[i]), node("ul", byKeys ? { "data-list": "" } : {}, items));
   };
   const box = node("div", { class: `graph columns-${columns.length}` }, columns.map(column));
-  const pairs = edges.map(({ from, to, share }) => ({
+  const pairs = edges.map(({ from, to, weight }) => ({
     from: made.get(from),
     to: made.get(to),
-    width: 1 + ((WIDEST - 1) * share) / (largest || 1),
+    width: 1 + ((WIDEST - 1) * weight) / (largest || 1),
   }));
   const said = edges.map(({ from, to, clicks, share }) => {
     const pair = `${called(from)} and ${called(to)}`;
@@ -60,7 +60,9 @@ export function clicksPicture(left, right, titles, options) {
       if (!queries.has(name)) queries.set(name, { kind: "query", name });
       return queries.get(name);
     };
-    const edges = clicks.map((click) => ({ ...click, query: query(click.query), doc: doc(click.doc) }));
+    const edges = clicks.map((click) => {
+      return { ...click, weight: click.share, query: query(click.query), doc: doc(click.doc) };
+    });
     return { queries: [...queries.values()], edges };
   };
   const [asked, found] = [side(left), side(right)];

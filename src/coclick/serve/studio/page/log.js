@@ -2,6 +2,7 @@
 
 import { node, quiet, whole } from "./report/nodes.js";
 import { curve, decades } from "./charts.js";
+import { mostClicked } from "./document.js";
 import { bars, counted, modelChoice, nothing, panel, percent, queryLink, sentence } from "./ui.js";
 
 const FILES = 3; // of the log that are named
@@ -25,7 +26,7 @@ export function draw(page) {
     node("p", { class: "quiet" }, period(data.build)),
     modelChoice(page, "log of"),
     node("dl", { class: "facts big" }, Object.entries(facts).map(fact)),
-    node("div", { class: "panels" }, coverage(data), rejected(data.build), top(page)),
+    node("div", { class: "panels two" }, coverage(data), rejected(data.build), topQueries(data), mostClicked(page)),
     headAndTail(data.head),
     degrees(data),
   ];
@@ -82,10 +83,10 @@ function counts({ rows, right, merged_spellings: merged, busiest_users_share: bu
   return said.join(" ");
 }
 
-function top(page) {
-  const { top: found, model } = page.data;
-  const rows = found.map(({ query, clicks }) => [queryLink(query, model), clicks, whole(clicks)]);
-  return panel("Queries with the most clicks", bars(rows, "Queries with the most clicks"));
+function topQueries({ top, model }) {
+  const heading = "Queries with the most clicks";
+  const rows = top.queries.map(({ name, clicks }) => [queryLink(name, model), clicks, whole(clicks)]);
+  return panel(heading, bars(rows, heading));
 }
 
 function headAndTail({ ranks, shares }) {

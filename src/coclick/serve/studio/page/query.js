@@ -2,13 +2,17 @@
 
 import { node } from "./report/nodes.js";
 import { address } from "./address.js";
-import { bars, clicksText, counted, docLink, figure, link, modelChoice } from "./ui.js";
+import { bars, clicksText, counted, docLink, examples, figure, link, modelChoice } from "./ui.js";
 import { nothing, panel, percent, queryLink, unable } from "./ui.js";
 
-export const title = ({ data }) => `${data.query} · query`;
+export const title = ({ data }) => (data.query ? `${data.query} · query` : "A query");
 
 export function draw(page) {
   const { data } = page;
+  if (!data.query) {
+    const to = (q) => address("query", { q, model: data.model });
+    return [node("h1", {}, "Which query?"), modelChoice(page), ...examples(data.examples, to)];
+  }
   const unseen = "Not in the log: what follows comes from what is known of its parts.";
   const known = data.known ? "In the log." : unseen;
   const normal = data.normal !== data.query ? ` Read as “${data.normal}”.` : "";

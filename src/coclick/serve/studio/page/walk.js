@@ -56,11 +56,10 @@ function picture(page) {
   const middle = { kind: data.kind, name: data.name, title: data.title, note: clicksText(data.clicks) };
   const near = data.near.map((one) => ({ ...one, note: `${clicksText(one.clicks)} · ${percent(one.share)}` }));
   const far = data.far.map((one) => ({ ...one, note: `reached ${percent(one.reach)}` }));
-  const edge = (one, other, clicks) => ({ from: one, to: other, clicks, share: clicks / data.clicks });
   const edges = [
-    ...near.map((one) => edge(middle, one, one.clicks)),
-    ...data.links.map((each) => edge(near[each.near], far[each.far], each.clicks)),
-  ];
+    ...near.map((one) => ({ from: middle, to: one, clicks: one.clicks, share: one.share })),
+    ...data.links.map((each) => ({ from: near[each.near], to: far[each.far], clicks: each.clicks })),
+  ].map((edge) => ({ ...edge, weight: edge.clicks }));
   const left = data.edges - near.length;
   const legend = [
     "Thicker lines have more clicks.",
