@@ -1,4 +1,4 @@
-"""Load exports into Lucene itself: python tests/export/check_lucene.py JAR.
+"""Load exports into Lucene itself: PYTHONPATH=tests python tests/export/check_lucene.py JAR.
 
 JAR is one with all of Lucene 9, such as the one that the package pyserini carries
 (pyserini/resources/jars/anserini-*-fatjar.jar). That package is 140 MB large and wants torch, so this is no
@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from documented import json_lines
 from same_ranking import assert_same_ranking
 
@@ -17,11 +18,31 @@ import planted
 from coclick import create
 from coclick.export import export
 
-SOURCE = Path(__file__).parent / "lucene/SearchExport.java"
+SOURCES = Path(__file__).parent / "lucene"
 
 
 def tokens(words):
     return " ".join(f"{word}|{weight!r}" for word, weight in words.items())
+
+
+def java(jar, program, *given):
+    """The lines that a program prints, cut at tabs."""
+    command = ["java", "-cp", jar, SOURCES / f"{program}.java", *given]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [line.split("\t") for line in shown.splitlines()]
+
+
+def check_synonyms(jar, model, folder, work):
+    """Each word of the file expands to what the model expands it to, relative to the heaviest."""
+    words = [line.partition(" => ")[0] for line in (folder / "coclick-synonyms.txt").read_text().splitlines()]
+    (work / "words").write_text("".join(f"{word}\n" for word in words))
+    expanded = {word: {} for word in words}
+    for word, synonym, boost in java(jar, "ExpandWords", folder / "coclick-synonyms.txt", work / "words"):
+        expanded[word][synonym] = float(boost)
+    for word, synonyms in expanded.items():
+        ours = model.expand(word)[:10]
+        assert synonyms == {text: pytest.approx(weight / ours[0][1], rel=1e-5) for text, weight in ours}, word
+    return len(words)
 
 
 def found(jar, how, docs, queries, work):
@@ -30,12 +51,9 @@ def found(jar, how, docs, queries, work):
     (work / "queries").write_text(
         "".join(f"{i}\t{tokens(words)}\n" for i, words in enumerate(queries.values()))
     )
-    command = ["java", "-cp", jar, SOURCE, how, work / "docs", work / "queries"]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     answers = {query: [] for query in queries}
     names, texts = list(docs), list(queries)
-    for line in shown.splitlines():
-        query, doc, score = line.split("\t")
+    for query, doc, score in java(jar, "SearchExport", how, work / "docs", work / "queries"):
         answers[texts[int(query)]].append((names[int(doc)], float(score)))
     return answers
 
@@ -58,6 +76,8 @@ def main(jar):
                 for query, hits in found(jar, how, docs, queries, Path(name)).items():
                     assert_same_ranking(model, query, hits, tolerance, set(docs))
                 print(f"{spec}, {engine}: {len(queries)} queries, scores within {tolerance:.1e}")
+                if engine == "solr":
+                    print(f"{spec}, synonyms: {check_synonyms(jar, model, folder, Path(name))} words")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ def export(
     with new_folder(Path(path), force=force) as folder:
         with progress("queries"):
             sample = sample_query(writer)
-            head = head_queries(content, queries)
+            blocks = writer.query_blocks(head_queries(content, queries))
+            head = [text for texts, _ in blocks for text in texts]  # those that have a vector
             writer.write_queries(folder, head)
             error = measured_error(writer)
         with progress("documents", len(content.graph.docs)) as done:
