@@ -65,34 +65,19 @@ def thresholded_product(
             return 1 + most_entries(left, right, *block)
         return 1 + (block[1] - block[0]) * columns
 
+    waves = list(_waves(balanced_blocks(left.indptr, _BLOCKS_A_THREAD * threads()), room))
+    size = max((last for wave in waves for _, last in wave.values()), default=0)
+    indices, data = np.empty(size, np.int32), np.empty(size, np.float32)  # of one wave after the other
     found, values = np.empty(0, np.int32), np.empty(0, np.float32)
-    for wave in _waves(balanced_blocks(left.indptr, _BLOCKS_A_THREAD * threads()), room):
-        size = sum(last - first for first, last in wave.values())
-        indices, data = np.empty(size, np.int32), np.empty(size, np.float32)
+    for wave in waves:
 
-        def work(
-            first: int,
-            last: int,
-            wave: dict[tuple[int, int], tuple[int, int]] = wave,
-            indices: NDArray[np.int32] = indices,
-            data: NDArray[np.float32] = data,
-        ) -> None:
+        def work(first: int, last: int, wave: dict[tuple[int, int], tuple[int, int]] = wave) -> None:
             own = slice(*wave[first, last])
             scale = -1.0 if length is None else length
-            sums = _sums(columns)
             _rows(
-                first,
-                last,
-                *factors,
-                thresholds,
-                share,
-                scale,
-                *sums,
-                indices[own],
-                data[own],
-                lengths,
-                gains,
-            )
+                first, last, *factors, thresholds, share, scale, *_sums(columns),
+                indices[own], data[own], lengths, gains,
+            )  # fmt: skip
 
         run_blocks(work, wave)
         for (first, last), (begin, _) in wave.items():

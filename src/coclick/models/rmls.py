@@ -112,7 +112,7 @@ class RMLS(ProjectionModel):
 def _figures(step: Step) -> dict[str, Any]:
     found: dict[str, Any] = {"round": step.rounds}
     if step.objective is not None:
-        found["objective"] = step.objective
+        found["objective"] = float(f"{step.objective:.6g}")
     return found | {
         "query_density": round(density(step.query_map), 4),
         "doc_density": round(density(step.doc_map), 4),
