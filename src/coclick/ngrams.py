@@ -19,7 +19,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +158,25 @@ class UnitTable:
             )
         symbols, children, levels = _grow_trie(sequences, largest, min_texts)
         return cls(symbols, children, levels, smallest).incidence(sequences)
+
+    @classmethod
+    def build(cls, grams: Int32s) -> Self:
+        """The table of these units: rows of symbols padded by −1, by length, then by symbol.
+
+        With each the table must have its beginning, which is so for all that enough texts hold.
+        """
+        sizes, rows = (grams >= 0).sum(axis=1), np.arange(len(grams))
+        levels = np.concatenate([[0], np.cumsum(np.bincount(sizes, minlength=grams.shape[1] + 1)[1:])])
+        children = np.full(len(grams) + 1, len(grams), np.int64)
+        parent = np.zeros(len(grams), np.int64)  # where in its level the beginning of each unit stands
+        for size in range(1, grams.shape[1] + 1):
+            first, last = levels[size - 1], levels[size]
+            keys = parent << 32 | grams[:, size - 1]
+            if size > 1:
+                above = np.arange(first - levels[size - 2])
+                children[levels[size - 2] : first] = first + np.searchsorted(parent[first:last], above)
+            parent[last:] = np.searchsorted(keys[first:last], keys[last:])
+        return cls(grams[rows, sizes - 1], children, levels.astype(np.int64), cls.SIZES[0])
 
     def find(self, sequences: Tokens) -> Found:
         """All occurrences of known units with their spans. An unknown symbol is part of none."""

@@ -17,7 +17,7 @@ from coclick.sparse import Csr
 from coclick.store import Artefact
 from coclick.strings import Strings, Vocab
 
-_SORTED_BY = {"edges": "q, d", "pairs": "q, d"}
+_SORTED_BY = {"edges": "q, d", "pairs": "q, d", "holders": "unit, text"}  # others by id
 
 
 def is_parquet(source: Artefact) -> bool:
@@ -62,9 +62,26 @@ def read_vocab(source: Artefact, table: str, column: str) -> Vocab:
 
 def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray[Any]:
     """A column of numbers."""
+    if table in _SORTED_BY:
+        return columns(source, table, f'"{column}" AS value')["value"].astype(dtype)
     found = columns(source, table, f'id, "{column}" AS value')
     _check_ids(source, table, found["id"])
     return found["value"].astype(dtype)
+
+
+def read_pointers(source: Artefact, table: str, column: str, rows: int) -> NDArray[np.int64]:
+    """Where the rows of each number begin in a table that is sorted by it."""
+    numbers = columns(source, table, f'"{column}" AS value')["value"]
+    if len(numbers) and not (numbers[0] >= 0 and numbers[-1] < rows):
+        raise _damaged(source, table)
+    return np.searchsorted(numbers, np.arange(rows + 1)).astype(np.int64)
+
+
+def read_grams(source: Artefact, table: str) -> NDArray[np.int32]:
+    """Rows of symbols (g1, g2, g3), padded by −1."""
+    found = columns(source, table, "id, g1, g2, g3")
+    _check_ids(source, table, found["id"])
+    return np.stack([found[name] for name in ("g1", "g2", "g3")], axis=1).astype(np.int32)
 
 
 def read_csr(source: Artefact, table: str, rows: int, width: int) -> Csr:

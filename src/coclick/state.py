@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from coclick.errors import ArtefactError
-from coclick.parquet import read_array, read_csr, read_strings, read_vocab
+from coclick.parquet import read_array, read_csr, read_grams, read_pointers, read_strings, read_vocab
 from coclick.sparse import Csr
 from coclick.store import Artefact, ArtefactWriter
 from coclick.strings import Strings, Vocab
@@ -93,4 +93,8 @@ def _read_table(source: Artefact, entry: dict[str, Any]) -> Any:
         return read_csr(source, table, entry["rows"], entry["columns"])
     if kind == "array":
         return read_array(source, table, entry["column"], entry["dtype"])
+    if kind == "pointers":
+        return read_pointers(source, table, entry["column"], entry["rows"])
+    if kind == "grams":
+        return read_grams(source, table)
     return {"vocab": read_vocab, "strings": read_strings}[kind](source, table, entry["column"])

@@ -83,7 +83,7 @@ class Step:
             plan = held["plan"].to_pybytes() if "plan" in held else None
             return state_table(part, vectors, plan)
 
-        messages = state.mapInArrow(_Emit(parts), _MESSAGE).repartitionById(parts, "part")
+        messages = state.mapInArrow(Emit(parts), _MESSAGE).repartitionById(parts, "part")
         absorbed = self.blocks.groupBy("part").cogroup(messages.groupBy("part")).applyInArrow(absorb, STATE)
         return work.saved(name, absorbed)
 
@@ -104,12 +104,13 @@ def state_table(part: int, vectors: Csr, plan: bytes | None) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class _Emit:
+class Emit:
     """From states to messages, one for each part that needs something."""
 
     parts: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """For `mapInArrow`."""
         set_threads(1)
         for batch in batches:
             for part, vectors, plan in zip(
@@ -136,12 +137,16 @@ def _messages(vectors: Csr, plan: Plan, parts: int) -> Iterator[tuple[int, bytes
         yield receiver, pack([*csr_arrays(chosen), rows, *csr_arrays(sums.take(own))])
 
 
-def _absorb(links: Links, messages: pa.Table, kernel: Kernel, columns: int) -> Csr:
-    """The rows of a part's targets from what arrived."""
+def received_rows(links: Links, messages: pa.Table, columns: int) -> Csr:
+    """What arrived, in the order that the links' columns count."""
+    return _receive(links, messages, columns)[0]
+
+
+def _receive(links: Links, messages: pa.Table, columns: int) -> tuple[Csr, NDArray[np.int32], Csr]:
+    """The rows that the links want, and heavy rows with their partial sums."""
     empty = Csr.empty(0, columns)
     received: dict[int, Csr] = {}
-    heavy_rows: list[NDArray[np.int32]] = []
-    heavy_sums: list[Csr] = []
+    heavy_rows, heavy_sums = [np.empty(0, np.int32)], [empty]
     arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
     for sender in sorted(arrived):  # sums add up in the same order, whatever order messages arrive in
         arrays = unpack(arrived[sender])
@@ -150,13 +155,17 @@ def _absorb(links: Links, messages: pa.Table, kernel: Kernel, columns: int) -> C
         heavy_sums.append(csr_of(arrays[5:]))
     parts = [received.get(sender, empty) for sender in range(len(links.expected))]
     if [part.rows for part in parts] != links.expected.tolist():
-        raise RuntimeError(
-            "what arrived is not what the routes promise"
-        )  # a defect, or a damaged work directory
-    vectors = kernel(links.rows, stack(empty, *parts))
-    if not sum(map(len, heavy_rows)):
+        raise RuntimeError("what arrived is not what the routes promise")
+    return stack(empty, *parts), np.concatenate(heavy_rows), stack(*heavy_sums)
+
+
+def _absorb(links: Links, messages: pa.Table, kernel: Kernel, columns: int) -> Csr:
+    """The rows of a part's targets from what arrived."""
+    received, heavy_rows, heavy_sums = _receive(links, messages, columns)
+    vectors = kernel(links.rows, received)
+    if not len(heavy_rows):
         return vectors
-    heads, sums = _add_up(np.concatenate(heavy_rows), stack(empty, *heavy_sums), kernel)
+    heads, sums = _add_up(heavy_rows, heavy_sums, kernel)
     light = np.ones(vectors.rows, bool)
     light[heads] = False
     return where(light, vectors, sums)

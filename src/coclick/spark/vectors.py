@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from coclick.spark.links import Cut
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, unpack_csr
+from coclick.spark.payload import cells, unpack, unpack_csr
 from coclick.spark.step import STATE, state_table
 from coclick.spark.storage import Work
 
@@ -46,6 +46,24 @@ class _Unpack:
 def rows_of(blocks: DataFrame, nodes: Nodes) -> DataFrame:
     """A table with a row for each vector."""
     return blocks.select("part", "vectors").mapInArrow(_Unpack(nodes), _ROWS)
+
+
+@dataclass(frozen=True)
+class _UnpackValues:
+    """From blocks to rows (id, value)."""
+
+    nodes: Nodes
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "values"), strict=True):
+                values = pa.array(unpack(payload)[0].astype(np.float64))
+                yield pa.record_batch({"id": pa.array(self.nodes.ids(part)), "value": values})
+
+
+def values_of(blocks: DataFrame, nodes: Nodes) -> DataFrame:
+    """A table with a row for each number."""
+    return blocks.select("part", "values").mapInArrow(_UnpackValues(nodes), "id long, value double")
 
 
 def with_plan(blocks: DataFrame, then: Cut, work: Work, name: str) -> DataFrame:

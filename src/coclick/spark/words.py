@@ -25,7 +25,6 @@ from coclick.spark.storage import Work
 from coclick.sparse import Csr
 from coclick.strings import Strings
 from coclick.text import Analyzer, TermIndex, Tokens
-from coclick.views import count_terms
 
 BLOCK = "part int, vectors binary"
 _COUNTED = "part int, term string, surface string, n long, texts long"
@@ -33,11 +32,27 @@ _COUNTED = "part int, term string, surface string, n long, texts long"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Terms with numbers, and for each part the numbers of the terms that its texts hold."""
+    """Terms with numbers."""
 
     terms: DataFrame  # id, text, surface, hash, texts: how many hold the term
     size: int
-    by_part: DataFrame  # part, term, id
+
+    @classmethod
+    def of(cls, counted: DataFrame, work: Work) -> Vocabulary:
+        """Every term that was counted."""
+        forms = counted.groupBy("term", "surface").agg(F.sum("n").alias("n"), F.sum("texts").alias("texts"))
+        # The commonest surface form, then the shorter, then by letter: as `TermIndex.finish` chooses.
+        rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
+        terms = forms.groupBy(F.col("term").alias("text")).agg(
+            F.min_by("surface", rank).alias("surface"), F.sum("texts").alias("texts")
+        )
+        hashed = terms.mapInArrow(_add_hashes, "text string, surface string, texts long, hash long")
+        return cls(*numbered(hashed, ["hash", "text"], work, "terms"))
+
+    def known(self, counted: DataFrame) -> DataFrame:
+        """For each part the numbers of the terms that its texts hold: (part, term, id)."""
+        places = counted.select("part", "term").distinct()
+        return places.join(self.terms.select(F.col("text").alias("term"), "id"), "term")
 
 
 def in_parts(texts: DataFrame, nodes: Nodes) -> DataFrame:
@@ -46,58 +61,45 @@ def in_parts(texts: DataFrame, nodes: Nodes) -> DataFrame:
     return texts.select("id", "text", part).repartitionById(nodes.parts, "part")
 
 
-def count_words(texts: DataFrame, analyzer: Analyzer, work: Work) -> Vocabulary:
-    """The vocabulary of texts in parts; every term is kept."""
+def count_words(texts: DataFrame, analyzer: Analyzer, work: Work, name: str = "words") -> DataFrame:
+    """The words of texts in parts, with how often each occurs and how many texts hold it."""
 
     def count(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         return _count(key[0].as_py(), table["text"].to_pylist(), analyzer)
 
-    counted = work.saved("words", texts.groupBy("part").applyInArrow(count, _COUNTED))
-    forms = counted.groupBy("term", "surface").agg(F.sum("n").alias("n"), F.sum("texts").alias("texts"))
-    # The commonest surface form, then the shorter, then by letter: as `TermIndex.finish` chooses.
-    rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
-    terms = forms.groupBy(F.col("term").alias("text")).agg(
-        F.min_by("surface", rank).alias("surface"), F.sum("texts").alias("texts")
-    )
-    hashed = terms.mapInArrow(_add_hashes, "text string, surface string, texts long, hash long")
-    terms, size = numbered(hashed, ["hash", "text"], work, "terms")
-    places = counted.select("part", "term").distinct()
-    by_part = places.join(terms.select(F.col("text").alias("term"), "id"), "term")
-    return Vocabulary(terms, size, work.saved("terms-by-part", by_part.select("part", "term", "id")))
+    return work.saved(name, texts.groupBy("part").applyInArrow(count, _COUNTED))
 
 
 def rows_of_words(
     texts: DataFrame,
-    vocabulary: Vocabulary,
+    known: DataFrame,
     analyzer: Analyzer,
     nodes: Nodes,
-    make_rows: Callable[[Csr], Csr],
+    make_rows: Callable[[Tokens], Csr],
 ) -> DataFrame:
-    """Blocks of texts as rows of words: `make_rows` of the counts of their terms."""
-    size = vocabulary.size
+    """Blocks of texts as rows: `make_rows` of their terms."""
 
-    def rows(key: tuple[pa.Scalar, ...], table: pa.Table, known: pa.Table) -> pa.Table:
+    def rows(key: tuple[pa.Scalar, ...], table: pa.Table, terms: pa.Table) -> pa.Table:
         set_threads(1)
         part = key[0].as_py()
-        tokens = tokens_of(table, known, analyzer)
+        tokens = tokens_of(table.sort_by("id"), terms, analyzer)
         if len(tokens) != nodes.rows(part):
             raise RuntimeError("the texts of a part are not complete")
         return pa.table(
             {
                 "part": pa.array([part], pa.int32()),
-                "vectors": pa.array([pack_csr(make_rows(count_terms(tokens, size)))], pa.binary()),
+                "vectors": pa.array([pack_csr(make_rows(tokens))], pa.binary()),
             }
         )
 
-    own = vocabulary.by_part.repartitionById(nodes.parts, "part").groupBy("part")
+    own = known.repartitionById(nodes.parts, "part").groupBy("part")
     return texts.groupBy("part").cogroup(own).applyInArrow(rows, BLOCK)
 
 
 def tokens_of(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
-    """The terms of a part's texts, in the order of their ids, by the numbers that are known."""
-    ordered = texts.sort_by("id")["text"].to_pylist()
+    """The terms of a part's texts by the numbers that are known, −1 for others."""
     seen = TermIndex()
-    tokens = analyzer.analyze(ordered, seen)
+    tokens = analyzer.analyze(texts["text"].to_pylist(), seen)
     places = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
     numbers = pc.fill_null(known["id"].combine_chunks().take(places), -1)
     return tokens.renumbered(numbers.to_numpy(zero_copy_only=False).astype(np.int32))

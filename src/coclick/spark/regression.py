@@ -1,0 +1,319 @@
+"""Weights of units on Spark: the conjugate gradients of `kernels.regression`, between units and texts.
+
+Weights and residuals lie with the units. Texts have the vectors of their units and their own, sent there
+once. In each round numbers travel, not vectors: one for each unit and part that holds it, there and back.
+The driver learns the sums of a few dot products, and decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.storagelevel import StorageLevel
+
+from coclick.kernels.regression import UnitRegression
+from coclick.kernels.threads import set_threads
+from coclick.spark.links import Links, Plan, cut
+from coclick.spark.parts import Nodes
+from coclick.spark.payload import cells, csr_arrays, csr_of, pack, unpack, unpack_csr
+from coclick.spark.step import Emit, received_rows
+from coclick.spark.storage import Work
+from coclick.spark.vectors import with_plan
+
+if TYPE_CHECKING:
+    from coclick.spark.units import Lesson
+
+Floats = NDArray[np.float64]
+
+MOST_ROUNDS = 50
+TOLERANCE = 1e-5
+_VALUES = "part int, values binary"
+_MESSAGE = "part int, sender int, payload binary"
+_STATE = "part int, values binary, plan binary, sums array<double>"
+
+
+def unit_weights(
+    lesson: Lesson,
+    nodes: Nodes,
+    units: DataFrame,
+    held: DataFrame,
+    vectors: DataFrame,
+    texts: Nodes,
+    targets: DataFrame,
+) -> tuple[DataFrame, dict[str, float]]:
+    """The weights of units (part, values) as the model wants them, and figures."""
+    weighting, parts = lesson.model.unit_weights, nodes.parts
+    kept = units.select("id", "texts", (F.col("id") % parts).cast("int").alias("part"))
+    blocks = kept.repartitionById(parts, "part").groupBy("part")
+    if weighting == "equal":
+        return lesson.work.saved("weights", blocks.applyInArrow(_prior(None), _VALUES)), {}
+    prior = lesson.work.saved("prior", blocks.applyInArrow(_prior(texts.count), _VALUES))
+    if weighting == "idf":
+        return prior, {}
+    return _Regression(lesson, nodes, texts).solve(prior, held, vectors, targets)
+
+
+def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
+    """Weights before the regression: inverse document frequencies among so many texts, or ones."""
+
+    def prior(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+        holders = table.sort_by("id")["texts"].to_numpy()
+        values = np.ones(len(holders)) if texts is None else np.log1p(texts / np.maximum(holders, 1))
+        return pa.table(
+            {
+                "part": pa.array([key[0].as_py()], pa.int32()),
+                "values": pa.array([pack([values])], pa.binary()),
+            }
+        )
+
+    return prior
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What the driver tells the units' parts at the beginning of a round."""
+
+    kind: str  # "probe", "first", "next" or "end"
+    rho: float
+    factor: float = 0.0  # of the prior
+    step: float = 0.0
+    turn: float = 0.0
+
+    def begin(self, arrays: list[Floats]) -> list[Floats]:
+        """The state after what the last round found out: see `_State`."""
+        if self.kind == "probe":
+            return [arrays[0]]
+        if self.kind == "first":
+            prior, right_side, image, counts, squares = arrays
+            prior = self.factor * prior
+            diagonal = counts * squares + self.rho
+            residual = right_side - self.factor * image
+            return [prior, residual, diagonal, residual / diagonal]
+        weights, residual, diagonal, direction, image = arrays
+        weights = weights + self.step * direction
+        residual = residual - self.step * image
+        return [weights, residual, diagonal, residual / diagonal + self.turn * direction]
+
+    @property
+    def sent(self) -> int:
+        """Which array of the state travels: the direction, or at first the prior."""
+        return 0 if self.kind == "probe" else 3
+
+
+class _Regression:
+    def __init__(self, lesson: Lesson, nodes: Nodes, texts: Nodes) -> None:
+        self.lesson, self.nodes, self.texts = lesson, nodes, texts
+        self.rho = lesson.model.rho
+
+    def solve(
+        self, prior: DataFrame, held: DataFrame, vectors: DataFrame, targets: DataFrame
+    ) -> tuple[DataFrame, dict[str, float]]:
+        """As `UnitRegression.solve`, from the best multiple of the prior."""
+        work = self.lesson.work
+        edges = held.filter("NOT whole").select(
+            F.col("text").alias("target"),
+            F.col("unit").alias("source"),
+            F.lit(1.0).cast("float").alias("weight"),
+        )
+        never = self.nodes.count + 1  # no text has so many units
+        to_texts = cut(edges, self.texts, self.nodes, work, "regression", never)
+        lessons = self._lessons(to_texts, vectors, targets)
+        state = _start(prior, vectors, to_texts.plans, self.nodes.parts, work)
+        state, (length, fit) = self._round(state, lessons, _Round("probe", self.rho), "probe")
+        factor = max(fit / length, 0.0) if length > 0 else 0.0
+        told = _Round("first", self.rho, factor)
+        rounds = 0
+        while rounds < MOST_ROUNDS:
+            state, sums = self._round(state, lessons, told, f"round-{rounds}")
+            energy, along, across, beyond, size = sums
+            if not rounds:
+                goal = TOLERANCE**2 * max(size, 1e-30)
+            if energy <= goal:
+                told = _Round("next", self.rho)
+                break
+            step = energy / along
+            after = energy - 2 * step * across + step * step * beyond
+            told = _Round("next", self.rho, step=step, turn=after / energy)
+            rounds += 1
+            if after <= goal:
+                break
+        lessons.unpersist()
+        weights = work.saved("weights", state.mapInArrow(_End(told), _VALUES))
+        return weights, {"regression_rounds": rounds}
+
+    def _lessons(self, to_texts: Any, vectors: DataFrame, targets: DataFrame) -> DataFrame:
+        """With each part of the texts: their units, those units' vectors, and the texts' own."""
+        parts, columns, texts = self.nodes.parts, self.lesson.words.size, self.texts
+        work, senders = self.lesson.work, self.nodes.parts
+        start = with_plan(vectors, to_texts, work, "units-for-texts")
+        own = targets.select("part", F.lit("targets").alias("kind"), F.col("vectors").alias("payload"))
+        blocks = own.union(to_texts.links).repartitionById(parts, "part").groupBy("part")
+
+        def lesson(key: tuple[pa.Scalar, ...], held: pa.Table, messages: pa.Table) -> pa.Table:
+            part = key[0].as_py()
+            payloads = dict(zip(held["kind"].to_pylist(), cells(held, "payload"), strict=True))
+            links = Links.unpack(payloads.get("links"), texts.rows(part), senders)
+            units = received_rows(links, messages, columns)
+            own = unpack_csr(payloads["targets"])
+            arrays = [links.expected, *csr_arrays(links.rows), *csr_arrays(units), *csr_arrays(own)]
+            return pa.table(
+                {"part": pa.array([part], pa.int32()), "values": pa.array([pack(arrays)], pa.binary())}
+            )
+
+        sent = start.mapInArrow(Emit(parts), _MESSAGE).repartitionById(parts, "part").groupBy("part")
+        lessons = work.saved("lessons", blocks.cogroup(sent).applyInArrow(lesson, _VALUES))
+        return lessons.repartitionById(parts, "part").persist(StorageLevel.DISK_ONLY)
+
+    def _round(
+        self, state: DataFrame, lessons: DataFrame, told: _Round, name: str
+    ) -> tuple[DataFrame, list[float]]:
+        """Send, apply, return, add up: the new state, and the sums that the driver decides by."""
+        parts = self.nodes.parts
+        sent = state.mapInArrow(_Send(told), _MESSAGE).repartitionById(parts, "part").groupBy("part")
+        probe = told.kind == "probe"
+        back = (
+            lessons.groupBy("part")
+            .cogroup(sent)
+            .applyInArrow(
+                lambda key, lessons, messages: _teach(key[0].as_py(), lessons, messages, probe), _MESSAGE
+            )
+        )
+        own = state.repartitionById(parts, "part").groupBy("part")
+        found = own.cogroup(back.repartitionById(parts, "part").groupBy("part")).applyInArrow(
+            lambda key, state, messages: _gather(key[0].as_py(), state, messages, told), _STATE
+        )
+        saved = self.lesson.work.saved(f"regression-{name}", found)
+        rows = [row[0] for row in saved.select("sums").collect()]
+        return saved, np.sum(rows, axis=0).tolist()
+
+
+def _start(prior: DataFrame, vectors: DataFrame, plans: DataFrame, parts: int, work: Work) -> DataFrame:
+    """The state before the first round: prior weights, and the squared lengths of the units' vectors."""
+    kinds = {"prior": prior.select("part", F.col("values").alias("payload"))}
+    kinds["vectors"] = vectors.select("part", F.col("vectors").alias("payload"))
+    together = plans.select("part", "kind", "payload")
+    for kind, frame in kinds.items():
+        together = together.union(frame.select("part", F.lit(kind).alias("kind"), "payload"))
+
+    def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+        held = dict(zip(table["kind"].to_pylist(), cells(table, "payload"), strict=True))
+        rows = unpack_csr(held["vectors"])
+        squares = rows.with_data(rows.data * rows.data).row_sums()
+        plan = held["plan"].to_pybytes() if "plan" in held else Plan().pack()
+        return _state_table(key[0].as_py(), [unpack(held["prior"])[0], squares], plan, [])
+
+    blocks = together.repartitionById(parts, "part").groupBy("part")
+    return work.saved("regression-start", blocks.applyInArrow(state, _STATE))
+
+
+def _state_table(part: int, arrays: list[Floats], plan: bytes, sums: list[float]) -> pa.Table:
+    return pa.table(
+        {
+            "part": pa.array([part], pa.int32()),
+            "values": pa.array([pack(arrays)], pa.binary()),
+            "plan": pa.array([plan], pa.binary()),
+            "sums": pa.array([sums], pa.list_(pa.float64())),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Send:
+    """To each part of the texts, the numbers of the units that it holds."""
+
+    told: _Round
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for part, values, plan in zip(
+                batch["part"].to_pylist(), cells(batch, "values"), cells(batch, "plan"), strict=True
+            ):
+                sent = self.told.begin(unpack(values))[self.told.sent]
+                for receiver, rows in Plan.unpack(plan).routes.items():
+                    yield _message(receiver, part, [sent[rows]])
+
+
+def _message(receiver: int, sender: int, arrays: list[Floats]) -> pa.RecordBatch:
+    return pa.record_batch(
+        {
+            "part": pa.array([receiver], pa.int32()),
+            "sender": pa.array([sender], pa.int32()),
+            "payload": pa.array([pack(arrays)], pa.binary()),
+        }
+    )
+
+
+def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.Table:
+    """At the texts: apply the normal equations to what arrived; the first time, with the right side, too."""
+    set_threads(1)
+    expected, *arrays = unpack(cells(lessons, "values")[0])
+    links, units, targets = (csr_of(arrays[first : first + 4]) for first in (0, 4, 8))
+    arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
+    values = np.concatenate([np.empty(0), *(unpack(arrived[sender])[0] for sender in sorted(arrived))])
+    if len(values) != links.columns:
+        raise RuntimeError("what arrived is not what the routes promise")
+    rows = (units.indptr, units.indices, units.data)
+    own = (targets.indptr, targets.indices, targets.data)
+    equations = UnitRegression(links.indptr, links.indices, rows, own, units.columns)
+    found = [equations.apply(values)]
+    if probe:
+        counts = np.bincount(links.indices, minlength=links.columns).astype(np.float64)
+        found = [equations.right_side(), *found, counts]
+    ends = np.cumsum(expected)
+    back = [
+        _message(home, part, [array[ends[home] - expected[home] : ends[home]] for array in found])
+        for home in np.flatnonzero(expected).tolist()
+    ]
+    return pa.Table.from_batches(back, _message(0, 0, []).schema)
+
+
+def _gather(part: int, state: pa.Table, messages: pa.Table, told: _Round) -> pa.Table:
+    """At the units: add up what came back, and what the driver needs to know of it."""
+    before = unpack(cells(state, "values")[0])
+    plan = cells(state, "plan")[0]
+    routes = Plan.unpack(plan).routes
+    found = [np.zeros(len(before[0])) for _ in range(3 if told.kind == "probe" else 1)]
+    arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
+    for sender in sorted(arrived):
+        for total, values in zip(found, unpack(arrived[sender]), strict=True):
+            total[routes[sender]] += values
+    if told.kind == "probe":
+        prior, squares = before
+        right_side, image, counts = found
+        sums = [float(prior @ image), float(prior @ right_side)]
+        return _state_table(part, [prior, right_side, image, counts, squares], plan.to_pybytes(), sums)
+    weights, residual, diagonal, direction = told.begin(before)
+    image = found[0] + told.rho * direction
+    scaled = residual / diagonal
+    # What the residual is measured against, known in the first round.
+    target = before[1] + told.rho * weights if told.kind == "first" else np.zeros(1)
+    sums = [
+        float(residual @ scaled),
+        float(direction @ image),
+        float(scaled @ image),
+        float(image @ (image / diagonal)),
+        float(target @ (target / diagonal)) if told.kind == "first" else 0.0,
+    ]
+    return _state_table(part, [weights, residual, diagonal, direction, image], plan.to_pybytes(), sums)
+
+
+@dataclass(frozen=True)
+class _End:
+    """Weights below 0 become 0."""
+
+    told: _Round
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for part, values in zip(batch["part"].to_pylist(), cells(batch, "values"), strict=True):
+                weights = np.maximum(self.told.begin(unpack(values))[0], 0.0)
+                yield pa.record_batch(
+                    {"part": pa.array([part], pa.int32()), "values": pa.array([pack([weights])], pa.binary())}
+                )

@@ -1,0 +1,165 @@
+"""Vectors of units on Spark, and of texts without clicks from them (paper 003 §3; locally `coclick.units`).
+
+A unit is one more kind of node: its edges are those of the texts that hold it, added up, and its vector is
+one step from the other side. A text without clicks is one more, too: its edges lead to its units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from coclick.models.vpcg import VPCG
+from coclick.spark.grams import GRAM, find_grams, held_units, token_blocks, units_of
+from coclick.spark.learned import csr_entry
+from coclick.spark.links import cut
+from coclick.spark.parts import Nodes
+from coclick.spark.payload import cells, pack_csr, unpack, unpack_csr
+from coclick.spark.regression import unit_weights
+from coclick.spark.step import Step, TopK
+from coclick.spark.storage import Output, Work
+from coclick.spark.vectors import rows_of, values_of, with_plan
+from coclick.spark.words import BLOCK, Vocabulary, count_words, in_parts
+from coclick.sparse import Csr, where
+from coclick.text import Analyzer
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units that texts with clicks hold."""
+
+    nodes: Nodes
+    table: DataFrame  # id, g1, g2, g3, texts
+    held: DataFrame  # text, unit, whole
+    vectors: DataFrame  # part, vectors
+    weights: DataFrame  # part, values
+    figures: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What units are learned from."""
+
+    spark: SparkSession
+    model: VPCG
+    analyzer: Analyzer
+    words: Vocabulary
+    work: Work
+    heavy: int
+
+    def learn(
+        self,
+        texts: DataFrame,
+        edges: DataFrame,
+        ends: tuple[Nodes, Nodes],
+        states: tuple[DataFrame, DataFrame],
+    ) -> Units | None:
+        """Units of the texts (id, text) that have edges (text, other, weight); `ends` and `states` are those
+        of texts and others, with their vectors after the last round."""
+        work, (text_nodes, other_nodes) = self.work, ends
+        clicked = texts.join(edges.select(F.col("text").alias("id")).distinct(), "id", "left_semi")
+        tokens = self._tokens(clicked, text_nodes, "unit")
+        grams = work.saved("grams", find_grams(tokens))
+        table, count = units_of(grams, self.model.min_texts, work)
+        if not count:
+            return None
+        nodes = Nodes(count, text_nodes.parts)
+        held = work.saved("held", held_units(tokens, grams, table, nodes.parts, decompose=False))
+        joined = held.join(edges, "text").groupBy("unit", "other").agg(F.sum("weight").alias("weight"))
+        unit_edges = joined.select(
+            F.col("unit").alias("target"), F.col("other").alias("source"), F.col("weight").cast("float")
+        )
+        to_units = cut(unit_edges, nodes, other_nodes, work, "to-units", self.heavy)
+        start = with_plan(states[1], to_units, work, "others-for-units")
+        step = Step.of(self.spark, to_units, None, self.words.size)
+        vectors = step.run(start, TopK(self.model.k), work, "unit-vectors").select("part", "vectors")
+        step.done()
+        weights, figures = unit_weights(self, nodes, table, held, vectors, text_nodes, states[0])
+        return Units(nodes, table, held, vectors, weights, {"units": count} | figures)
+
+    def fill(self, state: DataFrame, nodes: Nodes, texts: DataFrame, units: Units, name: str) -> DataFrame:
+        """The vectors of a state, with generated ones for the given texts, which have no clicks."""
+        work = self.work
+        tokens = self._tokens(texts, nodes, name)
+        grams = work.saved(f"{name}-grams", find_grams(tokens))
+        held = held_units(tokens, grams, units.table, nodes.parts, decompose=True)
+        edges = held.select(
+            F.col("text").alias("target"),
+            F.col("unit").alias("source"),
+            F.lit(1.0).cast("float").alias("weight"),
+        )
+        to_texts = cut(edges, nodes, units.nodes, work, f"{name}-from-units", self.heavy)
+        weighed = _weighed(units)
+        step = Step.of(self.spark, to_texts, None, self.words.size)
+        start = with_plan(weighed, to_texts, work, f"{name}-weighed-units")
+        generated = step.run(start, TopK(self.model.k), work, f"{name}-generated")
+        step.done()
+        return work.saved(f"{name}-filled", _filled(state, generated, nodes.parts))
+
+    def _tokens(self, texts: DataFrame, nodes: Nodes, name: str) -> DataFrame:
+        placed = in_parts(texts, nodes)
+        known = self.words.known(count_words(placed, self.analyzer, self.work, f"{name}-words"))
+        blocks = token_blocks(placed, known, self.analyzer, nodes.parts)
+        return self.work.saved(f"{name}-tokens", blocks)
+
+
+def write_units(units: Units | None, width: int, out: Output) -> dict[str, Any]:
+    """The tables of units, and what the manifest must remember to read them."""
+    if units is None:
+        return {"type": "json", "value": None}
+    count = units.nodes.count
+    out.table("units", units.table.select("id", *GRAM))
+    out.table("unit_vectors", rows_of(units.vectors, units.nodes))
+    out.table("unit_weights", values_of(units.weights, units.nodes))
+    out.table("holders", units.held.select("unit", "text").sort("unit", "text"))
+    fields = {
+        "words": {"type": "WordUnits", "built_from": {"type": "grams", "table": "units"}, "with": {}},
+        "chars": {"type": "json", "value": None},
+        "vectors": csr_entry("unit_vectors", count, width),
+        "weights": {"type": "array", "table": "unit_weights", "column": "value", "dtype": "<f4"},
+        "holder_indptr": {"type": "pointers", "table": "holders", "column": "unit", "rows": count},
+        "holder_rows": {"type": "array", "table": "holders", "column": "text", "dtype": "<i4"},
+    }
+    return {"type": "UnitVectors", "fields": fields}
+
+
+def _weighed(units: Units) -> DataFrame:
+    """Unit vectors times their weights; a weight of 0 leaves nothing."""
+
+    def weigh(key: tuple[pa.Scalar, ...], vectors: pa.Table, weights: pa.Table) -> pa.Table:
+        rows = unpack_csr(cells(vectors, "vectors")[0])
+        factor = unpack(cells(weights, "values")[0])[0].astype(np.float32)
+        scaled = rows.with_data(rows.data * np.repeat(factor, rows.lengths())).positive()
+        return _block(key[0].as_py(), scaled)
+
+    parts = units.nodes.parts
+    left = units.vectors.repartitionById(parts, "part").groupBy("part")
+    return left.cogroup(units.weights.repartitionById(parts, "part").groupBy("part")).applyInArrow(
+        weigh, BLOCK
+    )
+
+
+def _filled(state: DataFrame, generated: DataFrame, parts: int) -> DataFrame:
+    def fill(key: tuple[pa.Scalar, ...], held: pa.Table, found: pa.Table) -> pa.Table:
+        vectors, new = (unpack_csr(cells(table, "vectors")[0]) for table in (held, found))
+        missing = np.flatnonzero(new.lengths() > 0)
+        kept = np.ones(vectors.rows, bool)
+        kept[missing] = False
+        return _block(key[0].as_py(), where(kept, vectors, new.take(missing)))
+
+    columns = ["part", "vectors"]
+    left, right = (
+        f.select(*columns).repartitionById(parts, "part").groupBy("part") for f in (state, generated)
+    )
+    return left.cogroup(right).applyInArrow(fill, BLOCK)
+
+
+def _block(part: int, vectors: Csr) -> pa.Table:
+    return pa.table(
+        {"part": pa.array([part], pa.int32()), "vectors": pa.array([pack_csr(vectors)], pa.binary())}
+    )
