@@ -33,3 +33,41 @@ def assert_same_ranking(first, second, queries, k=10):
         last = b[-1][1] if b else 0.0
         for (doc, score), (other, _) in zip(a, b, strict=True):
             assert doc == other or round(score, 5) in tied or abs(score - last) < TOLERANCE, queries[place]
+
+
+def assert_same_model(there, here):
+    """What was learned on Spark is what is learned here: vectors within 1e-5, the same ten best documents."""
+    {"vpcg": assert_same_vpcg, "rw": assert_same_walks}[here.name](there, here)
+    assert_same_ranking(there, here, here.graph_.queries.to_list()[:50])
+
+
+def assert_same_vpcg(there, here):
+    names = there.terms_.to_list(), here.terms_.to_list()
+    forms = [
+        dict(zip(n, model.surfaces_, strict=True)) for n, model in zip(names, (there, here), strict=True)
+    ]
+    assert forms[0] == forms[1]
+    assert_same_rows(there.query_index_.vectors, here.query_index_.vectors, *names)
+    assert_same_rows(there.doc_index_.vectors, here.doc_index_.vectors, *names)
+    assert_same_rows(there.read_, here.read_, *names)
+    assert (there.units_ is None) == (here.units_ is None)
+    if here.units_ is None:
+        return
+    grams = [
+        [tuple(n[term] for term in gram if term >= 0) for gram in model.units_.words.grams().tolist()]
+        for n, model in zip(names, (there, here), strict=True)
+    ]
+    assert sorted(grams[0]) == sorted(grams[1])
+    place = {gram: i for i, gram in enumerate(grams[1])}
+    order = np.array([place[gram] for gram in grams[0]])
+    assert_same_rows(there.units_.vectors, here.units_.vectors.take(order), *names)
+    assert np.allclose(there.units_.weights, here.units_.weights[order], atol=TOLERANCE)
+    holders = np.diff(there.units_.holder_indptr), np.diff(here.units_.holder_indptr)[order]
+    assert np.array_equal(*holders)
+    unseen = ["an unknown thing", *(f"{query} sale" for query in here.graph_.queries.to_list()[:10])]
+    assert_same_ranking(there, here, unseen)
+
+
+def assert_same_walks(there, here):
+    assert np.allclose(there.query_clicks_, here.query_clicks_)
+    assert np.allclose(there.doc_clicks_, here.doc_clicks_)

@@ -5,7 +5,7 @@ import pytest
 
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
-from spark.agreement import assert_same_ranking, assert_same_rows
+from spark.agreement import assert_same_model
 from spark.conftest import HEAVY, PARTS, start_session
 
 
@@ -44,21 +44,53 @@ def test_the_graph_is_the_local_one(graph, local_graph):
     assert "daily" in opened.figures["left_out"]
 
 
-@pytest.mark.parametrize(
-    "spec", ["vpcg(units=none)", "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)"]
-)
-def test_propagation(spark, graph, local_graph, tmp_path, spec):
+SPECS = {
+    "vpcg": "vpcg",
+    "propagation": "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)",
+    "rw": "rw(keep=12)",
+}
+
+
+@pytest.fixture(scope="module")
+def trained(spark, graph, tmp_path_factory):
+    """The directory of a model, trained when a test first asks for it."""
     import coclick.spark
 
-    coclick.spark.train(spark, spec, graph, str(tmp_path / "m"), parts=PARTS, heavy=HEAVY)
-    there, here = open_model(tmp_path / "m"), create(spec).fit(local_graph)
-    names = there.terms_.to_list(), here.terms_.to_list()
-    assert dict(zip(names[0], there.surfaces_, strict=True)) == dict(
-        zip(names[1], here.surfaces_, strict=True)
-    )
-    assert_same_rows(there.query_index_.vectors, here.query_index_.vectors, *names)
-    assert_same_rows(there.doc_index_.vectors, here.doc_index_.vectors, *names)
-    assert_same_ranking(there, here, here.graph_.queries.to_list()[:50])
+    place = tmp_path_factory.mktemp("models")
+
+    def train(name):
+        if not (place / name).exists():
+            coclick.spark.train(spark, SPECS[name], graph, str(place / name), parts=PARTS, heavy=HEAVY)
+        return place / name
+
+    return train
+
+
+@pytest.mark.parametrize("name", list(SPECS))
+def test_a_model_is_the_local_one(trained, local_graph, name):
+    assert_same_model(open_model(trained(name)), create(SPECS[name]).fit(local_graph))
+
+
+def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
+    import coclick.spark
+
+    walks, vectors = create(SPECS["rw"]).fit(local_graph), create("vpcg").fit(local_graph)
+    queries, docs = local_graph.queries.to_list(), local_graph.docs.to_list()
+    pairs = [(query, doc) for query in queries[::9] for doc, _ in walks.search(query).hits()]
+    pairs += [
+        *zip(queries, docs, strict=False),
+        (queries[0].upper(), "no such document"),
+        ("unheard of", docs[0]),
+    ]
+    frame = spark.createDataFrame(pairs, "query string, doc string")
+    out = str(tmp_path / "scores")
+    rows = coclick.spark.score(spark, [str(trained("vpcg")), str(trained("rw"))], frame, out).collect()
+    assert sorted((row.query, row.doc) for row in rows) == sorted(pairs)
+    assert next(row for row in rows if row.query == "unheard of").vpcg is None
+    for row in rows:
+        assert row.rw == pytest.approx(walks.score([row.query], [[row.doc]])[0][0], abs=1e-5)
+        if row.vpcg is not None:
+            assert row.vpcg == pytest.approx(vectors.score([row.query], [[row.doc]])[0][0], abs=1e-5)
 
 
 def test_a_model_that_does_not_run_on_spark_names_those_that_do(spark, graph, tmp_path):

@@ -11,6 +11,7 @@ check_installed()
 
 from coclick.spark.build import build  # noqa: E402
 from coclick.spark.graph import SparkGraph  # noqa: E402
+from coclick.spark.scoring import score  # noqa: E402
 from coclick.spark.training import MODELS, train  # noqa: E402
 
-__all__ = ["MODELS", "SparkGraph", "build", "train"]
+__all__ = ["MODELS", "SparkGraph", "build", "score", "train"]

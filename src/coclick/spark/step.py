@@ -21,6 +21,7 @@ from pyspark.storagelevel import StorageLevel
 from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.threads import set_threads
+from coclick.kernels.thresholded import thresholded_product
 from coclick.spark.links import Cut, Links, Plan
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, csr_arrays, csr_of, pack, pack_csr, unpack, unpack_csr
@@ -43,6 +44,15 @@ class TopK:
         """The rows of targets."""
         ties = np.zeros(rows.columns, np.uint32)
         return propagate(weights, PackedRows.from_csr(rows), self.k, ties).to_csr()
+
+
+@dataclass(frozen=True)
+class Sum:
+    """W X itself, with rows of any length."""
+
+    def __call__(self, weights: Csr, rows: Csr) -> Csr:
+        """The rows of targets."""
+        return thresholded_product(weights, rows, np.zeros(weights.rows, np.float32)).rows
 
 
 @dataclass(frozen=True)

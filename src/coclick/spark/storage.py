@@ -141,6 +141,19 @@ class Output:
 
 
 @contextmanager
+def scratch(spark: SparkSession, path: str) -> Iterator[tuple[str, Work]]:
+    """A directory for a table that is no artefact, which must be new, and a work directory in it."""
+    place = Place(spark, path)
+    if place.names():
+        raise UserError("the output exists", where=place.path, hint="choose a new directory")
+    work = Work(spark, f"{place.path}/_work-{uuid4().hex[:16]}")
+    try:
+        yield place.path, work
+    finally:
+        place.remove(work.path.rpartition("/")[2])
+
+
+@contextmanager
 def output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[Output]:
     """A directory for an artefact; refuses one that is there without `force`, and cleans up in any case."""
     place = Place(spark, path)
