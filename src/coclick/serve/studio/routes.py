@@ -59,7 +59,6 @@ def _add_comparison(routes: APIRouter, catalogue: Catalogue, work: Work, log_of:
         first = catalogue.get(a)
         others = [b] if b else [name for name in catalogue.names() if name != first.name][:1]
         sides = [(side.name, side.model) for side in (first, *map(catalogue.get, others))]
-
         view = await work.elsewhere(views.compare, q, k, sides)
         found = any(side["results"] for side in view["sides"])
         examples = [] if found else (await work.elsewhere(log_of, first))["examples"]

@@ -52,6 +52,7 @@ const keyOf = ({ view, search }) => view + search;
 
 async function show({ scroll = 0, moveFocus = true } = {}) {
   const here = split(location);
+  stopLoading();
   if (keyOf(here) !== shown) {
     hideDrawer();
     if (!(await load(here, { scroll, moveFocus }))) return;
@@ -59,9 +60,16 @@ async function show({ scroll = 0, moveFocus = true } = {}) {
   await syncDrawer(here);
 }
 
+// What was on its way is no longer wanted.
+function stopLoading() {
+  if (loading) loading.abort();
+  loading = null;
+  byId("progress").hidden = true;
+  main.removeAttribute("aria-busy");
+}
+
 // Fetch and draw; says whether this is still the view that is wanted.
 async function load(here, { scroll, moveFocus }) {
-  if (loading) loading.abort();
   const mine = (loading = new AbortController());
   const slow = setTimeout(() => (byId("progress").hidden = false), 120);
   main.setAttribute("aria-busy", "true");
@@ -78,17 +86,16 @@ async function load(here, { scroll, moveFocus }) {
   } catch (error) {
     if (error.name === "AbortError") return false;
     if (!(error instanceof Failure)) console.error(error);
-    const again = () => load(here, { scroll: 0, moveFocus: false });
+    const again = () => show({ moveFocus: false });
     made = [node("h1", {}, "That did not work"), failure(error, again)];
   } finally {
     clearTimeout(slow);
-    if (loading === mine) byId("progress").hidden = true;
   }
   if (loading !== mine) return false;
+  stopLoading();
   const first = shown === null;
   shown = name ? keyOf(here) : ""; // what failed is asked for again
   main.replaceChildren(...made);
-  main.removeAttribute("aria-busy");
   main.dataset.view = here.view;
   document.title = name || "coclick studio";
   frameOf(here);
@@ -103,7 +110,7 @@ function frameOf(here) {
   const asked = here.params.get("q");
   if (asked !== null && document.activeElement !== byId("q")) byId("q").value = asked;
   byId("json").href = jsonOf(here.view, here.search);
-  for (const link of document.querySelectorAll("[data-view]")) {
+  for (const link of document.querySelectorAll("nav [data-view]")) {
     if (link.dataset.view === here.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
