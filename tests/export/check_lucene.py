@@ -1,8 +1,8 @@
 """Load exports into Lucene itself: PYTHONPATH=tests python tests/export/check_lucene.py JAR.
 
 JAR is one with all of Lucene 9, such as the one that the package pyserini carries
-(pyserini/resources/jars/anserini-*-fatjar.jar). That package is 140 MB large and wants torch, so this is no
-test that `make test` runs; it passes with version 0.22.1 (Lucene 9.5) on Java 17.
+(pyserini/resources/jars/anserini-*-fatjar.jar). It has 140 MB and comes with transformers, spaCy and more, so
+`make test` does not run this; it passes with version 0.22.1 (Lucene 9.5) on Java 17.
 """
 
 import subprocess

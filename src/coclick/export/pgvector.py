@@ -22,7 +22,7 @@ from coclick.sparse import Csr
 from coclick.term_numbers import SPACE
 
 _INDEXED_WORDS, _INDEXED, _INDEXED_HALF = 1000, 2000, 4000
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}  # of COPY, the backslash first
 _WORDS = """
 `terms.tsv` has the dimension of each word: `number` in what `coclick vectors` prints, plus one.
 """
@@ -75,9 +75,9 @@ ANALYZE {name};
         def lines() -> Iterator[str]:
             for block in blocks:
                 self._longest = max(self._longest, int(block.vectors.lengths().max()))
-                rows = zip(block.ids, block.titles, self._literals(block.vectors), strict=True)
-                for doc, title, vector in rows:
-                    yield f"{doc.translate(_ESCAPES)}\t{title.translate(_ESCAPES)}\t{vector}\n"
+                texts = _escaped(block.ids), _escaped(block.titles)
+                for doc, title, vector in zip(*texts, self._literals(block.vectors), strict=True):
+                    yield f"{doc}\t{title}\t{vector}\n"
 
         write_file(folder / "documents.tsv", lines())
 
@@ -86,8 +86,8 @@ ANALYZE {name};
 
         def lines() -> Iterator[str]:
             for texts, vectors in self.query_blocks(queries):
-                for text, vector in zip(texts, self._literals(vectors), strict=True):
-                    yield f"{text.translate(_ESCAPES)}\t{vector}\n"
+                for text, vector in zip(_escaped(texts), self._literals(vectors), strict=True):
+                    yield f"{text}\t{vector}\n"
 
         write_file(folder / "queries.tsv", lines())
 
@@ -144,6 +144,16 @@ A query of the log is asked with `ORDER BY vector <#> ({asked})`.{words}
                 f"CREATE INDEX ON {name} USING hnsw ((vector::{half}) halfvec_ip_ops);\n"
             )
         return f"-- HNSW takes up to {_INDEXED_HALF:,} dimensions, and there are {dim:,}.\n"
+
+
+def _escaped(texts: list[str]) -> list[str]:
+    """Texts for COPY, all at once, which is fast; none has a NUL."""
+    if not texts:
+        return []
+    whole = "\x00".join(texts)
+    for character, written in _ESCAPES.items():
+        whole = whole.replace(character, written)
+    return whole.split("\x00")
 
 
 ENGINE = PgVector
