@@ -25,7 +25,7 @@ from coclick.learning.em import Corpus, Topics, fold_in, learn_topics
 from coclick.likelihood import Counts, LikelihoodModel, Reason, Terms, clicked_pairs
 from coclick.model import as_list
 from coclick.progress import Progress
-from coclick.run import Run, without_itself
+from coclick.run import Run, top_rows, without_itself
 from coclick.sparse import Csr
 from coclick.spec import Range
 from coclick.text import normalise
@@ -207,8 +207,8 @@ class TopicModel(_Parameters):
         return f"topic {topic}: {', '.join(word for word, _ in words)}"
 
     def _likeliest(self, likely: Floats, count: int) -> list[tuple[str, float]]:
-        order = np.argsort(-likely, kind="stable")[:count]
-        return [(self.surfaces_[int(t)], float(likely[t])) for t in order if likely[t] > 0]
+        terms, values = top_rows(np.ascontiguousarray(likely), count)
+        return [(self.surfaces_[int(t)], float(value)) for t, value in zip(terms, values, strict=True)]
 
 
 class _Used(NamedTuple):
