@@ -8,7 +8,6 @@ id and the payload has the id itself; a dense vector has up to 65,536 dimensions
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,9 @@ from coclick.files import write_file
 from coclick.sparse import Csr
 
 _REQUEST = 4 << 20  # characters
+_IMAGES = "The sample query asks for an exact search; without `params` it is approximate, and faster."
+_WORDS = """Search of sparse vectors is exact. `terms.tsv` says which number stands for which word; so does `number`
+in what `coclick vectors` prints."""
 
 
 class Qdrant(Engine):
@@ -74,15 +76,9 @@ class Qdrant(Engine):
 
     def write_sample(self, folder: Path, sample: Sample) -> None:
         """The body of a search."""
-        write_json(
-            folder / "sample.json",
-            {
-                "query": json.loads(self.query_vectors(sample.vector)[0]),
-                "using": self._vector,
-                "limit": 10,
-                "with_payload": True,
-            },
-        )
+        query = {"query": self.query_vector(sample), "using": self._vector, "limit": 10, "with_payload": True}
+        exact = {"params": {"exact": True}} if self.content.dense else {}  # sparse search always is
+        write_json(folder / "sample.json", query | exact)
 
     def readme(self) -> str:
         """With curl."""
@@ -94,9 +90,8 @@ In this folder:
     while read -r points; do curl -X PUT $URL/points -H "$JSON" -d @- <<< "$points"; done < points.ndjson
     curl -X POST $URL/points/query -H "$JSON" -d @sample.json
 
-Search of sparse vectors is exact. A point's id is the MD5 of the document's id, as a UUID, so that to load an
-export again replaces its documents. `terms.tsv` says which number stands for which word;
-so does `number` in what `coclick vectors` prints.
+A point's id is the MD5 of the document's id, as a UUID: to load an export again replaces its documents.
+{_IMAGES if self.content.dense else _WORDS}
 """
 
 

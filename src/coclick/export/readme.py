@@ -18,7 +18,7 @@ def readme(engine: Engine, sample: Sample, figures: dict[str, Any]) -> str:
         f"Written by coclick from the model `{figures['model']}`. The score of a document for a query is the "
         "sum, over what their\nvectors share, of the products of their weights.\n",
         engine.readme().strip() + "\n",
-        f"This asks for “{sample.query}” and should find what is in `expected.json`, as does "
+        f"The sample query is “{sample.query}” and should find what is in `expected.json`, as does "
         "`coclick search`.\n",
         f"## Vectors of queries\n\n{_query_vectors(engine)}\n",
         f"## What is different here\n\n{_differences(error)}\n",
