@@ -24,8 +24,8 @@ from coclick.sparse import Csr
 
 _REQUEST = 4 << 20  # characters
 _IMAGES = "The sample query asks for an exact search; without `params` it is approximate, and faster."
-_WORDS = """Search of sparse vectors is exact. `terms.tsv` says which number stands for which word; so does `number`
-in what `coclick vectors` prints."""
+_WORDS = """Search of sparse vectors is exact. `terms.tsv` says which number stands for which word; so does
+`number` in what `coclick vectors` prints."""
 
 
 class Qdrant(Engine):
