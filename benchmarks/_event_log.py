@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pyspark.sql import SparkSession
+
+Result = TypeVar("Result")
 
 
 class Task(NamedTuple):
@@ -38,6 +43,46 @@ def tasks(directory: Path) -> list[Task]:
 def all_logged(spark: SparkSession) -> None:
     """Wait until the log has all that has happened."""
     spark._jsc.sc().listenerBus().waitUntilEmpty()
+
+
+@dataclass(frozen=True)
+class Run(Generic[Result]):
+    """What an action took."""
+
+    result: Result
+    seconds: float
+    tasks: list[Task]
+
+    @property
+    def shuffled(self) -> int:
+        """Bytes written for other tasks to read."""
+        return sum(task.shuffle_written for task in self.tasks)
+
+    def slowest_to_median(self, parts: int) -> float:
+        """Of the tasks that read one part each of what was shuffled."""
+        readers = [task.seconds for task in self.tasks if task.shuffle_read]
+        if len(readers) != parts:
+            raise ValueError(f"{len(readers)} tasks read from others, not {parts}")
+        return max(readers) / statistics.median(readers)
+
+
+class Meter:
+    """Runs actions, and reads what Spark logged of them."""
+
+    def __init__(self, spark: SparkSession, log: Path) -> None:
+        self.spark, self.log = spark, log
+
+    def run(self, action: Callable[[], Result]) -> Run[Result]:
+        """The result of an action, with its time and its tasks."""
+        before = len(self._tasks())
+        started = time.perf_counter()
+        result = action()
+        seconds = time.perf_counter() - started
+        return Run(result, seconds, self._tasks()[before:])
+
+    def _tasks(self) -> list[Task]:
+        all_logged(self.spark)
+        return tasks(self.log)
 
 
 def _task(event: dict[str, Any]) -> Task:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coclick.graph import ClickGraph
 from coclick.kernels.jit import cache_home
-from coclick.simulate.shapes import SHAPES, WordRows, named_graph, text_rows
+from coclick.simulate.shapes import SHAPES, ShapedGraph, WordRows, named_graph, text_rows
 from coclick.sparse import Csr
 from coclick.strings import Strings, Vocab
 
@@ -18,7 +18,7 @@ def saved_graph(shape: str) -> Path:
     """The directory of the graph of that shape, with texts made of pseudo-words."""
     path = cache_home() / "benchmarks" / f"graph-{shape}-{'-'.join(map(str, SHAPES[shape]))}"
     if not (path / "manifest.json").exists():
-        _make(shape).save(path)
+        graph_of(named_graph(shape)).save(path)
     return path
 
 
@@ -32,8 +32,8 @@ def saved_model(shape: str) -> Path:
     return path
 
 
-def _make(shape: str) -> ClickGraph:
-    drawn = named_graph(shape)
+def graph_of(drawn: ShapedGraph) -> ClickGraph:
+    """A drawn graph with texts and names."""
     queries = _unique(_texts(drawn.query_words))
     docs = Strings.from_list(f"d{i:08}" for i in range(drawn.clicks.columns))
     clicks = Csr(drawn.clicks.indptr, drawn.clicks.indices, drawn.clicks.data, drawn.clicks.columns)

@@ -1,0 +1,118 @@
+"""Time and memory of `build` and `train vpcg` against the number of edges, on both engines: the tables of
+docs/scale.md.
+
+    python -m benchmarks._scale --engine local --edges 100000 1000000
+    python -m benchmarks._scale --engine spark --edges 100000 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks._graphs import graph_of
+from benchmarks._spark import local_session, row_numbers
+from coclick.simulate.shapes import shaped_graph
+
+EDGES_PER_NODE = 5  # of either side, as in the shape M
+EVERY = 0.2  # seconds: how often memory is looked at
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks._scale", description=__doc__)
+    parser.add_argument("--engine", choices=["local", "spark"], required=True)
+    parser.add_argument("--edges", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--job", nargs=2, metavar=("ACTION", "PLACE"), help="one action, in this process")
+    chosen = parser.parse_args()
+    if chosen.job:
+        _on_spark(chosen.job[0], Path(chosen.job[1]))
+        return
+    print(
+        "| edges | engine | build s | build GB | train s | train GB |\n|---|---|---|---|---|---|", flush=True
+    )
+    for edges in chosen.edges:
+        with tempfile.TemporaryDirectory() as name:
+            place = Path(name)
+            _write_log(edges, place)
+            run = [_measured(_command(chosen.engine, action, place), place) for action in ("build", "train")]
+        cells = [f"{seconds:.0f} | {peak / 1e9:.1f}" for seconds, peak in run]
+        print(f"| {edges:,} | {chosen.engine} | {' | '.join(cells)} |", flush=True)
+
+
+def _write_log(edges: int, place: Path) -> None:
+    """A log of clicks and a table of documents, with texts of pseudo-words."""
+    nodes = edges // EDGES_PER_NODE
+    graph = graph_of(shaped_graph(nodes, nodes, edges))
+    docs = graph.docs.to_list()
+    clicks = graph.clicks
+    columns = {
+        "query": pa.DictionaryArray.from_arrays(row_numbers(clicks), graph.queries.to_list()),
+        "doc": pa.DictionaryArray.from_arrays(clicks.indices, docs),
+        "clicks": clicks.data,
+    }
+    pq.write_table(pa.table(columns), place / "clicks.parquet", row_group_size=1_000_000)
+    titles = graph.texts["title"].to_list()
+    pq.write_table(pa.table({"doc": docs, "title": titles}), place / "docs.parquet", row_group_size=250_000)
+
+
+def _command(engine: str, action: str, place: Path) -> list[str]:
+    if engine == "spark":
+        return [sys.executable, "-m", "benchmarks._scale", "--engine", "spark", "--job", action, str(place)]
+    clicks, docs, graph = place / "clicks.parquet", place / "docs.parquet", place / "graph"
+    arguments = {
+        "build": [str(clicks), "--docs", str(docs), "-o", str(graph), "--memory", "8GB"],
+        "train": ["vpcg", str(graph), "-o", str(place / "model")],
+    }
+    return [sys.executable, "-m", "coclick.cli", action, *arguments[action]]
+
+
+def _on_spark(action: str, place: Path) -> None:
+    import coclick.spark
+
+    graph = str(place / "graph")
+    with local_session(len(os.sched_getaffinity(0))) as (spark, _):
+        if action == "build":
+            log, docs = (spark.read.parquet(str(place / name)) for name in ("clicks.parquet", "docs.parquet"))
+            coclick.spark.build(spark, log, docs, graph)
+        else:
+            coclick.spark.train(spark, "vpcg", graph, str(place / "model"))
+
+
+def _measured(command: list[str], place: Path) -> tuple[float, int]:
+    """The seconds that a command takes, and the most memory that it and all that it starts have at a time."""
+    started, most = time.perf_counter(), 0
+    with (place / "output").open("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        while process.poll() is None:
+            most = max(most, _memory(process.pid))
+            time.sleep(EVERY)
+        if process.returncode:
+            output.seek(0)
+            sys.exit(f"{' '.join(command)} failed:\n{output.read()[-3000:]}")
+    return time.perf_counter() - started, most
+
+
+def _memory(session: int) -> int:
+    """Bytes of all processes of a session; what processes share is counted once."""
+    total = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            after_name = (process / "stat").read_text().rpartition(")")[2].split()
+            if int(after_name[3]) == session:
+                rollup = (process / "smaps_rollup").read_text()
+                total += 1024 * int(rollup.partition("\nPss:")[2].split()[0])
+        except (OSError, IndexError):  # it has just ended
+            continue
+    return total
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""Propagation on Spark in two ways, for the benchmarks: ours, and with DataFrames alone."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from coclick.simulate.shapes import ShapedGraph
+from coclick.spark.engine import ours
+from coclick.spark.links import HEAVY, cut
+from coclick.spark.parts import Nodes
+from coclick.spark.payload import pack_csr
+from coclick.spark.step import Step, TopK
+from coclick.spark.storage import Work
+from coclick.spark.vectors import rows_of, with_plan
+from coclick.sparse import Csr
+from coclick.text import Tokens
+from coclick.views import count_terms, unit_rows
+
+K = 20
+_MEMORY = "6g"
+
+
+@contextmanager
+def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
+    """A session on this machine, and a directory for it, with its event log in `events`."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        (directory / "events").mkdir()
+        settings = {
+            "spark.driver.memory": _MEMORY,
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.local.dir": str(directory / "local"),
+            "spark.sql.shuffle.partitions": str(16 * threads),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "ERROR",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": str(directory / "events"),
+            "spark.eventLog.compress": "false",
+        }
+        builder = SparkSession.builder.master(f"local[{threads}]").appName("benchmarks")
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+        try:
+            yield session, directory
+        finally:
+            session.stop()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Edges and start vectors as tables on disk."""
+
+    edges: DataFrame  # text, other, weight
+    start: DataFrame  # id, term, value
+    blocks: DataFrame  # the start vectors in parts
+    texts: Nodes
+    others: Nodes
+    columns: int
+
+    @classmethod
+    def of(cls, spark: SparkSession, drawn: ShapedGraph, parts: int, place: Path) -> Problem:
+        """Queries are the texts."""
+        place.mkdir()
+        clicks = drawn.clicks
+        start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
+        pairs = {
+            "text": row_numbers(clicks),
+            "other": clicks.indices.astype(np.int64),
+            "weight": clicks.data,
+        }
+        entries = {"id": row_numbers(start), "term": start.indices, "value": start.data}
+        texts, others = Nodes(clicks.rows, parts), Nodes(clicks.columns, parts)
+        rows = [start.take(texts.ids(part).astype(np.int32)) for part in range(parts)]
+        blocks = {
+            "part": np.arange(parts, dtype=np.int32),
+            "vectors": pa.array([pack_csr(block) for block in rows], pa.binary()),
+        }
+        tables = [
+            _table(spark, place / name, table)
+            for name, table in (("edges", pairs), ("start", entries), ("blocks", blocks))
+        ]
+        return cls(*tables, texts, others, drawn.words)
+
+
+class Ours:
+    """The steps of `vpcg` on Spark."""
+
+    def __init__(self, spark: SparkSession, problem: Problem, work: Path, heavy: int = HEAVY) -> None:
+        self.work = Work(ours(spark), work.as_uri())
+        self.problem = problem
+        edges, texts, others = problem.edges, problem.texts, problem.others
+        to_others = cut(_directed(edges, "other", "text"), others, texts, self.work, "to-others", heavy)
+        to_texts = cut(_directed(edges, "text", "other"), texts, others, self.work, "to-texts", heavy)
+        self.start = with_plan(problem.blocks, to_others, self.work, "start")
+        self.steps = (
+            Step.of(self.work.spark, to_others, to_texts, problem.columns),
+            Step.of(self.work.spark, to_texts, to_others, problem.columns),
+        )
+
+    def to_others(self, state: DataFrame) -> DataFrame:
+        """The first half of an iteration."""
+        return self.steps[0].run(state, TopK(K), self.work, "others")
+
+    def to_texts(self, state: DataFrame) -> DataFrame:
+        """The second half."""
+        return self.steps[1].run(state, TopK(K), self.work, "texts")
+
+    def iteration(self) -> tuple[DataFrame, DataFrame]:
+        """The first iteration: states of the others and of the texts."""
+        others = self.to_others(self.start)
+        return others, self.to_texts(others)
+
+    def done(self) -> None:
+        """Let go of what lies on the executors."""
+        for step in self.steps:
+            step.done()
+
+
+class DataFrames:
+    """The same with a row for each entry: join, groupBy, window, and nothing of Python in it."""
+
+    def __init__(self, spark: SparkSession, problem: Problem, work: Path) -> None:
+        self.spark, self.problem, self.work = spark, problem, work
+
+    def iteration(self) -> tuple[DataFrame, DataFrame]:
+        """The first iteration: entries of the others and of the texts."""
+        others = self._step(self.problem.start, "text", "other", "others")
+        return others, self._step(others, "other", "text", "texts")
+
+    def _step(self, vectors: DataFrame, source: str, target: str, name: str) -> DataFrame:
+        joined = self.problem.edges.join(vectors, F.col(source) == F.col("id"))
+        sums = joined.groupBy(F.col(target).alias("id"), "term").agg(
+            F.sum(F.col("weight") * F.col("value")).alias("value")
+        )
+        best = Window.partitionBy("id").orderBy(F.desc("value"), "term")
+        kept = sums.withColumn("rank", F.row_number().over(best)).filter(F.col("rank") <= K)
+        length = F.sqrt(F.sum(F.col("value") * F.col("value")).over(Window.partitionBy("id")))
+        units = kept.select("id", "term", (F.col("value") / length).cast("float").alias("value"))
+        path = (self.work / f"{name}-{time.monotonic_ns()}").as_uri()
+        units.write.option("compression", "none").parquet(path)
+        return self.spark.read.parquet(path)
+
+
+def entries_of(state: DataFrame, nodes: Nodes) -> DataFrame:
+    """A state of ours as the rows that the other way has."""
+    rows = rows_of(state, nodes).select("id", F.explode(F.arrays_zip("columns", "values")).alias("entry"))
+    return rows.select("id", F.col("entry.columns").alias("term"), F.col("entry.values").alias("value"))
+
+
+Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # row, term, value
+
+
+def sorted_entries(entries: DataFrame) -> Entries:
+    """Entries by row and term."""
+    table = entries.toArrow()
+    row, term, value = (table[name].combine_chunks().to_numpy() for name in ("id", "term", "value"))
+    order = np.lexsort((term, row))
+    return row[order], term[order], value[order]
+
+
+def same(ours: Entries, theirs: Entries, touched: NDArray[np.int64] | None = None) -> str:
+    """Whether rows have the same values, but for those that are `touched` by what was not quite the same.
+
+    Of terms that tie where a row is cut off, other ones may be kept: sums are rounded in another order.
+    """
+    if not np.array_equal(ours[0], theirs[0]):
+        return "DIFFERENT: rows have other lengths"
+    mine, other = (value[np.lexsort((value, row))] for row, _, value in (ours, theirs))
+    compared = slice(None) if touched is None else ~np.isin(ours[0], touched)
+    difference = float(np.abs(mine - other)[compared].max(initial=0))
+    verdict = "same values" if difference < 1e-5 else "DIFFERENT values"
+    rows, tied = len(np.unique(ours[0])), len(rows_of_other_terms(ours, theirs))
+    return f"{verdict} in {rows:,} rows, {tied:,} of them with other tied words"
+
+
+def rows_of_other_terms(ours: Entries, theirs: Entries) -> NDArray[np.int64]:
+    """Rows of the same lengths that do not have the same terms."""
+    return np.unique(ours[0][ours[1] != theirs[1]]) if len(ours[0]) == len(theirs[0]) else np.unique(ours[0])
+
+
+def least_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, parts: int) -> int:
+    """What must travel in a step: each row of the sources once to each part of the targets that needs it."""
+    routes = np.unique(weights.indices.astype(np.int64) * parts + row_numbers(weights) % parts)
+    entry = 4 + (2 if columns <= 1 << 16 else 4)  # the value, and the number of a term
+    return int(2 * len(routes) + entry * lengths[routes // parts].sum())
+
+
+def row_numbers(rows: Csr) -> NDArray[np.int64]:
+    """The row of each entry."""
+    return np.repeat(np.arange(rows.rows), rows.lengths())
+
+
+def _table(spark: SparkSession, path: Path, columns: dict) -> DataFrame:
+    pq.write_table(pa.table(columns), path, compression="none", row_group_size=500_000)
+    return spark.read.parquet(path.as_uri())
+
+
+def _directed(edges: DataFrame, target: str, source: str) -> DataFrame:
+    return edges.select(F.col(target).alias("target"), F.col(source).alias("source"), "weight")
