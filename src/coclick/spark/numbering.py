@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -19,11 +21,9 @@ def numbered(frame: DataFrame, by: list[str], work: Work, name: str) -> tuple[Da
     saved = work.saved(name, ranges)
     part = F.shiftrightunsigned("place", _ROW_BITS)
     counts: dict[int, int] = dict(saved.groupBy(part.alias("part")).count().collect())
-    before, total = {}, 0
-    for number in sorted(counts):
-        before[number] = total
-        total += counts[number]
-    starts = F.create_map(*[F.lit(value) for pair in before.items() for value in pair]) if before else None
+    sizes = [counts.get(number, 0) for number in range(max(counts, default=0) + 1)]
+    # An array, not a map: Spark looks through all of a map for each row.
+    starts = F.array(*map(F.lit, [0, *accumulate(sizes[:-1])])).cast("array<long>")
     row = F.col("place").bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
-    first = F.element_at(starts, part) if starts is not None else F.lit(0)
-    return saved.withColumn("id", row + first.cast("long")).drop("place"), total
+    first = F.get(starts, part.cast("int"))
+    return saved.withColumn("id", row + first).drop("place"), sum(sizes)
