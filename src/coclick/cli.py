@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from coclick import process
 from coclick.arguments import action_weights
-from coclick.commands import ask, export, judge, language, ltr
+from coclick.commands import ask, cluster, export, judge, language, ltr
 from coclick.commands import serve as serving
-from coclick.commands.options import Force, GraphPath, Json, ModelPath, Threads
+from coclick.commands.options import Engine, Force, GraphPath, Json, Master, ModelPath, Threads
 from coclick.errors import CoclickError
 from coclick.terminal import fail, prepare, print_json, say, suggest
 
@@ -55,8 +55,8 @@ def build(
         list[str],
         typer.Argument(metavar="LOG...", help="Log files or globs: TSV, CSV, Parquet, NDJSON, also gzipped."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The graph's directory.")],
-    docs: Annotated[Path | None, typer.Option(help="Documents: doc, title and further text fields.")] = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="The graph's directory.")],
+    docs: Annotated[str | None, typer.Option(help="Documents: doc, title and further text fields.")] = None,
     format: Annotated[str, typer.Option(help="auto, clicks, events or ubi.")] = "auto",
     columns: Annotated[
         str | None, typer.Option(help="Names of the columns, where the file has no header: query,doc,clicks.")
@@ -68,6 +68,8 @@ def build(
     ] = None,
     memory: Annotated[str, typer.Option(help="A bound for the whole process.")] = "4GB",
     threads: Threads = None,
+    engine: Engine = "local",
+    master: Master = None,
     force: Force = False,
 ) -> None:
     """Build a click graph from log files."""
@@ -75,21 +77,20 @@ def build(
     from coclick.describe import describe
     from coclick.store import check_output
 
-    check_output(out, force, "graph")
-    logs.build(
-        log,
-        docs,
-        out,
-        format=format,
-        columns=columns.split(",") if columns else None,
-        min_clicks=min_clicks,
-        min_users=min_users,
-        actions=action_weights(actions),
-        memory=memory,
-        threads=threads,
-        force=force,
-        progress=say if sys.stderr.isatty() else None,
-    )
+    options: dict[str, Any] = {
+        "format": format,
+        "columns": columns.split(",") if columns else None,
+        "min_clicks": min_clicks,
+        "min_users": min_users,
+        "actions": action_weights(actions),
+        "force": force,
+    }
+    if cluster.chosen(engine, master):
+        cluster.build(log, docs, out, master, **options)
+        return
+    check_output(Path(out), force, "graph")
+    progress = say if sys.stderr.isatty() else None
+    logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     show.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')
 
@@ -178,19 +179,24 @@ def train(
     model: Annotated[
         str, typer.Argument(metavar="SPEC", help='A model with parameters: "vpcg(start=query,k=20)".')
     ],
-    graph: GraphPath,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model's directory.")],
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="A graph's directory.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="The model's directory.")],
     threads: Threads = None,
+    engine: Engine = "local",
+    master: Master = None,
     force: Force = False,
 ) -> None:
     """Train a model on a graph."""
+    if cluster.chosen(engine, master):
+        cluster.train(model, graph, out, master, force)
+        return
     from coclick import ClickGraph, create, show
     from coclick.describe import describe
     from coclick.kernels.threads import set_threads
     from coclick.progress import for_terminal
     from coclick.store import check_output
 
-    check_output(out, force, "model")
+    check_output(Path(out), force, "model")
     set_threads(threads)
     opened = ClickGraph.open(graph)  # first: to find out that it is missing takes no compiler
     create(model).fit(opened, for_terminal()).save(out, force=force)

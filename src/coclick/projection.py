@@ -41,7 +41,7 @@ Floats = NDArray[np.float32]
 
 _WORDS = 20  # of an expansion
 _WITH_CLICKS = 10  # features of a document for which the clicks are shown, for each feature of the query
-_FAINT = 1e-5  # of the map's longest row: an image that is shorter is rounding, and counts as zero
+FAINT = 1e-5  # of the map's longest row: an image that is shorter is rounding, and counts as zero
 
 
 @dataclass
@@ -310,7 +310,7 @@ def _images(mapping: LinearMap, features: Csr, cosine: bool) -> Floats:
     """Rows of features in the space of the map, of unit length if wanted; faint ones are zero."""
     images = mapping.apply(features)
     lengths = np.sqrt(np.einsum("ij,ij->i", images, images, dtype=np.float64))
-    images[lengths <= _FAINT * mapping.longest] = 0
+    images[lengths <= FAINT * mapping.longest] = 0
     if cosine:
         images /= np.maximum(lengths, 1e-30)[:, None].astype(np.float32)
     return images

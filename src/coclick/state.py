@@ -93,6 +93,8 @@ def _read_table(source: Artefact, entry: dict[str, Any]) -> Any:
         return read_csr(source, table, entry["rows"], entry["columns"])
     if kind == "array":
         return read_array(source, table, entry["column"], entry["dtype"])
+    if kind == "dense":
+        return read_csr(source, table, entry["rows"], entry["columns"]).to_scipy().toarray()
     if kind == "pointers":
         return read_pointers(source, table, entry["column"], entry["rows"])
     if kind == "grams":

@@ -37,7 +37,7 @@ def assert_same_ranking(first, second, queries, k=10):
 
 def assert_same_model(there, here):
     """What was learned on Spark is what is learned here: vectors within 1e-5, the same ten best documents."""
-    {"vpcg": assert_same_vpcg, "rw": assert_same_walks}[here.name](there, here)
+    {"vpcg": assert_same_vpcg, "rw": assert_same_walks, "rmls": assert_same_maps}[here.name](there, here)
     assert_same_ranking(there, here, here.graph_.queries.to_list()[:50])
 
 
@@ -71,3 +71,16 @@ def assert_same_vpcg(there, here):
 def assert_same_walks(there, here):
     assert np.allclose(there.query_clicks_, here.query_clicks_)
     assert np.allclose(there.doc_clicks_, here.doc_clicks_)
+
+
+def assert_same_maps(there, here):
+    words = [model.features_.words()[0] for model in (there, here)]
+    assert words[0].terms.to_list() == words[1].terms.to_list()
+    for side in ("query", "doc"):
+        for part in ("features_", "map_"):
+            rows = [getattr(model, f"{side}_{part}") for model in (there, here)]
+            first, second = (getattr(value, "matrix", value).to_scipy() for value in rows)
+            assert abs(first - second).max() < TOLERANCE, (side, part)
+        images = [getattr(model, f"{side}_index_").vectors for model in (there, here)]
+        assert np.allclose(*images, atol=TOLERANCE), side
+    assert_same_ranking(there, here, ["an unknown thing", here.graph_.queries[0] + " sale"])

@@ -10,6 +10,7 @@ from coclick import ClickGraph, logs, simulate
 from spark.cluster import Cluster
 
 PARTS = 8
+FEW_PARTS = 3  # where time matters more
 HEAVY = 10  # edges: so low that every test has heavy rows
 _FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
@@ -55,6 +56,12 @@ def start_session(master: str, event_log: Path, **settings: str):
     for name, value in (fixed | settings).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def read_log(spark, log: Path):
+    """The events and the documents as a user would read them."""
+    docs = spark.read.option("sep", "\t").option("header", True).csv(str(log / "docs.tsv"))
+    return spark.read.parquet(str(log / "events.parquet")), docs
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import pytest
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
 from spark.agreement import assert_same_model
-from spark.conftest import HEAVY, PARTS, start_session
+from spark.conftest import FEW_PARTS, HEAVY, PARTS, read_log, start_session
 
 
 @pytest.fixture(scope="module")
@@ -17,16 +17,10 @@ def spark(event_log):
 
 
 @pytest.fixture(scope="module")
-def frames(spark, log):
-    docs = spark.read.option("sep", "\t").option("header", True).csv(str(log / "docs.tsv"))
-    return spark.read.parquet(str(log / "events.parquet")), docs
-
-
-@pytest.fixture(scope="module")
-def graph(spark, frames, tmp_path_factory):
+def graph(spark, log, tmp_path_factory):
     import coclick.spark
 
-    return coclick.spark.build(spark, *frames, str(tmp_path_factory.mktemp("spark") / "graph"))
+    return coclick.spark.build(spark, *read_log(spark, log), str(tmp_path_factory.mktemp("spark") / "graph"))
 
 
 def test_the_graph_is_the_local_one(graph, local_graph):
@@ -48,6 +42,7 @@ SPECS = {
     "vpcg": "vpcg",
     "propagation": "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)",
     "rw": "rw(keep=12)",
+    "rmls": "rmls(dim=16,rounds=1,validation=0)",
 }
 
 
@@ -60,7 +55,8 @@ def trained(spark, graph, tmp_path_factory):
 
     def train(name):
         if not (place / name).exists():
-            coclick.spark.train(spark, SPECS[name], graph, str(place / name), parts=PARTS, heavy=HEAVY)
+            parts = PARTS if name == "vpcg" else FEW_PARTS
+            coclick.spark.train(spark, SPECS[name], graph, str(place / name), parts=parts, heavy=HEAVY)
         return place / name
 
     return train
@@ -99,3 +95,53 @@ def test_a_model_that_does_not_run_on_spark_names_those_that_do(spark, graph, tm
     with pytest.raises(UserError, match="does not run on Spark") as error:
         coclick.spark.train(spark, "bm25", graph, str(tmp_path / "m"))
     assert "vpcg" in error.value.hint
+
+
+def test_what_is_wrong_is_said_before_anything_is_written(spark, graph, local_graph, log, tmp_path):
+    import coclick.spark
+
+    events, docs = read_log(spark, log)
+    place = graph.path.removeprefix("file:")
+    for what, wrong in {
+        "no column for 'query'": lambda: coclick.spark.build(spark, docs, None, str(tmp_path / "g")),
+        "the output exists": lambda: coclick.spark.build(spark, events, docs, place),
+        "does not replace it": lambda: coclick.spark.train(spark, "rw", graph, place, force=True),
+        "built on one machine": lambda: coclick.spark.train(
+            spark, "rw", str(local_graph.artefact.path), str(tmp_path / "m")
+        ),
+        "no graph or model here": lambda: coclick.spark.train(spark, "rw", str(log), str(tmp_path / "m")),
+        "holds other files": lambda: coclick.spark.train(spark, "rw", graph, str(log)),
+        "on one machine only": lambda: coclick.spark.train(spark, "rmls", graph, str(tmp_path / "m")),
+        "no column 'query'": lambda: coclick.spark.score(spark, place, docs, str(tmp_path / "s")),
+    }.items():
+        with pytest.raises(UserError, match=what):
+            wrong()
+    assert not any((tmp_path / name / "manifest.json").exists() for name in ("g", "m", "s"))
+
+
+def test_a_graph_of_aggregated_clicks(spark, tmp_path):
+    import coclick.spark
+    from coclick import logs
+
+    rows = [
+        ("Red  Shoes", "d1", 2.5, 10),
+        ("red shoes", "d1", 0.5, 3),
+        ("red shoes", "d2", 1.0, 4),
+        ("blue", "d2", 0.0, 7),
+        ("", "d3", 1.0, 1),
+        ("green", None, 1.0, 1),
+        ("green", "d9", -1.0, 1),
+        ("\u2122", "d1", 4.0, 4),
+    ]
+    frame = spark.createDataFrame(rows, "query string, doc string, clicks double, impressions int")
+    frame.coalesce(1).write.parquet(str(tmp_path / "log"))
+    for options in ({}, {"min_clicks": 2}):
+        there = coclick.spark.build(spark, frame, None, str(tmp_path / "there"), force=True, **options)
+        here = logs.build([tmp_path / "log" / "*.parquet"], None, tmp_path / "here", force=True, **options)
+        opened = ClickGraph.open(tmp_path / "there")
+        assert opened.queries.to_list() == here.queries.to_list()
+        assert opened.docs.to_list() == here.docs.to_list()
+        assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
+        assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
+        for figure in ("rows", "right", "rejected", "pairs_below_thresholds", "clicks_below_thresholds"):
+            assert there.figures[figure] == here.figures[figure], figure

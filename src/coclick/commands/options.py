@@ -43,3 +43,8 @@ HtmlFile = Annotated[
 ]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads; default all cores.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Engine = Annotated[str, typer.Option("--engine", help="local, or spark: for what does not fit one machine.")]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="With --engine spark: local[4], spark://host:7077, yarn …"),
+]

@@ -36,6 +36,7 @@ from coclick.sparse import Csr
 _ENTRIES = 8  # of a row at the start,
 _SHARE = 8  # but at most one in so many dimensions: a row that is the same everywhere has no peaks to keep
 _JOINED = 3  # a product with at most so many times the entries of its factors is formed once
+_DRAWN_AT_ONCE = 1 << 20  # rows
 _AT_ONCE = 1 << 24  # numbers between two products: 64 MB;
 _LEAST = 16  # but of so many dimensions at least, a cache line
 _ROWS = 1 << 14  # of which the cost is taken at once
@@ -137,13 +138,26 @@ class _Between:
 
 def random_rows(rows: int, columns: int, length: float, seed: int) -> Csr:
     """Rows with a few entries of random places and signs."""
+    return random_rows_of(rows, columns, length, seed, 0, 1)
+
+
+def random_rows_of(rows: int, columns: int, length: float, seed: int, part: int, parts: int) -> Csr:
+    """Every `parts`-th of the same random rows, from number `part` on; the others are drawn and forgotten."""
     random = np.random.default_rng(seed)
     entries = max(1, min(_ENTRIES, columns // _SHARE))
-    places = np.sort(random.integers(0, columns - entries + 1, (rows, entries), np.int32), axis=1)
+
+    def draw(values: int, dtype: type[np.int32 | np.int64]) -> NDArray[np.int32]:
+        kept = [np.empty((0, entries), np.int32)]
+        for first in range(0, rows, _DRAWN_AT_ONCE):
+            some = random.integers(0, values, (min(_DRAWN_AT_ONCE, rows - first), entries), dtype)
+            kept.append(some[(part - first) % parts :: parts].astype(np.int32))
+        return np.concatenate(kept)
+
+    places = np.sort(draw(columns - entries + 1, np.int32), axis=1)
     places += np.arange(entries, dtype=np.int32)  # which makes them distinct
-    signs = random.integers(0, 2, (rows, entries)).astype(np.float32) * 2 - 1
+    signs = draw(2, np.int64).astype(np.float32) * 2 - 1
     values = signs * np.float32(length / np.sqrt(entries))
-    return Csr(np.arange(rows + 1, dtype=np.int64) * entries, places.ravel(), values.ravel(), columns)
+    return Csr(np.arange(len(places) + 1, dtype=np.int64) * entries, places.ravel(), values.ravel(), columns)
 
 
 def map_rank(matrix: Csr) -> float:

@@ -96,7 +96,7 @@ class _Opened:
         kept = [name for name in known.columns if name[-2:] not in ("_c", "_v")]
         schema = ", ".join(f"`{name}` {kind}" for name, kind in known.select(kept).dtypes)
         products = known.mapInArrow(_Products(kept), f"{schema}, score float")
-        found = F.when(F.col("d").isNull(), F.lit(0.0)).otherwise(F.col("score"))
+        found = F.when(F.col("d").isNull(), F.lit(0.0)).otherwise(F.greatest("score", F.lit(0.0)))
         return products.withColumn("score", F.when(F.col("q").isNotNull(), found).cast("float"))
 
     def _walked(self, known: DataFrame, parts: int, work: Work) -> DataFrame:

@@ -18,7 +18,7 @@ from coclick.spec import check, parameters_of
 
 # Model → the module whose `learn` runs it. The operator of `pls` and the rounds of `bltm` are products with
 # the same matrices, so they will be steps, too: `docs/spark.md` says how.
-MODELS = {"vpcg": "coclick.spark.vpcg", "rw": "coclick.spark.rw"}
+MODELS = {"vpcg": "coclick.spark.vpcg", "rw": "coclick.spark.rw", "rmls": "coclick.spark.rmls"}
 
 
 def train(

@@ -1,0 +1,213 @@
+"""Features of queries and documents on Spark, as entries (node, feature, weight): locally `coclick.features`.
+
+The views are `words` and `clicks`, alone or together; rows of each, and of both together, have unit length.
+Words come first among the features, in the order of their bytes, and clicked nodes of the other side behind
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from coclick.errors import UserError
+from coclick.kernels.threads import set_threads
+from coclick.spark.graph import SparkGraph
+from coclick.spark.numbering import numbered
+from coclick.spark.parts import Nodes
+from coclick.spark.payload import cells, column, pack_csr, unpack_csr
+from coclick.spark.storage import Output, Work
+from coclick.spark.words import BLOCK, count_words, in_parts, tokens_of
+from coclick.text import Analyzer
+from coclick.views import choose_fields, count_terms, tf_idf
+
+_VIEWS = ("words", "clicks")
+_TF = "log"
+_MOST = 2**31 - 1
+_ENTRIES = "node long, feature long, weight float"
+
+
+@dataclass(frozen=True)
+class Side:
+    """Queries or documents, and their features."""
+
+    nodes: Nodes
+    features: Nodes
+    entries: DataFrame  # node, feature, weight
+
+
+@dataclass(frozen=True)
+class Featured:
+    """Both sides, and what the manifest remembers of the views."""
+
+    queries: Side
+    docs: Side
+    entry: dict[str, Any]
+
+
+def featurise(
+    graph: SparkGraph, views: str, analyzer: Analyzer, fields: str, out: Output, parts: int
+) -> Featured:
+    """Learn the features of both sides; writes the vocabulary."""
+    names = [name.strip() for name in views.split("+")]
+    if set(names) - set(_VIEWS) or len(set(names)) < len(names) or names != sorted(names, reverse=True):
+        raise UserError(
+            f"views={views} run on one machine only", hint="on Spark: words+clicks, words or clicks"
+        )
+    sizes = graph.size("queries"), graph.size("docs")
+    nodes = Nodes(sizes[0], parts), Nodes(sizes[1], parts)
+    entries: list[list[DataFrame]] = [[], []]
+    items, words = [], 0
+    if "words" in names:
+        chosen = choose_fields(dict.fromkeys(graph.texts), fields)
+        found, words = _words(graph, analyzer, chosen, nodes, out)
+        for those, frame in zip(entries, found, strict=True):
+            those.append(frame)
+        items.append(_text_entry(chosen, analyzer))
+    widths = [words, words]
+    if "clicks" in names:
+        for side, (own, other) in enumerate((("q", "d"), ("d", "q"))):
+            entries[side].append(_clicks(graph, own, other, words))
+            widths[side] += sizes[1 - side]
+        items.append({"type": "ClickView", "fields": _json(name="clicks", docs=sizes[1])})
+    if max(widths) > _MOST:
+        raise UserError(f"there are {max(widths):,} features, and {_MOST:,} are possible", hint="views=words")
+    both = [
+        Side(of, Nodes(width, parts), out.work.saved(f"features-{width}", _joined(frames)))
+        for of, width, frames in zip(nodes, widths, entries, strict=True)
+    ]
+    ends = [[*([words] if words else []), *([width] if "clicks" in names else [])] for width in widths]
+    fields_ = {"views": {"type": "list", "items": items}}
+    fields_ |= _json(joined=True, query_ends=ends[0], doc_ends=ends[1])
+    return Featured(both[0], both[1], {"type": "Features", "fields": fields_})
+
+
+def _words(
+    graph: SparkGraph, analyzer: Analyzer, fields: list[str], nodes: tuple[Nodes, Nodes], out: Output
+) -> tuple[list[DataFrame], int]:
+    """Entries of words by TF-IDF for both sides, over one vocabulary, each side with its own idf."""
+    work = out.work
+    joined = F.concat_ws(" ", *(F.col(f"text_{name}") for name in fields)).alias("text")
+    texts = graph.table("queries").select("id", "text"), graph.table("docs").select("id", joined)
+    placed = [in_parts(frame, of) for frame, of in zip(texts, nodes, strict=True)]
+    counted = [
+        count_words(f, analyzer, work, f"{n}-words") for f, n in zip(placed, ("query", "doc"), strict=True)
+    ]
+    terms, size = _vocabulary(counted, work)
+    idf = [
+        F.log1p(F.lit(float(of.count)) / F.greatest(f"{side}_texts", F.lit(1))).cast("float")
+        for of, side in zip(nodes, ("query", "doc"), strict=True)
+    ]
+    columns = [value.alias(f"{side}_idf") for value, side in zip(idf, ("query", "doc"), strict=True)]
+    table = out.table("terms", terms.select("id", "text", "surface", *columns))
+    frames = []
+    for side, frame, counts, of in zip(("query", "doc"), placed, counted, nodes, strict=True):
+        numbers = table.select(F.col("text").alias("term"), "id", F.col(f"{side}_idf").alias("idf"))
+        known = counts.select("part", "term").distinct().join(numbers, "term")
+        blocks = frame.groupBy("part").cogroup(known.repartitionById(of.parts, "part").groupBy("part"))
+        frames.append(blocks.applyInArrow(_weigher(analyzer, size), BLOCK).mapInArrow(_Entries(of), _ENTRIES))
+    return frames, size
+
+
+def _vocabulary(counted: list[DataFrame], work: Work) -> tuple[DataFrame, int]:
+    """The terms of both sides with their surfaces, and how many texts of each side hold them."""
+    sides = [
+        frame.select(
+            "term", "surface", "n", *(F.when(F.lit(i == j), F.col("texts")).alias(f"t{j}") for j in (0, 1))
+        )
+        for i, frame in enumerate(counted)
+    ]
+    forms = (
+        sides[0]
+        .union(sides[1])
+        .groupBy("term", "surface")
+        .agg(F.sum("n").alias("n"), F.sum("t0").alias("t0"), F.sum("t1").alias("t1"))
+    )
+    rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
+    terms = forms.groupBy(F.col("term").alias("text")).agg(
+        F.min_by("surface", rank).alias("surface"),
+        F.coalesce(F.sum("t0"), F.lit(0)).alias("query_texts"),
+        F.coalesce(F.sum("t1"), F.lit(0)).alias("doc_texts"),
+    )
+    return numbered(terms, ["text"], work, "terms")
+
+
+def _weigher(analyzer: Analyzer, size: int) -> Any:
+    def rows(key: tuple[pa.Scalar, ...], texts: pa.Table, known: pa.Table) -> pa.Table:
+        set_threads(1)
+        idf = np.zeros(size, np.float32)
+        idf[column(known, "id")] = column(known, "idf")
+        tokens = tokens_of(texts.sort_by("id"), known, analyzer)
+        found = tf_idf(count_terms(tokens, size), idf, _TF)
+        return pa.table(
+            {
+                "part": pa.array([key[0].as_py()], pa.int32()),
+                "vectors": pa.array([pack_csr(found)], pa.binary()),
+            }
+        )
+
+    return rows
+
+
+def _clicks(graph: SparkGraph, own: str, other: str, first: int) -> DataFrame:
+    """Logarithmic clicks, rows of unit length."""
+    weight = F.log1p(F.col("clicks").cast("double"))
+    edges = graph.table("edges").select(
+        F.col(own).alias("node"), (F.col(other) + first).alias("feature"), weight.alias("weight")
+    )
+    return _unit_rows(edges)
+
+
+def _joined(frames: list[DataFrame]) -> DataFrame:
+    return frames[0] if len(frames) == 1 else _unit_rows(frames[0].union(frames[1]))
+
+
+def _unit_rows(entries: DataFrame) -> DataFrame:
+    square = F.col("weight").cast("double") * F.col("weight")
+    lengths = entries.groupBy("node").agg(F.sqrt(F.sum(square)).alias("length"))
+    scaled = (F.col("weight") / F.col("length")).cast("float")
+    return entries.join(lengths, "node").select("node", "feature", scaled.alias("weight"))
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """From blocks of rows to entries."""
+
+    nodes: Nodes
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
+                rows = unpack_csr(payload)
+                yield pa.record_batch(
+                    {
+                        "node": pa.array(np.repeat(self.nodes.ids(part), rows.lengths())),
+                        "feature": pa.array(rows.indices.astype(np.int64)),
+                        "weight": pa.array(rows.data),
+                    }
+                )
+
+
+def _json(**values: Any) -> dict[str, Any]:
+    return {name: {"type": "json", "value": value} for name, value in values.items()}
+
+
+def _text_entry(fields: list[str], analyzer: Analyzer) -> dict[str, Any]:
+    idf = {
+        f"{side}_idf": {"type": "array", "table": "terms", "column": f"{side}_idf", "dtype": "<f4"}
+        for side in ("query", "doc")
+    }
+    view = {
+        **_json(name="words", fields=fields, tf=_TF),
+        "analyzer": {"type": "Analyzer", "fields": _json(**analyzer.to_dict())},
+        "terms": {"type": "vocab", "table": "terms", "column": "text"},
+        "surfaces": {"type": "strings", "table": "terms", "column": "surface"},
+        **idf,
+    }
+    return {"type": "TextView", "fields": view}
