@@ -195,7 +195,7 @@ class ClickGraph:
             read_edges(source, *sizes),
             texts,
             Pairs(**pairs) if pairs else None,
-            figures=source.manifest.get("figures", {}),
+            figures=source.manifest.get("figures" if source.kind == "graph" else "build", {}),
             artefact=source,
         )
 

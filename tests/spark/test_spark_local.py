@@ -145,3 +145,47 @@ def test_a_graph_of_aggregated_clicks(spark, tmp_path):
         assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
         for figure in ("rows", "right", "rejected", "pairs_below_thresholds", "clicks_below_thresholds"):
             assert there.figures[figure] == here.figures[figure], figure
+
+
+def test_a_head_query_is_no_heavy_task(spark, tmp_path):
+    """A graph with a Zipf exponent of 1.3: no part has much more than its share, whatever its head."""
+    from coclick.spark.links import Links, Plan, cut
+    from coclick.spark.parts import Nodes
+    from coclick.spark.storage import Work
+
+    degrees = np.maximum(4000 / np.arange(1, 1001) ** 1.3, 1).astype(int)
+    random = np.random.default_rng(0)
+    edges = [(q, int(d), 1.0) for q, n in enumerate(degrees) for d in random.permutation(5000)[:n]]
+    frame = spark.createDataFrame(edges, "target long, source long, weight float")
+    queries, docs = Nodes(len(degrees), PARTS), Nodes(5000, PARTS)
+
+    def most_edges(heavy):
+        found = cut(frame, queries, docs, Work(spark, str(tmp_path / str(heavy))), "edges", heavy)
+        held = np.zeros(PARTS)
+        for row in found.links.collect():
+            held[row.part] += Links.unpack(bytes(row.payload), queries.rows(row.part), PARTS).rows.nnz
+        for row in found.plans.collect():
+            held[row.part] += Plan.unpack(bytes(row.payload)).sums.nnz
+        assert held.sum() == len(edges)
+        return held.max() * PARTS / len(edges)
+
+    assert most_edges(heavy=len(edges)) > 2
+    assert most_edges(heavy=100) < 1.2
+
+
+def test_the_command_line(tmp_path, log):  # the last one: it ends the session
+    from typer.testing import CliRunner
+
+    from coclick.cli import app
+
+    graph, model = str(tmp_path / "graph"), str(tmp_path / "model")
+    engine = ["--engine", "spark", "--master", "local[2]"]
+    events = str(log / "events.parquet")
+    for arguments in (
+        ["build", events, "--docs", str(log / "docs.tsv"), *engine, "-o", graph],
+        ["train", "rw", graph, *engine, "-o", model],
+    ):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+    query = ClickGraph.open(graph).queries[0]
+    assert open_model(model).search(query).hits()

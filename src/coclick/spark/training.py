@@ -57,6 +57,7 @@ def train(
             model=model.name,
             parameters={field.name: getattr(model, field.name) for field in parameters_of(type(model))},
             figures=figures,
+            build=source.figures,
             state=learned.state,
             texts=texts,
             sizes=source.manifest["sizes"],
