@@ -102,14 +102,12 @@ class Cut:
 def cut(edges: DataFrame, targets: Nodes, sources: Nodes, work: Work, name: str, heavy: int = HEAVY) -> Cut:
     """Cut a matrix given as (target, source, weight)."""
     parts = targets.parts
-    counts = edges.groupBy("target").count()
-    heads = counts.filter(F.col("count") > heavy).select("target", F.lit(True).alias("heavy"))
-    placed = edges.join(F.broadcast(heads), "target", "left").withColumns(
-        {
-            "heavy": F.coalesce("heavy", F.lit(False)),
-            "part": (F.when(F.col("heavy"), F.col("source")).otherwise(F.col("target")) % parts).cast("int"),
-        }
-    )
+    light = edges.withColumn("heavy", F.lit(False))
+    placed = (
+        _with_heads(edges, heavy) if sources.count > heavy else light
+    )  # a row has no more edges than sources
+    home = F.when(F.col("heavy"), F.col("source")).otherwise(F.col("target"))
+    placed = placed.withColumn("part", (home % parts).cast("int"))
 
     def blocks(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         return _cut_part(key[0].as_py(), table, targets, sources)
@@ -123,6 +121,14 @@ def cut(edges: DataFrame, targets: Nodes, sources: Nodes, work: Work, name: str,
         pieces.filter("kind = 'links'").select("part", "kind", "payload"),
         plans.applyInArrow(_gather_plan, _BLOCK),
     )
+
+
+def _with_heads(edges: DataFrame, heavy: int) -> DataFrame:
+    """The edges, with a mark on those of heavy targets. Of these there are few: at most edges / `heavy`."""
+    counts = edges.groupBy("target").count()
+    heads = counts.filter(F.col("count") > heavy).select("target", F.lit(True).alias("heavy"))
+    joined = edges.join(F.broadcast(heads), "target", "left")
+    return joined.withColumn("heavy", F.coalesce("heavy", F.lit(False)))
 
 
 def _cut_part(part: int, table: pa.Table, targets: Nodes, sources: Nodes) -> pa.Table:
@@ -157,14 +163,13 @@ def _light_blocks(
     target, source, weight = target[order], source[order], weight[order]
     home, row = source % sources.parts, source // sources.parts
     needed, places = np.unique(home << 32 | row, return_inverse=True)
-    homes = needed >> 32
     indptr = np.searchsorted(target // targets.parts, np.arange(targets.rows(part) + 1))
     links = Csr(indptr.astype(np.int64), places.astype(np.int32), weight, len(needed))
-    expected = np.bincount(homes, minlength=sources.parts).astype(np.int64)
+    expected = np.bincount(needed >> 32, minlength=sources.parts).astype(np.int64)
     yield "links", part, -1, Links(links, expected).pack()
-    rows = (needed & 0xFFFFFFFF).astype(np.int32)
+    by_home = np.split((needed & 0xFFFFFFFF).astype(np.int32), np.cumsum(expected)[:-1])
     for other in np.flatnonzero(expected).tolist():
-        yield "route", other, part, pack([rows[homes == other]])
+        yield "route", other, part, pack([by_home[other]])
 
 
 def _sums(
