@@ -92,7 +92,7 @@ def _normalised(table: pa.Table) -> pa.Table:
         spelt = spelt.combine_chunks()
     texts = pa.array(normalise_batch(spelt.dictionary.to_pylist()), pa.string())
     queries = texts.take(spelt.indices)
-    blank = pc.and_(pc.equal(queries, ""), pc.is_null(table["bad"]))
+    blank = pc.and_(pc.fill_null(pc.equal(queries, ""), False), pc.is_null(table["bad"]))
     bad = pc.if_else(blank, pa.scalar(BLANK), table["bad"])
     at = table.schema.get_field_index
     table = table.set_column(at("query"), "query", queries)
