@@ -1,6 +1,7 @@
 """One small log, and Spark with as little as it may need: a driver of 512 MB, 16 MB of results, 8 parts."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,6 +14,14 @@ PARTS = 8
 FEW_PARTS = 3  # where time matters more
 HEAVY = 10  # edges: so low that every test has heavy rows
 _FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+
+
+def pytest_collection_modifyitems(items):
+    """Without Java there is no Spark; in continuous integration that is a failure."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        for item in items:
+            if {"spark", "cluster"} & set(item.fixturenames):
+                item.add_marker(pytest.mark.skip(reason="Spark needs Java"))
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ def test_no_java(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(UserError, match="needs Java") as error:
-        session.check_installed()
+        session.check_java()
     assert "openjdk-17" in error.value.hint
 
 
@@ -31,7 +31,7 @@ def test_a_package_is_missing(monkeypatch, missing):
 
     monkeypatch.setattr(importlib.metadata, "version", version)
     with pytest.raises(UserError, match=missing) as error:
-        session.check_installed()
+        session.check_packages()
     assert error.value.hint == 'pip install "coclick[spark]"'
 
 

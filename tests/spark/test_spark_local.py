@@ -55,8 +55,7 @@ def trained(spark, graph, tmp_path_factory):
 
     def train(name):
         if not (place / name).exists():
-            parts = PARTS if name == "vpcg" else FEW_PARTS
-            coclick.spark.train(spark, SPECS[name], graph, str(place / name), parts=parts, heavy=HEAVY)
+            coclick.spark.train(spark, SPECS[name], graph, str(place / name), parts=FEW_PARTS, heavy=HEAVY)
         return place / name
 
     return train

@@ -53,13 +53,10 @@ def train(spec: str, graph: str, out: str, master: str | None, force: bool) -> N
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
     """A session for one command; what goes wrong in Spark is said in a line."""
-    from coclick.spark.session import check_installed
+    from coclick.spark.engine import started  # first: it says what to install
 
-    check_installed()
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError  # isort: skip
     from pyspark.errors import PySparkException
-
-    from coclick.spark.engine import started
 
     spark = None
     try:

@@ -5,9 +5,9 @@ What a user calls is in here; `docs/spark.md` says how. Importing it needs `pip 
 
 from __future__ import annotations
 
-from coclick.spark.session import check_installed
+from coclick.spark.session import check_packages
 
-check_installed()
+check_packages()
 
 from coclick.spark.build import build  # noqa: E402
 from coclick.spark.graph import SparkGraph  # noqa: E402

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from coclick.errors import UserError
-from coclick.spark.session import check_installed, check_master, check_version
+from coclick.spark.session import check_java, check_master, check_version
 
 _SETTINGS = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",  # a broadcast passes through the driver
@@ -25,7 +25,7 @@ LEAST_PARTS = 8
 
 def started(master: str) -> SparkSession:
     """A session for the command line."""
-    check_installed()
+    check_java()
     check_master(master)
     builder = SparkSession.builder.master(master).appName("coclick")
     for name, value in _QUIET.items():

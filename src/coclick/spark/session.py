@@ -15,15 +15,18 @@ _INSTALL = 'pip install "coclick[spark]"'
 _REACHED_WITHIN = 10  # seconds
 
 
-def check_installed() -> None:
-    """Raise if what the extra brings, or Java, is missing or too old."""
+def check_packages() -> None:
+    """Raise if what the extra brings is missing or too old."""
     for package in ("pyspark", "pyarrow", "pandas"):
         try:
             importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             raise UserError(f"the Spark engine needs {package}", hint=_INSTALL) from None
-    version = importlib.metadata.version("pyspark")
-    check_version(version)
+    check_version(importlib.metadata.version("pyspark"))
+
+
+def check_java() -> None:
+    """Raise if there is no Java, before Spark says so in its own way."""
     home = os.environ.get("JAVA_HOME")
     if not (home and shutil.which("java", path=f"{home}/bin")) and not shutil.which("java"):
         raise UserError(
