@@ -19,7 +19,7 @@ from coclick import answers, build, open_model, simulate, train
 from coclick.serve.settings import BODY
 
 CLIENTS = 4
-PAUSE = 0.01  # seconds between the requests of a client
+PAUSE = 0.03  # seconds between the requests of a client
 SWAP = 5.0  # seconds between swaps
 GROWTH = 30 << 20  # bytes after the first tenth of the time
 NONSENSE = [
