@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks._build_sql import compare, make_tables
 from benchmarks._events import EVENTS, write_events
+from benchmarks._peak import peak
 from coclick.graph import ClickGraph
 from coclick.logs import build
 
@@ -74,13 +75,7 @@ def _measure(what: str, log: Path, out: Path, threads: int) -> dict[str, float]:
     seconds = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": seconds, "cpu": cpu, "peak": _peak()}
-
-
-def _peak() -> float:
-    """Gigabytes; `ru_maxrss` would not do, because a process inherits it from the one that started it."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e9
+    return {"seconds": seconds, "cpu": cpu, "peak": peak()}
 
 
 if __name__ == "__main__":

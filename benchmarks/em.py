@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ import scipy.sparse
 import tomotopy
 from sklearn.decomposition import LatentDirichletAllocation
 
+from benchmarks._peak import peak_of
 from coclick.kernels.threads import set_threads
 from coclick.learning.em import Corpus, learn_topics
 from coclick.simulate.shapes import WordRows, named_graph
@@ -161,12 +161,9 @@ def memory(threads: int) -> dict:
         for name in ("query_of", "title_of", "weights"):
             np.save(Path(directory) / f"{name}.npy", getattr(corpus, name))
         words = corpus.queries.columns + corpus.titles.columns
-        child = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.em", "--learn", directory, "--threads", str(threads)]
-        )
-        _, status, usage = os.wait4(child.pid, 0)
-    peak = usage.ru_maxrss * 1024 / 1e9
-    check = f"exit code {os.waitstatus_to_exitcode(status)}, {len(corpus.weights):,} pairs, {words:,} words"
+        command = [sys.executable, "-m", "benchmarks.em", "--learn", directory, "--threads", str(threads)]
+        peak, code = peak_of(command)
+    check = f"exit code {code}, {len(corpus.weights):,} pairs, {words:,} words"
     row = _row("M", "memory", threads, "the bound", peak, MOST_MEMORY, check)
     return row | {"ratio": MOST_MEMORY / peak, "unit": "GB peak"}
 

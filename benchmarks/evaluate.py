@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 
+from benchmarks._peak import peak
 from benchmarks.nfcorpus import DATA, graph_and_judgments
 from coclick.evaluate.leaderboard import leaderboard
 
@@ -32,7 +32,7 @@ def rows(shape: str, threads: int) -> list[dict]:
     started = time.perf_counter()
     leaderboard(graph, judgments, MODELS).to_dict()
     seconds = time.perf_counter() - started
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    memory = peak()
     check = f"{len(MODELS)} models, {len(judgments.queries)} queries, {len(graph.docs):,} documents"
     row = {
         "name": "evaluate",

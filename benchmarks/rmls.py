@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks._graphs import saved_graph
+from benchmarks._peak import peak_of
 from coclick import train
 from coclick.evaluate.judgments import read_judgments
 from coclick.evaluate.trial import Protocol, try_model
@@ -129,20 +130,9 @@ def _memory(shape: str, threads: int) -> dict:
     with tempfile.TemporaryDirectory() as directory:
         command = [sys.executable, "-m", "coclick.cli", "train", "rmls(dim=100)", str(saved_graph(shape))]
         command += ["-o", str(Path(directory) / "model"), "--threads", str(threads)]
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        peak = 0.0
-        while child.poll() is None:
-            peak = max(peak, _peak(child.pid))
-            time.sleep(0.05)
-    check = f"exit code {child.returncode}"
+        peak, code = peak_of(command)
+    check = f"exit code {code}"
     return _row(shape, "coclick train, d=100", threads, "the bound", peak, BOUND[shape], "GB peak", check)
-
-
-def _peak(process: int) -> float:
-    """Gigabytes so far; `ru_maxrss` would not do, because a process inherits it from its parent."""
-    status = Path(f"/proc/{process}/status").read_text()
-    found = status.partition("VmHWM:")[2].split()  # nothing once it has ended
-    return int(found[0]) * 1024 / 1e9 if found else 0.0
 
 
 def _random_map(rows: int, entries: int) -> Csr:

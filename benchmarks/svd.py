@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import randomized_svd
 
+from benchmarks._peak import peak
 from coclick.kernels.csr import transpose
 from coclick.kernels.threads import set_threads
 from coclick.learning.svd import truncated_svd
@@ -88,7 +88,7 @@ def _alone(shape: str, threads: int) -> None:
     factors = bilinear_factors(shaped_graph(*SHAPES[shape], vocabulary=WORDS.get(shape)))
     truncated_svd(factors, 1)
     seconds, values = _best(lambda: truncated_svd(factors, MANY).values, 1)
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9, len(values))
+    print(seconds, peak(), len(values))
 
 
 def _best(action: Callable[[], Values], runs: int) -> tuple[float, Values]:

@@ -129,7 +129,8 @@ class ProjectionModel(_Parameters):
     def clipped(self, found: int, of: str = "") -> None:
         """Say so if there are fewer dimensions than were wanted."""
         if found < self.dim:
-            self.note(f"dim={self.dim} is more than the data{of} has: {found} dimensions are used")
+            used = "1 dimension is" if found == 1 else f"{found} dimensions are"
+            self.note(f"dim={self.dim} is more than the data{of} has: {used} used")
 
     def edge_weights(self, graph: ClickGraph) -> Csr | None:
         """The weights of clicked pairs in what the maps were fitted to; None if clicks had no part in it."""
