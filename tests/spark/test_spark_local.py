@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said_before_anything_is_written(spark, graph, local_gr
     assert not any((tmp_path / name / "manifest.json").exists() for name in ("g", "m", "s"))
 
 
-def test_a_graph_of_aggregated_clicks(spark, tmp_path):
+def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     import coclick.spark
     from coclick import logs
 
@@ -134,16 +134,18 @@ def test_a_graph_of_aggregated_clicks(spark, tmp_path):
     ]
     frame = spark.createDataFrame(rows, "query string, doc string, clicks double, impressions int")
     frame.coalesce(1).write.parquet(str(tmp_path / "log"))
-    for options in ({}, {"min_clicks": 2}):
-        there = coclick.spark.build(spark, frame, None, str(tmp_path / "there"), force=True, **options)
-        here = logs.build([tmp_path / "log" / "*.parquet"], None, tmp_path / "here", force=True, **options)
-        opened = ClickGraph.open(tmp_path / "there")
-        assert opened.queries.to_list() == here.queries.to_list()
-        assert opened.docs.to_list() == here.docs.to_list()
-        assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
-        assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
-        for figure in ("rows", "right", "rejected", "pairs_below_thresholds", "clicks_below_thresholds"):
-            assert there.figures[figure] == here.figures[figure], figure
+    there = coclick.spark.build(spark, frame, None, str(tmp_path / "there"), min_clicks=2)
+    here = logs.build([tmp_path / "log" / "*.parquet"], None, tmp_path / "here", min_clicks=2)
+    opened = ClickGraph.open(tmp_path / "there")
+    assert opened.queries.to_list() == here.queries.to_list()
+    assert opened.docs.to_list() == here.docs.to_list()
+    assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
+    assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
+    for figure in ("rows", "right", "rejected", "pairs_below_thresholds", "clicks_below_thresholds"):
+        assert there.figures[figure] == here.figures[figure], figure
+    spec = "vpcg(min_texts=1)"  # with fewer queries, and fewer units, than parts
+    coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=PARTS)
+    assert_same_model(open_model(tmp_path / "model"), create(spec).fit(here))
 
 
 def test_a_head_query_is_no_heavy_task(spark, tmp_path):

@@ -21,6 +21,7 @@ _QUIET = {
     "spark.log.level": "ERROR",
 }
 LEAST_PARTS = 8
+_EDGES_A_PART = 4_000_000
 
 
 def started(master: str) -> SparkSession:
@@ -47,6 +48,6 @@ def ours(spark: SparkSession) -> SparkSession:
     return session
 
 
-def default_parts(spark: SparkSession) -> int:
-    """As many parts as the user's shuffles have, and never fewer than eight."""
-    return max(LEAST_PARTS, int(spark.conf.get("spark.sql.shuffle.partitions") or 0))
+def default_parts(spark: SparkSession, edges: int) -> int:
+    """A part for every core, and for every four million edges; never fewer than eight."""
+    return max(LEAST_PARTS, spark.sparkContext.defaultParallelism, -(-edges // _EDGES_A_PART))

@@ -207,7 +207,8 @@ def _start(prior: DataFrame, vectors: DataFrame, plans: DataFrame, parts: int, w
         rows = unpack_csr(held["vectors"])
         squares = rows.with_data(rows.data * rows.data).row_sums()
         plan = held["plan"].to_pybytes() if "plan" in held else Plan().pack()
-        return _state_table(key[0].as_py(), [unpack(held["prior"])[0], squares], plan, [])
+        prior = unpack(held["prior"])[0] if "prior" in held else np.empty(0)  # a part without units
+        return _state_table(key[0].as_py(), [prior, squares], plan, [])
 
     blocks = together.repartitionById(parts, "part").groupBy("part")
     return work.saved("regression-start", blocks.applyInArrow(state, _STATE))

@@ -47,7 +47,7 @@ def score(spark: SparkSession, models: str | Sequence[str], pairs: DataFrame, ou
             opened = _Opened.at(session, place)
             name = opened.model.name
             columns.append(name if name not in columns else f"{name}_{len(columns)}")
-            answers = opened.score(answers, columns[-1], default_parts(spark), work)
+            answers = opened.score(answers, columns[-1], work)
         answers.select("query", "doc", *columns).write.parquet(f"{path}/scores")
     return spark.read.parquet(f"{path}/scores")
 
@@ -77,13 +77,13 @@ class _Opened:
     def table(self, name: str) -> DataFrame:
         return table_of(self.spark, self.path, self.manifest, name)
 
-    def score(self, asked: DataFrame, column: str, parts: int, work: Work) -> DataFrame:
+    def score(self, asked: DataFrame, column: str, work: Work) -> DataFrame:
         """The same rows with one more column."""
         queries = self.table("queries").select(F.col("text").alias("normal"), F.col("id").alias("q"))
         docs = self.table("docs").select(F.col("name").alias("doc"), F.col("id").alias("d"))
         known = asked.join(queries, "normal", "left").join(docs, "doc", "left")
         known = work.saved("known", known)
-        scored = self._walked(known, parts, work) if self.model.name == "rw" else self._multiplied(known)
+        scored = self._walked(known, work) if self.model.name == "rw" else self._multiplied(known)
         return scored.withColumnRenamed("score", column).drop("q", "d")
 
     def _multiplied(self, known: DataFrame) -> DataFrame:
@@ -99,7 +99,7 @@ class _Opened:
         found = F.when(F.col("d").isNull(), F.lit(0.0)).otherwise(F.greatest("score", F.lit(0.0)))
         return products.withColumn("score", F.when(F.col("q").isNotNull(), found).cast("float"))
 
-    def _walked(self, known: DataFrame, parts: int, work: Work) -> DataFrame:
+    def _walked(self, known: DataFrame, work: Work) -> DataFrame:
         """By walks from the queries."""
         queries = known.filter("q IS NOT NULL").select(F.col("q").alias("node")).distinct()
         starts, count = numbered(queries, ["node"], work, "walkers")
@@ -108,6 +108,7 @@ class _Opened:
         sizes = self.manifest["sizes"]
         assert isinstance(self.model, RandomWalk)
         walks = Walks(self.spark, self.model, self.table("edges"), sums, sizes["queries"], sizes["docs"])
+        parts = default_parts(self.spark, sizes["edges"])
         found = walks.run(starts, count, parts, work).join(starts, "walk")
         scores = found.select(F.col("node").alias("q"), F.col("doc").alias("d"), "score")
         joined = known.join(scores, ["q", "d"], "left")

@@ -47,7 +47,7 @@ def train(
     source = SparkGraph.open(spark, graph) if isinstance(graph, str) else graph
     learn = importlib.import_module(MODELS[model.name]).learn
     with output(source.spark, out, "model", force) as target:
-        learned = learn(model, source, target, parts or default_parts(spark), heavy)
+        learned = learn(model, source, target, parts or default_parts(spark, source.size("edges")), heavy)
         texts = _carry(source, target)
         figures = {"engine": "spark", **learned.figures, "seconds": round(time.monotonic() - started, 2)}
         target.commit(

@@ -133,6 +133,8 @@ def _weighed(units: Units) -> DataFrame:
 
     def weigh(key: tuple[pa.Scalar, ...], vectors: pa.Table, weights: pa.Table) -> pa.Table:
         rows = unpack_csr(cells(vectors, "vectors")[0])
+        if not rows.rows:
+            return vectors
         factor = unpack(cells(weights, "values")[0])[0].astype(np.float32)
         scaled = rows.with_data(rows.data * np.repeat(factor, rows.lengths())).positive()
         return _block(key[0].as_py(), scaled)
