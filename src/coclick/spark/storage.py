@@ -35,7 +35,7 @@ class Place:
         self._Path = jvm.org.apache.hadoop.fs.Path
         configuration = spark._jsc.hadoopConfiguration()
         fs = self._Path(path).getFileSystem(configuration)
-        if hasattr(fs, "getRaw"):  # a local disk: without files of checksums beside everything
+        if fs.getUri().getScheme() == "file":  # without files of checksums beside everything
             fs = fs.getRaw()
         self._fs = fs
         self.path = self._Path(path).makeQualified(fs.getUri(), fs.getWorkingDirectory()).toString()
