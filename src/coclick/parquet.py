@@ -7,16 +7,19 @@ each id, 0 … n − 1, in any order; what a stranger's file says is checked bef
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
+from coclick.manifest import DTYPES
 from coclick.sparse import Csr
 from coclick.store import Artefact
 from coclick.strings import Strings, Vocab
 
+_COLUMN = re.compile(r"[a-z0-9_]+")
 _SORTED_BY = {"edges": "q, d", "pairs": "q, d", "holders": "unit, text"}  # others by id
 
 
@@ -45,7 +48,7 @@ def columns(source: Artefact, table: str, select: str) -> dict[str, NDArray[Any]
 
 def read_strings(source: Artefact, table: str, column: str) -> Strings:
     """A column of texts."""
-    found = columns(source, table, f'id, "{column}" AS text')
+    found = columns(source, table, f"id, {_column(source, column)} AS text")
     _check_ids(source, table, found["id"])
     return Strings.from_list(found["text"].tolist())
 
@@ -62,16 +65,18 @@ def read_vocab(source: Artefact, table: str, column: str) -> Vocab:
 
 def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray[Any]:
     """A column of numbers."""
+    if dtype not in DTYPES:
+        raise ArtefactError(f"there is no type {dtype!r}", where=str(source.path))
     if table in _SORTED_BY:
-        return columns(source, table, f'"{column}" AS value')["value"].astype(dtype)
-    found = columns(source, table, f'id, "{column}" AS value')
+        return columns(source, table, f"{_column(source, column)} AS value")["value"].astype(dtype)
+    found = columns(source, table, f"id, {_column(source, column)} AS value")
     _check_ids(source, table, found["id"])
     return found["value"].astype(dtype)
 
 
 def read_pointers(source: Artefact, table: str, column: str, rows: int) -> NDArray[np.int64]:
     """Where the rows of each number begin in a table that is sorted by it."""
-    numbers = columns(source, table, f'"{column}" AS value')["value"]
+    numbers = columns(source, table, f"{_column(source, column)} AS value")["value"]
     if len(numbers) and not (numbers[0] >= 0 and numbers[-1] < rows):
         raise _damaged(source, table)
     return np.searchsorted(numbers, np.arange(rows + 1)).astype(np.int64)
@@ -123,6 +128,13 @@ def _by_query(
         raise _damaged(source, table)
     indptr = np.searchsorted(query, np.arange(rows + 1)).astype(np.int64)
     return Csr(indptr, doc.astype(np.int32), data, width)
+
+
+def _column(source: Artefact, name: str) -> str:
+    """A column in SQL. The manifest may be a stranger's, so its name must be a name and no more."""
+    if not _COLUMN.fullmatch(str(name)):
+        raise ArtefactError(f"there is no column {name!r}", where=str(source.path))
+    return f'"{name}"'
 
 
 def _check_ids(source: Artefact, table: str, ids: NDArray[Any]) -> None:

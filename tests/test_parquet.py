@@ -1,0 +1,84 @@
+"""Graphs in the layout that Spark writes, made by hand: what opens, and what a stranger's file cannot do."""
+
+import hashlib
+import json
+
+import duckdb
+import numpy as np
+import pytest
+
+from coclick import ClickGraph
+from coclick.errors import ArtefactError
+from coclick.store import Artefact
+from coclick.verify import verify
+
+TABLES = {
+    "queries": "SELECT * FROM (VALUES (1, 'shoes'), (0, 'red shoes')) AS t(id, text)",
+    "docs": "SELECT * FROM (VALUES (0, 'a', 'Red shoe'), (1, 'b', '')) AS t(id, name, text_title)",
+    "edges": "SELECT * FROM (VALUES (1, 1, 2.0), (0, 0, 3.5), (1, 0, 1.0)) AS t(q, d, clicks)",
+}
+
+
+def write(path, tables=TABLES, texts=("title",)):
+    files = {}
+    for name, sql in tables.items():
+        place = f"{name}-{'0' * 16}/part-00000-x.parquet"
+        (path / place).parent.mkdir(parents=True)
+        duckdb.sql(f"COPY ({sql}) TO '{path / place}' (FORMAT parquet)")
+        data = (path / place).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        files[f"{name}.00000"] = {"file": place, "bytes": len(data), "digest": digest}
+    manifest = {"format": 1, "kind": "graph", "layout": "parquet", "texts": list(texts), "files": files}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    return path
+
+
+def test_rows_may_stand_in_any_order(tmp_path):
+    graph = ClickGraph.open(write(tmp_path))
+    assert graph.queries.to_list() == ["red shoes", "shoes"]
+    assert graph.docs.to_list() == ["a", "b"]
+    assert graph.texts["title"].to_list() == ["Red shoe", ""]
+    assert np.array_equal(graph.clicks.to_scipy().toarray(), [[3.5, 0], [1, 2]])
+    assert verify(tmp_path) == []
+
+
+def test_a_model_of_it_is_an_ordinary_one(tmp_path):
+    from coclick import open_model, train
+
+    train("vpcg", ClickGraph.open(write(tmp_path / "graph"))).save(tmp_path / "model")
+    assert open_model(tmp_path / "model").search("red shoes").hits()[0][0] == "a"
+
+
+@pytest.mark.parametrize(
+    ("table", "sql"),
+    [
+        ("queries", "SELECT 1 AS id, 'shoes' AS text"),
+        ("queries", "SELECT 0 AS id, NULL::VARCHAR AS text"),
+        ("docs", "SELECT 0 AS id, 'a' AS name"),
+        ("edges", "SELECT 0 AS q, 2 AS d, 1.0 AS clicks"),
+        ("edges", "SELECT -1 AS q, 0 AS d, 1.0 AS clicks"),
+    ],
+)
+def test_what_does_not_fit_together_is_not_believed(tmp_path, table, sql):
+    with pytest.raises(ArtefactError):
+        ClickGraph.open(write(tmp_path, TABLES | {table: sql}))
+
+
+def test_a_name_of_a_column_is_a_name_and_no_more(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    name = f"title\" AS text FROM read_text('{secret}') --"
+    with pytest.raises(ArtefactError, match="no column"):
+        ClickGraph.open(write(tmp_path / "graph", texts=[name]))
+
+
+def test_a_file_that_was_cut_or_changed_is_found(tmp_path):
+    write(tmp_path)
+    part = next((tmp_path / f"edges-{'0' * 16}").iterdir())
+    data = bytearray(part.read_bytes())
+    data[len(data) // 2] ^= 1
+    part.write_bytes(data)
+    assert any("digest" in what for _, what in verify(tmp_path))
+    part.write_bytes(data[:-1])
+    with pytest.raises(ArtefactError, match="bytes where"):
+        Artefact(tmp_path)
