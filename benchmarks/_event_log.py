@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pyspark.sql import SparkSession
+
+from benchmarks._processes import processor_seconds
 
 Result = TypeVar("Result")
 
@@ -51,6 +54,7 @@ class Run(Generic[Result]):
 
     result: Result
     seconds: float
+    core_seconds: float  # of this process, Spark and its workers
     tasks: list[Task]
 
     @property
@@ -75,10 +79,10 @@ class Meter:
     def run(self, action: Callable[[], Result]) -> Run[Result]:
         """The result of an action, with its time and its tasks."""
         before = len(self._tasks())
-        started = time.perf_counter()
+        started, used = time.perf_counter(), processor_seconds(os.getpid())
         result = action()
-        seconds = time.perf_counter() - started
-        return Run(result, seconds, self._tasks()[before:])
+        seconds, used = time.perf_counter() - started, processor_seconds(os.getpid()) - used
+        return Run(result, seconds, used, self._tasks()[before:])
 
     def _tasks(self) -> list[Task]:
         all_logged(self.spark)

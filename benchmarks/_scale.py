@@ -19,10 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks._graphs import graph_of
+from benchmarks._processes import memory_bytes, processor_seconds
 from benchmarks._spark import local_session, row_numbers
 from coclick.simulate.shapes import shaped_graph
 
 EDGES_PER_NODE = 5  # of either side, as in the shape M
+HEADER = " {0} s | {0} s of cores | {0} GB |"
 EVERY = 0.2  # seconds: how often memory is looked at
 
 
@@ -35,16 +37,13 @@ def main() -> None:
     if chosen.job:
         _on_spark(chosen.job[0], Path(chosen.job[1]))
         return
-    print(
-        "| edges | engine | build s | build GB | train s | train GB |\n|---|---|---|---|---|---|", flush=True
-    )
+    print(f"| edges | engine |{HEADER.format('build')}{HEADER.format('train')}", flush=True)
     for edges in chosen.edges:
         with tempfile.TemporaryDirectory() as name:
             place = Path(name)
             _write_log(edges, place)
             run = [_measured(_command(chosen.engine, action, place), place) for action in ("build", "train")]
-        cells = [f"{seconds:.0f} | {peak / 1e9:.1f}" for seconds, peak in run]
-        print(f"| {edges:,} | {chosen.engine} | {' | '.join(cells)} |", flush=True)
+        print(f"| {edges:,} | {chosen.engine} | {' | '.join(run)} |", flush=True)
 
 
 def _write_log(edges: int, place: Path) -> None:
@@ -86,32 +85,19 @@ def _on_spark(action: str, place: Path) -> None:
             coclick.spark.train(spark, "vpcg", graph, str(place / "model"))
 
 
-def _measured(command: list[str], place: Path) -> tuple[float, int]:
-    """The seconds that a command takes, and the most memory that it and all that it starts have at a time."""
-    started, most = time.perf_counter(), 0
+def _measured(command: list[str], place: Path) -> str:
+    """The seconds that a command takes, those of all cores, and the most memory of all its processes."""
+    started, most, used = time.perf_counter(), 0, 0.0
     with (place / "output").open("w+") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(command, stdout=output, stderr=output)
         while process.poll() is None:
-            most = max(most, _memory(process.pid))
+            most = max(most, memory_bytes(process.pid))
+            used = max(used, processor_seconds(process.pid))
             time.sleep(EVERY)
         if process.returncode:
             output.seek(0)
             sys.exit(f"{' '.join(command)} failed:\n{output.read()[-3000:]}")
-    return time.perf_counter() - started, most
-
-
-def _memory(session: int) -> int:
-    """Bytes of all processes of a session; what processes share is counted once."""
-    total = 0
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            after_name = (process / "stat").read_text().rpartition(")")[2].split()
-            if int(after_name[3]) == session:
-                rollup = (process / "smaps_rollup").read_text()
-                total += 1024 * int(rollup.partition("\nPss:")[2].split()[0])
-        except (OSError, IndexError):  # it has just ended
-            continue
-    return total
+    return f"{time.perf_counter() - started:.0f} | {used:.0f} | {most / 1e9:.1f}"
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def trained(spark, graph, place, cluster):
     def with_faults(self, table, frame):
         path = Path(self.path.removeprefix("file:"))
         if table == "others-2":
-            threading.Thread(target=_kill_while_written, args=(cluster, path)).start()
+            threading.Thread(target=_kill_while_written, args=(cluster, path), daemon=True).start()
         if table == "texts-2":
             for old in [*path.glob("*-start"), *path.glob("*-others-1")]:
                 old.rename(old.with_name(f"lost-{old.name}"))
