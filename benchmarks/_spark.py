@@ -173,7 +173,9 @@ def sorted_entries(entries: DataFrame) -> Entries:
     return row[order], term[order], value[order]
 
 
-def same(ours: Entries, theirs: Entries, touched: NDArray[np.int64] | None = None) -> str:
+def same(
+    ours: Entries, theirs: Entries, touched: NDArray[np.int64] | None = None, within: float = 1e-5
+) -> str:
     """Whether rows have the same values, but for those that are `touched` by what was not quite the same.
 
     Of terms that tie where a row is cut off, other ones may be kept: sums are rounded in another order.
@@ -183,7 +185,7 @@ def same(ours: Entries, theirs: Entries, touched: NDArray[np.int64] | None = Non
     mine, other = (value[np.lexsort((value, row))] for row, _, value in (ours, theirs))
     compared = slice(None) if touched is None else ~np.isin(ours[0], touched)
     difference = float(np.abs(mine - other)[compared].max(initial=0))
-    verdict = "same values" if difference < 1e-5 else "DIFFERENT values"
+    verdict = f"same values within {difference:.0e}" if difference < within else "DIFFERENT values"
     rows, tied = len(np.unique(ours[0])), len(rows_of_other_terms(ours, theirs))
     return f"{verdict} in {rows:,} rows, {tied:,} of them with other tied words"
 
