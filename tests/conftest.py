@@ -48,10 +48,18 @@ def browser():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run in several processes, those that share what was trained for them stay together."""
+    """Where tests run in several processes, those that share what was trained for them stay together.
+
+    All of Spark is one group, so that there is one cluster at a time, and the first, because it takes longest.
+    """
+    items.sort(key=lambda item: "spark" not in item.path.parts)  # stable: else their order stays
     for item in items:
-        model = getattr(item, "callspec", None) and item.callspec.params.get("name", "")
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.name} {model or ''}"))
+        if "spark" in item.path.parts:
+            group = "spark"
+        else:
+            model = getattr(item, "callspec", None) and item.callspec.params.get("name", "")
+            group = f"{item.path.name} {model or ''}"
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
