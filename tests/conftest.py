@@ -50,7 +50,7 @@ def browser():
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests run in several processes, those that share what was trained for them stay together.
 
-    All of Spark is one group, so that there is one cluster at a time, and the first, because it takes longest.
+    All of Spark is one group, so that there is one cluster at a time, and comes first: it takes longest.
     """
     items.sort(key=lambda item: "spark" not in item.path.parts)  # stable: else their order stays
     for item in items:
