@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 from starlette.responses import Response
 
@@ -36,16 +36,11 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     async def ask_several(model: str | None, question: Callable[..., Any], *args: Any) -> Json:
         return Json({"answers": await work.ask_several(catalogue.get(model), question, *args)})
 
-    @api.get("/search", response_model=given.SearchAnswer)
-    async def search(
-        q: taken.Q,
-        k: taken.K = 10,
-        model: taken.ModelName = None,
-        allow: taken.Listed = None,
-        block: taken.Listed = None,
-    ) -> Response:
+    @api.get("/search", response_model=given.SearchAnswer, openapi_extra=taken.SEARCH_PARAMETERS)
+    async def search(request: Request) -> Response:
         """Rank documents for a query."""
-        return await ask(model, _search, q, k, allow, block)
+        asked = taken.read_search(request.query_params)
+        return await ask(asked.model, _search, asked.q, asked.k, asked.allow, asked.block)
 
     @api.post("/search", response_model=given.SearchAnswers)
     async def search_several(body: taken.Searches) -> Response:

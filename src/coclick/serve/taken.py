@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from starlette.datastructures import QueryParams
 
 from coclick.serve.settings import (
     CANDIDATES,
@@ -29,7 +31,40 @@ Clicks = Annotated[int, Query(ge=1, le=CLICKS, description="How many clicks behi
 ModelName = Annotated[
     str | None, Query(alias="model", max_length=255, description="A model's name; left out, the first.")
 ]
-Listed = Annotated[list[DocId] | None, Query(max_length=QUERIES)]
+
+
+class Search(BaseModel):
+    """What `GET /search` takes."""
+
+    q: Annotated[str, Field(max_length=CHARACTERS, description="The query's text.")]
+    k: Annotated[int, Field(ge=1, le=RESULTS, description="How many results.")] = 10
+    model: Annotated[
+        str | None, Field(max_length=255, description="A model's name; left out, the first.")
+    ] = None
+    allow: Annotated[list[DocId] | None, Field(max_length=QUERIES, description="Only these documents.")] = (
+        None
+    )
+    block: Annotated[list[DocId] | None, Field(max_length=QUERIES, description="Never these documents.")] = (
+        None
+    )
+
+
+SEARCH_PARAMETERS = {
+    "parameters": [
+        {"name": name, "in": "query", "required": name == "q", "schema": schema}
+        for name, schema in Search.model_json_schema()["properties"].items()
+    ]
+}
+
+
+def read_search(params: QueryParams) -> Search:
+    """Read it here rather than by FastAPI: that takes longer than the search itself."""
+    given = {name: params.getlist(name) if name in ("allow", "block") else params[name] for name in params}
+    try:
+        return Search.model_validate(given)
+    except ValidationError as error:
+        found = [{**one, "loc": ("query", *one["loc"])} for one in error.errors(include_url=False)]
+        raise RequestValidationError(found) from None
 
 
 class _Body(BaseModel):
