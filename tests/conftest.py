@@ -47,6 +47,7 @@ def browser():
         opened.close()
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where tests run in several processes, those that share what was trained for them stay together.
 
