@@ -22,7 +22,7 @@ demo: .venv/demo.done
 setup: .venv/dev.done
 
 test: setup check
-	@$(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=loadgroup
+	@$(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile
 
 check: setup
 	@$(BIN)/ruff format --check --quiet .

@@ -47,20 +47,9 @@ def browser():
         opened.close()
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run in several processes, those that share what was trained for them stay together.
-
-    All of Spark is one group, so that there is one cluster at a time, and comes first: it takes longest.
-    """
+    """Spark's tests come first: where files of tests run side by side, the longest should not be the last."""
     items.sort(key=lambda item: "spark" not in item.path.parts)  # stable: else their order stays
-    for item in items:
-        if "spark" in item.path.parts:
-            group = "spark"
-        else:
-            model = getattr(item, "callspec", None) and item.callspec.params.get("name", "")
-            group = f"{item.path.name} {model or ''}"
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
