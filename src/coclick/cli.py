@@ -75,7 +75,7 @@ def build(
     """Build a click graph from log files."""
     from coclick import logs, show
     from coclick.describe import describe
-    from coclick.store import check_output
+    from coclick.output import check_output
 
     options: dict[str, Any] = {
         "format": format,
@@ -119,7 +119,7 @@ def view(
     """
     from coclick import logs, show
     from coclick.describe import describe
-    from coclick.store import check_output
+    from coclick.output import check_output
 
     check_output(out, force, "graph")
     logs.add_view(graph, name, queries or [], docs or [], out, memory=memory, threads=threads, force=force)
@@ -193,8 +193,8 @@ def train(
     from coclick import ClickGraph, create, show
     from coclick.describe import describe
     from coclick.kernels.threads import set_threads
+    from coclick.output import check_output
     from coclick.progress import for_terminal
-    from coclick.store import check_output
 
     check_output(Path(out), force, "model")
     set_threads(threads)

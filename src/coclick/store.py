@@ -11,12 +11,9 @@ Arrays are opened as private memory maps: nothing is read until it is used, noth
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
-import re
-import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,10 +24,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from coclick._version import __version__
-from coclick.errors import ArtefactError, CoclickError, UserError
-from coclick.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, OWN_NAME, a_kind, read_manifest
+from coclick.errors import ArtefactError, CoclickError
+from coclick.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, read_manifest
+from coclick.output import check_kind, check_output, collect, named_files, only_writer
 
-_PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 _CHUNK = 1 << 24
 
 
@@ -220,7 +217,7 @@ class ArtefactWriter:
 
     def commit(self, kind: str, **fields: Any) -> None:
         """Make what was written the artefact."""
-        _check_kind(self.path, kind)
+        check_kind(self.path, kind)
         manifest = {
             "format": FORMAT,
             "coclick": __version__,
@@ -236,7 +233,7 @@ class ArtefactWriter:
         _sync_directory(self.path)
         part.replace(self.path / MANIFEST)
         _sync_directory(self.path)
-        _collect(self.path, _named(self.path))
+        collect(self.path, named_files(self.path))
 
     def _part(self) -> Path:
         self._parts += 1
@@ -285,85 +282,16 @@ def writing(
     path = Path(path)
     check_output(path, force)
     created = not path.exists()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"no directory can be made here: {error.strerror}", where=str(path)) from None
-    lock = os.open(path, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UserError("another process is writing here", where=str(path)) from None
+    with only_writer(path):
         writer = ArtefactWriter(path, origins)
         before = {entry.name for entry in path.iterdir()}
         try:
             yield writer
         except BaseException:
-            _collect(path, before | _named(path))  # which is the new artefact if it was committed
+            collect(path, before | named_files(path))  # which is the new artefact if it was committed
             if created and not any(path.iterdir()):
                 path.rmdir()
             raise
-    finally:
-        os.close(lock)
-
-
-def check_output(path: Path, force: bool, kind: str | None = None) -> None:
-    """Raise if an artefact may not be written there; for callers that work long before they write."""
-    place = next(place for place in (path, *path.absolute().parents) if place.exists())
-    if not place.is_dir():
-        raise UserError("the output must be a directory, and this is not one", where=str(place))
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise UserError("no permission to write here", where=str(place))
-    if place != path:
-        return
-    if (path / MANIFEST).exists():
-        if not force:
-            raise UserError("the output exists", where=str(path), hint="add --force to replace it")
-        _check_kind(path, kind)
-        return
-    foreign = [entry.name for entry in path.iterdir() if not _is_ours(entry.name)]
-    if foreign:
-        raise UserError(
-            f"the output directory holds other files ({foreign[0]})",
-            where=str(path),
-            hint="choose a new directory",
-        )
-
-
-def _is_ours(name: str) -> bool:
-    return bool(OWN_NAME.fullmatch(name) or _PART_NAME.fullmatch(name))
-
-
-def _named(path: Path) -> set[str]:
-    """The files and directories of the artefact that is there, if there is one."""
-    if not (path / MANIFEST).exists():
-        return set()
-    return {entry["file"].partition("/")[0] for entry in read_manifest(path)["files"].values()}
-
-
-def _collect(path: Path, kept: set[str]) -> None:
-    """Remove data files and unfinished ones, but for those to be kept."""
-    for entry in path.iterdir():
-        if not _is_ours(entry.name) or entry.name in kept:
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink(missing_ok=True)
-
-
-def _check_kind(path: Path, kind: str | None) -> None:
-    """Only a graph may replace a graph and only a model a model; nothing replaces somebody else's files."""
-    if not (path / MANIFEST).exists():
-        return
-    there = read_manifest(path)["kind"]
-    if kind not in (None, there):
-        raise UserError(
-            f"the output is {a_kind(there)}, and {a_kind(str(kind))} does not replace it",
-            where=str(path),
-            hint="choose another directory",
-        )
 
 
 def content_digest(files: dict[str, dict[str, Any]]) -> str:

@@ -75,8 +75,8 @@ def ltr(
     from coclick import ClickGraph, show
     from coclick.describe import describe
     from coclick.kernels.threads import set_threads
+    from coclick.output import check_output
     from coclick.progress import for_terminal
-    from coclick.store import check_output
 
     if labels not in ("clicks", "judgments"):
         raise UserError(f"labels cannot be {labels!r}", where="--labels", hint="clicks or judgments")

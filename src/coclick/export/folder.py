@@ -6,9 +6,7 @@ left there is removed by the next one.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +17,7 @@ from coclick._version import __version__
 from coclick.errors import UserError
 from coclick.files import write_file
 from coclick.manifest import FORMAT, MANIFEST, read_manifest
-from coclick.store import check_output
+from coclick.output import check_output, only_writer
 
 KIND = "export"
 
@@ -30,13 +28,7 @@ def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
     path = path.resolve()
     check_folder(path, force=force)
     part, old = (path.with_name(f".{path.name}.{state}") for state in ("part", "old"))
-    part.mkdir(parents=True, exist_ok=True)
-    lock = os.open(part, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UserError("another process is writing here", where=str(path)) from None
+    with only_writer(part, named=path):
         for leftover in part.iterdir():
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         try:
@@ -45,8 +37,6 @@ def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-    finally:
-        os.close(lock)
 
 
 def check_folder(path: Path, *, force: bool) -> None:
