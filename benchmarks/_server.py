@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import subprocess
 import sys
 import time
@@ -34,8 +35,10 @@ class Server(NamedTuple):
 def serving(*arguments: str) -> Iterator[Server]:
     """Start a server, wait until it is ready, and end it."""
     command = [sys.executable, "-m", "coclick.cli", "serve", *arguments, "--port", "0"]
+    # An installed package has its bytecode from pip; here the first start writes it.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         try:
             for line in process.stderr:

@@ -31,7 +31,7 @@ ENOUGH = 1000  # searches a second
 SLOW = 20.0  # ms, p99 at half of that
 RANKED, RANK_MS = 100, 2.0
 OWN = 300 << 20  # bytes of the server beyond the mapped model
-START = 1.0  # seconds
+START, STARTS = 1.0, 7  # seconds
 
 
 def rows(shape: str, threads: int) -> list[dict]:
@@ -64,8 +64,8 @@ def rows(shape: str, threads: int) -> list[dict]:
             _bound(
                 shape, "memory of its own after that", server.memory()["Anonymous"] / 2**20, OWN / 2**20, "MB"
             ),
-            _bound(shape, "start to first answer", server.seconds, START, "s"),
         ]
+    found.append(_bound(shape, f"start to first answer (median of {STARTS})", _start(str(path)), START, "s"))
     http = _row(shape, "a search over HTTP, one client (median)", "library call", one, library, "ms")
     http["check"] = same
     return [http, *found]
@@ -103,6 +103,15 @@ def _rank(model: Model, server: Server, queries: list[str]) -> float:
     connection = server.connect()
     body = {"candidates": docs}
     return _median(lambda query: ask(connection, "POST", "/rank", {"query": query, **body}), queries[:500])
+
+
+def _start(path: str) -> float:
+    """Seconds, with the files in memory."""
+    seconds = []
+    for _ in range(STARTS):
+        with serving(path) as server:
+            seconds.append(server.seconds)
+    return statistics.median(seconds)
 
 
 def _same(model: Model, server: Server, queries: list[str]) -> str:

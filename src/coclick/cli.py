@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from coclick import process
 from coclick.arguments import action_weights
 from coclick.commands import ask, cluster, export, judge, language, ltr
 from coclick.commands import serve as serving
@@ -270,7 +269,6 @@ def main() -> None:
     3 a damaged artefact · 130 interrupted.
     """
     prepare()
-    process.is_ours = True
     try:
         app()
     except CoclickError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +35,8 @@ def serve(
 
     A model that is trained anew into its directory is taken within a second, without a dropped request.
     """
+    gc.disable()  # until the service stands: what it loads stays, and the search for garbage takes long
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as for kernels: requests are answered side by side
     try:
         from coclick.serve import catalogue, run
     except ModuleNotFoundError as missing:

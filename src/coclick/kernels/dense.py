@@ -64,7 +64,9 @@ def candidates(
     for row in range(len(scores)):
         if scores[row] >= least and (everything or allowed[row] > 0):
             if count == len(found):
-                found = np.append(found, np.empty(count, np.int32))
+                larger = np.empty(2 * count, np.int32)
+                larger[:count] = found
+                found = larger
             found[count] = row
             count += 1
     return found[:count]

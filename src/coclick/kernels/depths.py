@@ -84,7 +84,10 @@ def plan(
                 rungs[:] = at
             elif read > least:
                 break
-        best = int(np.argmax(slopes))
+        best = 0
+        for i in range(1, lists):
+            if slopes[i] > slopes[best]:
+                best = i
         if not slopes[best] > 0.0:
             break
         weight, depth, impact = query[best], depths[best], impacts[best]
@@ -121,9 +124,9 @@ def tightest(query: NDArray[np.float64], caps: NDArray[np.float64], norm: float)
 
     τ falls from ‖query‖/norm to its place: the terms at their caps can only become more.
     """
-    if norm == 0.0 or np.sum(caps * caps) <= norm * norm:
+    if norm == 0.0 or _square(caps) <= norm * norm:
         return 0.0
-    tau = math.sqrt(np.sum(query * query)) / norm
+    tau = math.sqrt(_square(query)) / norm
     while True:
         room, free = norm * norm, 0.0
         for i in range(len(query)):
@@ -137,6 +140,15 @@ def tightest(query: NDArray[np.float64], caps: NDArray[np.float64], norm: float)
         if not smaller < tau * (1.0 - 1e-9):
             return tau
         tau = smaller
+
+
+@jit
+def _square(vector: NDArray[np.float64]) -> float:
+    """‖vector‖²."""
+    found = 0.0
+    for value in vector:
+        found += value * value
+    return found
 
 
 @jit

@@ -11,7 +11,6 @@ That makes them safe to call from a server's threads and from Spark's workers.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import sys
 import warnings
@@ -21,30 +20,12 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import config
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
-from coclick import process
 from coclick._version import __version__
 
 F = TypeVar("F", bound=Callable[..., Any])
-_BLAS = "scipy.linalg.cython_blas"
-
-
-def _load_without_blas() -> None:
-    """Load numba's array functions without its search for BLAS, which imports scipy.linalg.
-
-    That takes a third of a second, and no kernel of ours multiplies dense matrices. It would take `np.dot`
-    away from other compiled functions of the process, so only the command line does it.
-    """
-    if _BLAS not in sys.modules:
-        sys.modules[_BLAS] = None  # type: ignore[assignment]
-        try:
-            importlib.import_module("numba.np.arraymath")
-        finally:
-            del sys.modules[_BLAS]
-
-
-if process.is_ours:
-    _load_without_blas()
 
 
 def cache_home() -> Path:
@@ -87,15 +68,31 @@ def _cache_directory() -> Path | None:
 _DIRECTORY = _cache_directory()
 
 
+class _Cache(FunctionCache):
+    """Numba's cache of compiled functions, without what only compiling needs.
+
+    Before numba looks into its cache, it loads everything that it can compile, and searches for BLAS through
+    scipy.linalg: half a second in every new process. Compiled code needs but the runtime which counts
+    references; where there is none yet, numba's compiler loads the rest itself.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The function compiled for these types, or None."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 def jit(function: F) -> F:
     """Compile `function` on its first call, for each combination of argument types."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+    compiled: Any = numba.njit(nogil=True, fastmath=False, error_model="numpy")(function)
     if _DIRECTORY is None:
-        return numba.njit(**options)(function)
-    # Numba reads its cache directory while it decorates; other people's functions keep theirs.
+        return compiled
+    # Numba reads its cache directory while a cache is made; other people's functions keep theirs.
     settings: Any = config
     theirs, settings.CACHE_DIR = settings.CACHE_DIR, str(_DIRECTORY)
     try:
-        return numba.njit(cache=True, **options)(function)
+        compiled._cache = _Cache(function)
+        return compiled
     finally:
         settings.CACHE_DIR = theirs

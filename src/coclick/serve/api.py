@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -21,8 +22,11 @@ from coclick.serve.metrics import Metrics
 from coclick.serve.problems import Json
 from coclick.serve.work import Work
 
+# All refer to the one shape that /health declares: FastAPI would make a validator for each address and code.
+_PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"model": given.Problem} for code in (400, 401, 404, 413, 422, 503)
+    code: {"description": HTTPStatus(code).phrase, "content": _PROBLEM}
+    for code in (400, 401, 404, 413, 422, 503)
 }
 
 
@@ -117,7 +121,7 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
         served = catalogue.get(name)
         return Json(_describe(served) | describe_model(served.model))
 
-    @api.get("/health", response_model=given.Status)
+    @api.get("/health", response_model=given.Status, responses={503: {"model": given.Problem}})
     async def health() -> Response:
         """Whether the process lives."""
         return Json({"status": "alive"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import socket
@@ -35,11 +36,13 @@ def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
     }
     if workers == 1:
         config = uvicorn.Config(for_worker(), **options)
+        _keep_what_is_loaded()
         _say_where(listening)
         with contextlib.suppress(KeyboardInterrupt):  # has done its work by then
             uvicorn.Server(config).run(sockets=[listening])
         return
     Catalogue(settings.models)  # what is wrong with a model is said once, before there are workers
+    _keep_what_is_loaded()
     with tempfile.TemporaryDirectory(prefix="coclick-metrics-") as together:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = together
         _say_where(listening)
@@ -67,6 +70,12 @@ def read_key(path: Path) -> str:
     if not key or "\n" in key:
         raise UserError("the file of the key must have one line", where=str(path))
     return key
+
+
+def _keep_what_is_loaded() -> None:
+    """Look for garbage from now on, but not in modules, routes and models, which stay."""
+    gc.freeze()
+    gc.enable()
 
 
 def _say_where(listening: socket.socket) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from coclick.errors import UserError
-from coclick.evaluate.report import read_report
 
 _COMMANDS = ("coclick compare GRAPH --html report.html", "coclick serve MODEL --report report.html")
 
@@ -22,6 +21,10 @@ class Report:
         """The report's figures, or why there are none and the commands that make them."""
         if self._path is None:
             return _none("no report was given to the server")
+        from coclick.evaluate.report import (
+            read_report,
+        )  # with all of evaluation, which a service can do without
+
         try:
             written = self._path.stat().st_mtime_ns
             if self._kept is None or self._kept[0] != written:
