@@ -16,6 +16,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +30,7 @@ from coclick.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, read_manifest
 from coclick.output import check_kind, check_output, collect, named_files, only_writer
 
 _CHUNK = 1 << 24
+_SYNCED_TOGETHER = 8  # files: a disk takes hardly longer for several than for one
 
 
 class Artefact:
@@ -145,6 +147,8 @@ class ArtefactWriter:
         self.files: dict[str, dict[str, Any]] = {}
         self._origins = origins
         self._parts = 0
+        self._written: list[Path] = []  # and not yet synced
+        self._finished: dict[str, Path] = {}  # by the names that they are to have
 
     def array(self, name: str, values: NDArray[Any]) -> None:
         """Write a whole array; one that is mapped from an origin is linked instead."""
@@ -180,7 +184,7 @@ class ArtefactWriter:
             stream.seek(0)
             stream.write(_npy_header(dtype, (length, *row), pad_to=len(header)))
             size = stream.seek(0, os.SEEK_END)
-            self._sync(stream)
+        self._written.append(part)
         entry = {
             "dtype": dtype.str,
             "shape": [length, *row],
@@ -192,8 +196,8 @@ class ArtefactWriter:
     def parquet(self, name: str, part: Path) -> None:
         """Take over a finished Parquet file (it is moved)."""
         with self._guard(part), part.open("rb") as stream:
-            self._sync(stream)
             digest = _digest_stream(stream)
+        self._written.append(part)
         self._keep(name, part, {"bytes": part.stat().st_size, "digest": digest}, "parquet")
 
     def scratch(self) -> Path:
@@ -211,7 +215,7 @@ class ArtefactWriter:
                 with origin.open("rb") as read, part.open("wb") as write:
                     while block := read.read(_CHUNK):
                         write.write(block)
-                    self._sync(write)
+                self._written.append(part)
         entry = {key: value for key, value in entry.items() if key != "file"}
         self._keep(name, part, entry, origin.suffix[1:])
 
@@ -229,7 +233,8 @@ class ArtefactWriter:
         with self._guard(part), part.open("w", encoding="utf-8") as stream:
             json.dump(manifest, stream, indent=1, ensure_ascii=False)
             stream.flush()
-            self._sync(stream)
+            os.fsync(stream.fileno())
+            self._finish_files()
         _sync_directory(self.path)
         part.replace(self.path / MANIFEST)
         _sync_directory(self.path)
@@ -243,8 +248,15 @@ class ArtefactWriter:
 
     def _keep(self, name: str, part: Path, entry: dict[str, Any], suffix: str) -> None:
         entry["file"] = f"{name}-{entry['digest'][:16]}.{suffix}"
-        part.replace(self.path / entry["file"])
+        self._finished[entry["file"]] = part
         self.files[name] = entry
+
+    def _finish_files(self) -> None:
+        """Sync what was written, and then give all files their names: an older artefact may have the same."""
+        with ThreadPoolExecutor(_SYNCED_TOGETHER) as pool:
+            list(pool.map(_sync, self._written))
+        for name, part in self._finished.items():
+            part.replace(self.path / name)
 
     @contextmanager
     def _guard(self, part: Path) -> Iterator[None]:
@@ -262,11 +274,6 @@ class ArtefactWriter:
         except BaseException:
             part.unlink(missing_ok=True)
             raise
-
-    @staticmethod
-    def _sync(stream: IO[Any]) -> None:
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 @contextmanager
@@ -320,6 +327,11 @@ def _digest_stream(stream: IO[bytes]) -> str:
     while block := stream.read(_CHUNK):
         digest.update(block)
     return digest.hexdigest()
+
+
+def _sync(path: Path) -> None:
+    with path.open("r+b") as stream:  # Windows syncs only what may be written
+        os.fsync(stream.fileno())
 
 
 def _sync_directory(path: Path) -> None:
