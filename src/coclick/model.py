@@ -280,26 +280,21 @@ def register(cls: type[M]) -> type[M]:
 
 
 def names() -> list[str]:
-    """The names of all models."""
+    """The names of all models. Ours are files of the same names, which need not be imported for this."""
     models = importlib.import_module("coclick.models")
-    for module in pkgutil.iter_modules(models.__path__):
-        importlib.import_module(f"coclick.models.{module.name}")
-    return sorted(_REGISTRY)
+    return sorted({*_REGISTRY, *(module.name for module in pkgutil.iter_modules(models.__path__))})
 
 
 def model_class(name: str) -> type[Model]:
-    """The class of that name; only its own file is imported when it is named after the model."""
-    if name not in _REGISTRY and name.isidentifier():
-        try:
-            importlib.import_module(f"coclick.models.{name}")
-        except ModuleNotFoundError:
-            names()
+    """The class of that name; only its own file is imported."""
     if name not in _REGISTRY:
         known = names()
-        raise UserError(
-            f"no model is called {name!r}{specs.did_you_mean(name, known)}",
-            hint=f"the models are {', '.join(known)}",
-        )
+        if name not in known:
+            raise UserError(
+                f"no model is called {name!r}{specs.did_you_mean(name, known)}",
+                hint=f"the models are {', '.join(known)}",
+            )
+        importlib.import_module(f"coclick.models.{name}")
     return _REGISTRY[name]
 
 

@@ -197,6 +197,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(start, model, tmp_path):
         (["verify", "nothing"], 2),
         (["train", "vpcg", "{graph}", "-o", "{model}"], 2),
         (["train", "vpcg", "nothing", "-o", "new"], 2),
+        (["train", "vpgc", "{graph}", "-o", "new"], 2),
     ],
 )
 def test_help_and_mistakes_import_nothing_heavy(graph, model, tmp_path, command, code):

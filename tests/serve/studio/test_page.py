@@ -322,3 +322,22 @@ def test_every_view_is_narrow_has_its_json_and_names_for_all_it_has(page):
             }).length"""
         )
         assert unnamed == 0, path
+
+
+# -- a key -------------------------------------------------------------------------------------------------
+
+
+def test_a_browser_asks_for_the_key_once_and_all_of_the_page_has_it(browser, home, tmp_path):
+    key = tmp_path / "key"
+    key.write_text("secret\n")
+    with running(home / "vpcg", "--api-key-file", key) as (_, address):
+        for password, code in (("secret", 200), ("guessed", 401)):
+            context = browser.new_context(http_credentials={"username": "anyone", "password": password})
+            page = context.new_page()
+            refused = []
+            page.on("response", lambda answer, refused=refused: refused.append(answer.status >= 400))
+            assert page.goto(f"{address}/studio/compare?q=flu").status == code
+            if code == 200:
+                expect(page.locator("[data-doc=flu-1]").first).to_be_visible()
+            assert any(refused) == (code == 401)
+            context.close()
