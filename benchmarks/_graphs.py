@@ -26,7 +26,7 @@ def saved_model(shape: str) -> Path:
     """The directory of `vpcg`, with its defaults, trained on the graph of that shape."""
     from coclick import train
 
-    path = saved_graph(shape).with_name(f"vpcg-{shape}")
+    path = saved_graph(shape).with_name(f"vpcg-{shape}-blocks")
     if not (path / "manifest.json").exists():
         train("vpcg", ClickGraph.open(saved_graph(shape))).save(path)
     return path

@@ -112,8 +112,9 @@ def _times(action: Callable[[Any], object], arguments: Sequence[Any]) -> NDArray
 
 def _bytes(index: VectorIndex) -> int:
     vectors = index.vectors
-    arrays = vectors.indptr, vectors.indices, vectors.data, index.indptr, index.rows, index.weights
-    return sum(array.nbytes for array in arrays)
+    postings = index.indptr, index.places, index.weights
+    blocks = index.order, index.common, index.strips, index.blocks
+    return sum(array.nbytes for array in (vectors.indptr, vectors.indices, vectors.data, *postings, *blocks))
 
 
 def _row(shape: str, params: str, ours: float, theirs: float, unit: str, check: str) -> dict:

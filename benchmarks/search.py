@@ -11,7 +11,6 @@ Peers, on the same lists of postings:
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +20,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from coclick.kernels.postings import Scratch, build_postings, search
+from coclick.kernels.blocks import build_blocks
+from coclick.kernels.search import Scratch, search
 from coclick.kernels.threads import set_threads
 from coclick.progress import quiet
 from coclick.propagation import Propagation
@@ -44,14 +44,14 @@ Found = tuple[NDArray[np.int32], NDArray[np.float32]]
 def rows(shape: str, threads: int) -> list[dict]:
     set_threads(threads)  # for what comes before the searches, which use one
     queries, short, docs = _vectors(shape)
-    ours = _searcher(docs, 1.0)
+    ours = _searcher(docs)
     rows = [
         _row(shape, "scipy", "queries of 20 words", queries, ours, _scipy_searcher(docs), docs),
         _row(shape, "scipy", "queries of 1–4 words", short, ours, _scipy_searcher(docs), docs),
     ]
     theirs, matrix = _bm25s_searcher(docs)
     counted = [(terms, np.ones(len(terms), np.float32)) for terms, _ in queries]
-    in_their_matrix = _searcher(matrix, math.inf)
+    in_their_matrix = _searcher(matrix)
     by_words = _row(shape, "bm25s", "our vectors, its BM25, same words", counted, ours, theirs, docs, queries)
     by_words["check"] = "same lists of postings; weights differ by nature"
     same_matrix = _row(shape, "bm25s", "its BM25 matrix in both", counted, in_their_matrix, theirs, docs)
@@ -71,11 +71,11 @@ def _vectors(shape: str) -> tuple[list[Query], list[Query], Csr]:
     return long_queries, short_queries, docs
 
 
-def _searcher(docs: Csr, max_norm: float) -> Callable[[Query], Found]:
+def _searcher(docs: Csr) -> Callable[[Query], Found]:
     forward = docs.indptr, docs.indices, docs.data
-    postings = build_postings(*forward, docs.columns)
+    index = build_blocks(*forward, docs.columns)
     scratch = Scratch(docs.rows, docs.columns)
-    return lambda query: search(postings, *forward, *query, TOP, scratch, max_norm)
+    return lambda query: search(*index, *forward, *query, TOP, scratch)
 
 
 def _scipy_searcher(docs: Csr) -> Callable[[Query], Found]:

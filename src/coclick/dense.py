@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
 from coclick.kernels.dense import candidates, dot_rows
-from coclick.kernels.postings import EVERYTHING
+from coclick.kernels.search import EVERYTHING
 from coclick.kernels.threads import run_blocks
 from coclick.maps import longest_row
 from coclick.run import top_rows

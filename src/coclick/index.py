@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.postings import EVERYTHING, Postings, Scratch, build_postings, score_rows, search_block
+from coclick.kernels.blocks import Blocks, build_blocks
+from coclick.kernels.postings import Postings
+from coclick.kernels.search import EVERYTHING, Scratch, score_rows, search_block
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
 from coclick.state import stored
@@ -22,19 +23,22 @@ _SIZES_KEPT = 8  # of working memory, in each thread
 @stored
 @dataclass(frozen=True)
 class VectorIndex:
-    """Vectors by row, and for each term the rows that hold it, heaviest first."""
+    """Vectors by row, for each term the places of its rows, heaviest first, and blocks of like rows."""
 
     vectors: Csr
     indptr: NDArray[np.int64]
-    rows: NDArray[np.int32]
+    places: NDArray[np.int32]
     weights: NDArray[np.float32]
-    max_norm: float | None  # no vector is longer; None where that is not known
+    order: NDArray[np.int32]
+    common: NDArray[np.int32]
+    strips: NDArray[np.uint8]
+    blocks: NDArray[np.uint8]
 
     @classmethod
-    def build(cls, vectors: Csr, max_norm: float | None = None) -> VectorIndex:
+    def build(cls, vectors: Csr) -> VectorIndex:
         """Index the rows of a matrix with non-negative entries."""
-        postings = build_postings(vectors.indptr, vectors.indices, vectors.data, vectors.columns)
-        return cls(vectors, *postings, max_norm)
+        postings, blocks = build_blocks(vectors.indptr, vectors.indices, vectors.data, vectors.columns)
+        return cls(vectors, *postings, blocks.order, blocks.common, blocks.strips, blocks.blocks)
 
     def search(
         self, queries: Csr, k: int, allowed: NDArray[np.uint8] | None = None
@@ -45,18 +49,18 @@ class VectorIndex:
         """
         found = np.empty((queries.rows, k), np.int32)
         scores = np.empty((queries.rows, k), np.float32)
-        postings = Postings(self.indptr, self.rows, self.weights)
+        postings = Postings(self.indptr, self.places, self.weights)
+        blocks = Blocks(self.order, self.common, self.strips, self.blocks)
         forward = self.vectors.indptr, self.vectors.indices, self.vectors.data
         asked = queries.indptr, queries.indices, queries.data
-        bound = math.inf if self.max_norm is None else self.max_norm
         mask = EVERYTHING if allowed is None else allowed
 
         def work(first: int, last: int) -> None:
             scratch = self._scratch()
-            search_block(postings, *forward, *asked, first, last, found, scores, scratch, bound, mask)
+            search_block(postings, blocks, *forward, *asked, first, last, found, scores, scratch, mask)
 
-        blocks = 1 if threads() == 1 else -(-queries.rows // _QUERIES_A_BLOCK)
-        run_blocks(work, balanced_blocks(queries.indptr, max(blocks, 1)))
+        parts = 1 if threads() == 1 else -(-queries.rows // _QUERIES_A_BLOCK)
+        run_blocks(work, balanced_blocks(queries.indptr, max(parts, 1)))
         return found, scores
 
     def score(self, query: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -69,10 +73,12 @@ class VectorIndex:
 
     def score_all(self, query: Csr) -> NDArray[np.float32]:
         """The dot products of one query (the only row of `query`) with all rows."""
-        scores = np.zeros(self.vectors.rows, np.float32)
+        by_place = np.zeros(self.vectors.rows, np.float32)
         for term, weight in zip(*query.row(0), strict=True):
             of_term = slice(self.indptr[term], self.indptr[term + 1])
-            scores[self.rows[of_term]] += weight * self.weights[of_term]
+            by_place[self.places[of_term]] += weight * self.weights[of_term]
+        scores = np.empty_like(by_place)
+        scores[self.order] = by_place
         return scores
 
     def _dots(self, query: Csr, vectors: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
@@ -28,7 +27,6 @@ class LexicalModel(VectorModel):
     unseen_queries = True
     unseen_docs = True
     can_add = True
-    max_norm: ClassVar[float | None] = None  # no document's vector is longer, where that is known
 
     fields: str = "all"
     language: str = "english"
@@ -61,7 +59,7 @@ class LexicalModel(VectorModel):
         self.query_index_ = None
         self.observe(counts)
         with progress("index"):
-            self.doc_index_ = VectorIndex.build(self.weigh_docs(counts), self.max_norm)
+            self.doc_index_ = VectorIndex.build(self.weigh_docs(counts))
 
     def embed_queries(self, queries: Sequence[str]) -> Csr:
         """From the words that some document holds."""

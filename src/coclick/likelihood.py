@@ -30,8 +30,8 @@ from coclick.errors import UserError
 from coclick.explanation import Explanation, Part
 from coclick.graph import ClickGraph
 from coclick.kernels.dense import candidates
-from coclick.kernels.postings import EVERYTHING
 from coclick.kernels.rows import values_at
+from coclick.kernels.search import EVERYTHING
 from coclick.model import Allowed, Found, Model, padded
 from coclick.progress import Progress
 from coclick.run import top_rows

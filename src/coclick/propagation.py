@@ -143,7 +143,7 @@ def choose_rounds(
     rounds = propagation(rest).rounds(start, progress)
     for number, result in enumerate(islice(rounds, _VALIDATION_ROUNDS), 1):
         query_vectors, doc_vectors = by_side(result.texts, result.others)
-        index = VectorIndex.build(doc_vectors, max_norm=1.0)
+        index = VectorIndex.build(doc_vectors)
         deepest = int(train.lengths()[sample].max(initial=0)) + 10
         found, _ = index.search(query_vectors.take(sample), min(deepest, doc_vectors.rows))
         gains = [

@@ -135,7 +135,7 @@ class VectorModel(Model):
         larger = copy.copy(self)
         larger.graph_ = new.graph
         vectors = stack(self.doc_index_.vectors, self.embed_docs(new.texts))
-        larger.doc_index_ = VectorIndex.build(vectors, self.doc_index_.max_norm)
+        larger.doc_index_ = VectorIndex.build(vectors)
         larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
         return larger
 

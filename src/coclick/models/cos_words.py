@@ -34,7 +34,6 @@ class CosWords(LexicalModel):
     name = "cos_words"
     summary = "queries and documents are alike if they share rare words"
     can_similar = True
-    max_norm = 1.0
 
     stop_words: bool = True  # true: leave them out
     tf: Literal["log", "count"] = "log"
@@ -51,8 +50,8 @@ class CosWords(LexicalModel):
         docs = counts.take(np.arange(len(graph.queries), counts.rows))
         self.query_idf_, self.doc_idf_ = inverse_frequency(queries), inverse_frequency(docs)
         with progress("index"):
-            self.query_index_ = VectorIndex.build(self.weigh_queries(queries), self.max_norm)
-            self.doc_index_ = VectorIndex.build(self.weigh_docs(docs), self.max_norm)
+            self.query_index_ = VectorIndex.build(self.weigh_queries(queries))
+            self.doc_index_ = VectorIndex.build(self.weigh_docs(docs))
 
     def weigh_queries(self, counts: Csr) -> Csr:
         """By the rarity of words in queries."""

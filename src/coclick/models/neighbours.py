@@ -68,7 +68,7 @@ class Neighbours(ListModel):
             learned = Wording.learn(clicked, analyzer, (self.shortest, self.longest), self.words)
             self.wording_, vectors = learned
         with progress("index"):
-            self.index_ = VectorIndex.build(vectors, max_norm=1.0)
+            self.index_ = VectorIndex.build(vectors)
         self.doc_lengths_ = lengths(graph.clicks_by_doc)
         self._last = None
 

@@ -72,8 +72,8 @@ class VPCG(VectorModel):
             queries = self._generator.fill(queries, graph.clicks, graph.queries)
             docs = self._generator.fill(docs, graph.clicks_by_doc, titles(graph.texts))
         with progress("index"):
-            self.doc_index_ = VectorIndex.build(docs, max_norm=1.0)
-            self.query_index_ = VectorIndex.build(queries, max_norm=1.0)
+            self.doc_index_ = VectorIndex.build(docs)
+            self.query_index_ = VectorIndex.build(queries)
 
     def _propagate(self, graph: ClickGraph, progress: Progress) -> tuple[Csr, Csr]:
         """The vectors of queries and documents with clicks; learns units from them, too."""

@@ -24,7 +24,6 @@ class VSM(LexicalModel):
 
     name = "vsm"
     summary = "lexical: the cosine of TF-IDF vectors"
-    max_norm = 1.0
 
     tf: Literal["log", "count"] = "log"
 

@@ -140,4 +140,4 @@ def _directed(edges: DataFrame, target: str, source: str) -> DataFrame:
 
 
 def _index(table: str, rows: int, width: int) -> dict[str, Any]:
-    return {"type": "VectorIndex", "built_from": csr_entry(table, rows, width), "with": {"max_norm": 1.0}}
+    return {"type": "VectorIndex", "built_from": csr_entry(table, rows, width), "with": {}}
