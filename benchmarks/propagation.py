@@ -33,12 +33,11 @@ def rows(shape: str, threads: int) -> list[dict]:
     drawn = named_graph(shape)
     start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
     clicks = drawn.clicks
-    term_hash = np.random.default_rng(0).integers(0, 2**32, drawn.words, dtype=np.uint32)
     by_query, texts = _matrix(clicks), _matrix(start)
     by_doc = scipy.sparse.csr_matrix(by_query.T)
 
     def ours() -> tuple[Csr, Csr]:
-        texts, others, _ = next(Propagation(clicks, K, term_hash).rounds(start, quiet))
+        texts, others, _ = next(Propagation(clicks, K).rounds(start, quiet))
         return texts, others
 
     def theirs() -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:

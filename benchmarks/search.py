@@ -62,8 +62,7 @@ def _vectors(shape: str) -> tuple[list[Query], list[Query], Csr]:
     """Queries after one round of propagation, queries as typed (1–4 words), and the documents."""
     drawn = named_graph(shape)
     start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
-    term_hash = np.random.default_rng(0).integers(0, 2**32, drawn.words, dtype=np.uint32)
-    texts, docs, _ = next(Propagation(drawn.clicks, K, term_hash).rounds(start, quiet))
+    texts, docs, _ = next(Propagation(drawn.clicks, K).rounds(start, quiet))
     chosen = np.random.default_rng(1).permutation(texts.rows)
     few_words = chosen[start.lengths()[chosen] <= 4]
     long_queries = [texts.row(row) for row in chosen[:QUERIES]]

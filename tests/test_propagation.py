@@ -16,11 +16,11 @@ def dense(matrix):
     return matrix.to_scipy().toarray().astype(np.float64)
 
 
-def expected(sums, k, term_hash):
-    """Prune each row to its k largest entries, ties by smaller hash, then by smaller term; then normalise."""
+def expected(sums, k):
+    """Prune each row to its k largest entries, ties by smaller term; then normalise."""
     out = np.zeros_like(sums)
     for i, row in enumerate(sums):
-        terms = [t for t in np.lexsort((np.arange(len(row)), term_hash, -row)) if row[t] > 0][:k]
+        terms = [t for t in np.argsort(-row, kind="stable") if row[t] > 0][:k]
         out[i, terms] = row[terms] / np.linalg.norm(row[terms]) if terms else 0
     return out
 
@@ -36,18 +36,15 @@ def problem(seed, rows=None):
         return Csr.from_scipy(drawn)
 
     weights, vectors = matrix((count, others)), matrix((others, terms))
-    term_hash = random.integers(0, 5, terms, dtype=np.uint32)  # few values: hashes collide, too
-    return weights, vectors, int(random.integers(1, 12)), term_hash
+    return weights, vectors, int(random.integers(1, 12))
 
 
 @settings(max_examples=150)
 @given(st.integers(0, 10**6))
 def test_half_step(seed):
-    weights, vectors, k, term_hash = problem(seed)
-    ours = half_step(weights, vectors, k, term_hash)
-    np.testing.assert_allclose(
-        dense(ours), expected(dense(weights) @ dense(vectors), k, term_hash), atol=1e-6
-    )
+    weights, vectors, k = problem(seed)
+    ours = half_step(weights, vectors, k)
+    np.testing.assert_allclose(dense(ours), expected(dense(weights) @ dense(vectors), k), atol=1e-6)
     assert ours.problem() is None
     for row in range(ours.rows):
         terms, _ = ours.row(row)
@@ -57,14 +54,14 @@ def test_half_step(seed):
 @settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_two_hops(seed):
-    weights, vectors, k, term_hash = problem(seed)
+    weights, vectors, k = problem(seed)
     random = np.random.default_rng(seed)
     holds = random.random((int(random.integers(1, 20)), weights.rows)) < 0.3
     pattern = Csr.from_scipy(scipy.sparse.csr_array(holds.astype(np.float32)))
     arrays = pattern.indptr, pattern.indices
-    ours = two_hops(*arrays, weights, vectors, k, term_hash, lambda rows: None)
+    ours = two_hops(*arrays, weights, vectors, k, lambda rows: None)
     sums = holds.astype(np.float64) @ dense(weights) @ dense(vectors)
-    np.testing.assert_allclose(dense(ours), expected(sums, k, term_hash), atol=1e-6)
+    np.testing.assert_allclose(dense(ours), expected(sums, k), atol=1e-6)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -72,12 +69,11 @@ def test_threads_do_not_matter(threads):
     random = np.random.default_rng(3)
     weights = Csr.from_scipy(scipy.sparse.random_array((3000, 2000), density=0.003, rng=random))
     vectors = Csr.from_scipy(scipy.sparse.random_array((2000, 500), density=0.03, rng=random))
-    term_hash = random.integers(0, 2**32, 500, dtype=np.uint32)
     try:
         set_threads(1)
-        alone = half_step(weights, vectors, 20, term_hash)
+        alone = half_step(weights, vectors, 20)
         set_threads(threads)
-        together = half_step(weights, vectors, 20, term_hash)
+        together = half_step(weights, vectors, 20)
     finally:
         set_threads(None)
     np.testing.assert_array_equal(alone.indptr, together.indptr)
@@ -93,13 +89,12 @@ def test_rounds_are_half_steps_in_turn(seed, rounds):
     texts, others, terms = (int(n) for n in random.integers(2, 25, 3))
     clicks = Csr.from_scipy(scipy.sparse.random_array((texts, others), density=0.3, rng=random))
     start = Csr.from_scipy(scipy.sparse.random_array((texts, terms), density=0.4, rng=random))
-    term_hash = random.integers(0, 2**32, terms, dtype=np.uint32)
-    result, figures = Propagation(clicks, 4, term_hash).run(start, rounds, quiet)
+    result, figures = Propagation(clicks, 4).run(start, rounds, quiet)
     read = start
     for _ in range(rounds):
         before = read
-        there = half_step(clicks.transpose(), read, 4, term_hash)
-        read = half_step(clicks, there, 4, term_hash)
+        there = half_step(clicks.transpose(), read, 4)
+        read = half_step(clicks, there, 4)
     np.testing.assert_allclose(dense(result.others), dense(there), atol=1e-5)
     np.testing.assert_allclose(dense(result.texts), dense(read), atol=1e-5)
     np.testing.assert_allclose(dense(result.read), dense(before), atol=1e-5)

@@ -19,11 +19,9 @@ from coclick.kernels import rows
 from coclick.kernels.csr import inverse, local_orders, renumber, transpose
 from coclick.kernels.packed import PackedRows
 from coclick.kernels.propagation import propagate
-from coclick.kernels.strings import hashes
 from coclick.kernels.threads import balanced_blocks
 from coclick.progress import Progress
 from coclick.sparse import Csr, stack
-from coclick.strings import Vocab
 
 MOST_ROUNDS = 20
 CONVERGED = 1 - 1e-3  # mean cosine to the round before
@@ -47,23 +45,22 @@ class Propagation:
     """A graph with weighted edges, and how to prune."""
 
     to_texts: Csr  # rows are texts, columns others
-    k: int
-    term_hash: NDArray[np.uint32]
+    k: int  # ties for the last places go to the terms of smaller number
 
     def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
         """One round after the other, without end."""
         text_order, other_order = local_orders(self.to_texts)
-        other_places = inverse(other_order)
+        text_places, other_places = inverse(text_order), inverse(other_order)
         to_texts = renumber(self.to_texts, text_order, other_places)
         to_others = transpose(to_texts)
         read = start
         while True:
             with progress("propagation", to_texts.rows + to_texts.columns) as done:
                 packed = PackedRows.from_csr(read, text_order)
-                packed = propagate(to_others, packed, self.k, self.term_hash, done=done)
+                packed = propagate(to_others, packed, self.k, done=done)
                 others = packed.to_csr(other_places)
-                packed = propagate(to_texts, packed, self.k, self.term_hash, numbers=text_order, done=done)
-                texts = packed.to_csr()
+                packed = propagate(to_texts, packed, self.k, done=done)
+                texts = packed.to_csr(text_places)
             del packed
             yield Round(texts, others, read)
             read = texts
@@ -89,9 +86,9 @@ class Propagation:
         raise AssertionError("rounds have no end")
 
 
-def half_step(weights: Csr, rows: Csr, k: int, term_hash: NDArray[np.uint32]) -> Csr:
+def half_step(weights: Csr, rows: Csr, k: int) -> Csr:
     """norm(top_K(W X)), for positive weights W."""
-    return propagate(weights, PackedRows.from_csr(rows), k, term_hash).to_csr()
+    return propagate(weights, PackedRows.from_csr(rows), k).to_csr()
 
 
 def two_hops(
@@ -100,7 +97,6 @@ def two_hops(
     edges: Csr,
     rows: Csr,
     k: int,
-    term_hash: NDArray[np.uint32],
     done: Callable[[int], None],
 ) -> Csr:
     """norm(top_K(Bᵀ W X)) with B given by the rows of W that each result sums: Bᵀ W is never whole."""
@@ -112,15 +108,8 @@ def two_hops(
         held = edges.take(holder_rows[begin:end])
         ends = held.indptr[holder_indptr[first : last + 1] - begin]
         weights = Csr(ends, held.indices, held.data, edges.columns)
-        parts.append(propagate(weights, packed, k, term_hash, done=done).to_csr())
+        parts.append(propagate(weights, packed, k, done=done).to_csr())
     return stack(*parts)
-
-
-def term_hash(terms: Vocab) -> NDArray[np.uint32]:
-    """A stable number for each term, which breaks ties where a row is pruned: no letter is favoured."""
-    found = np.empty(len(terms), np.uint32)
-    hashes(terms.offsets, terms.data, found)
-    return found
 
 
 def choose_rounds(

@@ -99,11 +99,11 @@ class UnitVectors:
         units = units.with_data(self.weights[units.indices])
         return (beside(units, cut.own_words(tokens)) if cut.own else units).positive()
 
-    def generate(self, mixture: Csr, k: int, term_hash: NDArray[np.uint32]) -> Csr:
+    def generate(self, mixture: Csr, k: int) -> Csr:
         """Eq. 8–9."""
         used, places = np.unique(mixture.indices, return_inverse=True)
         mixture = Csr(mixture.indptr, places.astype(np.int32), mixture.data, len(used))
-        return half_step(mixture, self._vectors(used), k, term_hash)
+        return half_step(mixture, self._vectors(used), k)
 
     def origin(self, side: Side, mixture: Csr, surfaces: Strings) -> GeneratedOrigin:
         """Where the words of one text's vector come from, given its units."""
@@ -150,13 +150,12 @@ class Generator:
     units: UnitVectors | None
     cut: Cut
     k: int
-    term_hash: NDArray[np.uint32]
 
     def vectors(self, texts: Sequence[str]) -> Csr:
         """One vector a text."""
         if self.units is None:
             return Csr.empty(len(texts), len(self.cut.terms))
-        return self.units.generate(self.units.mixture(texts, self.cut), self.k, self.term_hash)
+        return self.units.generate(self.units.mixture(texts, self.cut), self.k)
 
     def coverage(self, text: str) -> float:
         """The share of a text's words that its units stand for; a word the log has never seen is not one."""
@@ -199,7 +198,7 @@ def _learn(
     kind: str, texts: Strings, cut: Cut, lesson: Lesson, progress: Progress
 ) -> tuple[UnitVectors, dict[str, Any]]:
     """The units of one kind that the texts with clicks hold."""
-    edges, k, term_hash = lesson.propagation.to_texts, lesson.propagation.k, lesson.propagation.term_hash
+    edges, k = lesson.propagation.to_texts, lesson.propagation.k
     clicked = edges.lengths() > 0
     with progress(f"units of {kind}"):
         if kind == "words":
@@ -210,7 +209,7 @@ def _learn(
     holders = held.by_unit()
     units = len(held.table)
     with progress("unit vectors", units) as done:
-        vectors = two_hops(*holders, edges, lesson.vectors.others, k, term_hash, done)
+        vectors = two_hops(*holders, edges, lesson.vectors.others, k, done)
     figures: dict[str, Any] = {"units": units, "incidences": len(held.units)}
     weights = np.ones(units)
     if lesson.weighting == "idf":

@@ -48,6 +48,19 @@ class Words:
         terms = Vocab(packed.offsets, packed.data)
         return Words(self.tokens.renumbered(new_ids), terms, self.surfaces.take(kept))
 
+    def by_hash(self) -> Words:
+        """With terms numbered by the hash of their text, so that no letter is favoured by small numbers."""
+        from coclick.kernels.strings import hash_strings
+
+        hashes = np.empty(len(self.terms), np.uint32)
+        hash_strings(self.terms.offsets, self.terms.data, hashes)
+        order = np.argsort(hashes, kind="stable").astype(np.int32)
+        new_ids = np.empty_like(order)
+        new_ids[order] = np.arange(len(order), dtype=np.int32)
+        packed = self.terms.take(order)
+        terms = Vocab(packed.offsets, packed.data, order=new_ids)
+        return Words(self.tokens.renumbered(new_ids), terms, self.surfaces.take(order))
+
     def counts(self) -> Csr:
         """How often each term occurs in each text."""
         return count_terms(self.tokens, len(self.terms))

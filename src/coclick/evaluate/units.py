@@ -66,17 +66,15 @@ def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
     ends = np.array([0, len(clicked)])
     everything = Csr(ends, clicked.astype(np.int32), ones, len(model.graph_.queries))
     queries = model.query_index_.vectors
-    mean = half_step(everything, queries, model.k, model.term_hash_)
+    mean = half_step(everything, queries, model.k)
     return {
         "mean vector of all queries": mean.take(np.zeros(len(texts), np.int32)),
         "bag of words": unit_rows(counts),
         "vectors of one-word queries, equal weights": half_step(
-            _one_word_queries(model, texts), queries, model.k, model.term_hash_
+            _one_word_queries(model, texts), queries, model.k
         ),
-        "unit vectors, equal weights": model.units_.generate(equal, model.k, model.term_hash_),
-        f"unit vectors, {model.unit_weights} weights": model.units_.generate(
-            mixture, model.k, model.term_hash_
-        ),
+        "unit vectors, equal weights": model.units_.generate(equal, model.k),
+        f"unit vectors, {model.unit_weights} weights": model.units_.generate(mixture, model.k),
     }
 
 

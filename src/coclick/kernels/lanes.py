@@ -1,14 +1,49 @@
-"""Ranks of many numbers at once: a loop over vectors, which numba offers no way to write."""
+"""Numbers compared many at once: loops over vectors, which numba offers no way to write."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from coclick.kernels.inlined import inlined
 
 LANES = 32
+_FEW = np.uint64(256)
+_VECTOR = ir.VectorType(ir.IntType(32), LANES)
+_ZEROS = ir.Constant(_VECTOR, [0] * LANES)
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    """Where the lanes that begin at an index of an array lie."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
+
+
+def _load(builder: Any, pointer: Any) -> Any:
+    lanes = builder.load(pointer)
+    lanes.align = 4
+    return lanes
+
+
+def _in_all_lanes(builder: Any, number: Any) -> Any:
+    nothing = ir.Constant(_VECTOR, ir.Undefined)
+    return builder.shuffle_vector(builder.insert_element(nothing, number, ir.IntType(32)(0)), nothing, _ZEROS)
+
+
+def _add_where(builder: Any, condition: Any, counts: Any) -> None:
+    """Add 1 to the counts of the lanes for which a condition holds, which is 0 or −1 there."""
+    builder.store(builder.sub(builder.load(counts), builder.sext(condition, _VECTOR)), counts)
+
+
+def _no_counts(builder: Any) -> Any:
+    counts = cgutils.alloca_once_value(builder, _ZEROS)
+    builder.store(_ZEROS, counts)
+    return counts
 
 
 def _rank_lanes(typing: Any, numbers: Any, count: Any, first: Any, ranks: Any) -> Any:
@@ -16,31 +51,53 @@ def _rank_lanes(typing: Any, numbers: Any, count: Any, first: Any, ranks: Any) -
 
     For i = `first` … `first` + 31 at once; there must be room for as many behind the `count` in both arrays.
     """
-    vector = ir.VectorType(ir.IntType(32), LANES)
-    undefined = ir.Constant(vector, ir.Undefined)
-    first_lane = ir.Constant(vector, [0] * LANES)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         numbers, count, first, ranks = arguments
-        numbers = context.make_array(signature.args[0])(context, builder, numbers).data
-        ranks = context.make_array(signature.args[3])(context, builder, ranks).data
-        lanes = builder.load(builder.bitcast(builder.gep(numbers, [first]), vector.as_pointer()))
-        lanes.align = 4
-        smaller = cgutils.alloca_once_value(builder, ir.Constant(vector, [0] * LANES))
-        builder.store(ir.Constant(vector, [0] * LANES), smaller)
+        lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, first))
+        data = context.make_array(signature.args[0])(context, builder, numbers).data
+        smaller = _no_counts(builder)
         with cgutils.for_range(builder, count) as loop:
-            other = builder.load(builder.gep(numbers, [loop.index]))
-            other = builder.insert_element(undefined, other, ir.IntType(32)(0))
-            other = builder.shuffle_vector(other, undefined, first_lane)
-            is_smaller = builder.sext(builder.icmp_signed("<", other, lanes), vector)  # 0 or −1
-            builder.store(builder.sub(builder.load(smaller), is_smaller), smaller)
-        found = builder.store(
-            builder.load(smaller), builder.bitcast(builder.gep(ranks, [first]), vector.as_pointer())
-        )
-        found.align = 4
+            other = _in_all_lanes(builder, builder.load(builder.gep(data, [loop.index])))
+            _add_where(builder, builder.icmp_signed("<", other, lanes), smaller)
+        pointer = _pointer(context, builder, signature.args[3], ranks, first)
+        builder.store(builder.load(smaller), pointer).align = 4
         return context.get_dummy_value()
 
     return types.void(numbers, types.uint64, types.uint64, ranks), generate
 
 
+def _count_at_least(typing: Any, numbers: Any, start: Any, end: Any, bound: Any) -> Any:
+    """How many of `numbers[start:end]`, a multiple of 32, reach the bound."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers, start, end, bound = arguments
+        least = _in_all_lanes(builder, bound)
+        counts = _no_counts(builder)
+        step = ir.IntType(64)(LANES)
+        with cgutils.for_range_slice(builder, start, end, step, inc=True) as (index, _):
+            lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, index))
+            _add_where(builder, builder.icmp_signed(">=", lanes, least), counts)
+        kind = ir.FunctionType(ir.IntType(32), [_VECTOR])
+        total = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{LANES}i32")
+        return builder.call(total, [builder.load(counts)])
+
+    return types.int32(numbers, types.uint64, types.uint64, types.int32), generate
+
+
 rank_lanes: Any = intrinsic(_rank_lanes)
+count_at_least: Any = intrinsic(_count_at_least)
+
+
+@inlined
+def rank(numbers: NDArray[np.uint32], count: np.uint64, ranks: NDArray[np.uint32]) -> None:
+    """`ranks[i]` becomes how many of the first `count` numbers are smaller than the i-th; all are different.
+
+    There must be room for 32 more behind the `count` in both arrays.
+    """
+    if count <= _FEW:
+        for first in range(np.uint64(0), count, np.uint64(LANES)):
+            rank_lanes(numbers, count, first, ranks)
+    else:
+        for place, position in enumerate(np.argsort(numbers[:count])):
+            ranks[position] = place

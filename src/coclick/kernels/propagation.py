@@ -1,8 +1,12 @@
 """Vector propagation (paper 003 §2): weighted sums of sparse rows, pruned to the K largest entries.
 
-One half-step is Y = norm(top_K(W X)): prune first, normalise after. Every result row is added up in a
-dense array of sums with a list of the terms touched, and chosen from by `topk`. Ties for the last places
-go to the smaller hash of the term, then to the smaller term.
+One half-step is Y = norm(top_K(W X)): prune first, normalise after. Ties for the last places go to the
+smaller term.
+
+A few rows at a time go through three steps: they are added up, each in a dense array of sums with a list of
+the terms touched; pruned; and written. What one step writes number by number the next reads many numbers at
+once, which a processor can do only when the writing is over. Row by row it would wait for that three times,
+behind the last row's way to memory.
 
 The kernel `propagate_block` is a plain function of arrays for a range of rows, with one thread; the other
 functions run it on all threads.
@@ -18,11 +22,11 @@ from numpy.typing import NDArray
 
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import jit
-from coclick.kernels.lanes import LANES, rank_lanes
+from coclick.kernels.lanes import LANES, rank
 from coclick.kernels.packed import GROUP, PackedRows, fill_group, row_start
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
-from coclick.kernels.topk import ONE, ZERO, TopK, keep_largest, make_top_k
+from coclick.kernels.topk import ONE, VECTOR, ZERO, keep_largest, padded
 from coclick.sparse import Csr
 
 Done = Callable[[int], None]
@@ -30,15 +34,24 @@ Done = Callable[[int], None]
 _AHEAD = np.uint64(16)  # edges between the row that is prefetched and the one that is read
 _LINE = np.uint64(16)  # uint32 numbers in a cache line
 _TWO, _GROUP_ROOM = np.uint64(2), np.uint64(2 * GROUP)
-_FEW = np.uint64(256)  # terms that are sorted by comparing each with each
+_ROWS = np.uint64(32)  # so many go through the steps together,
+_ENTRIES = np.uint64(
+    4096
+)  # or fewer, if they have so many entries: what the steps hand on stays in the cache
 _BLOCKS_A_THREAD = 32
 
 
 class Scratch(NamedTuple):
-    """What one thread needs to add up rows: sums of all terms, zero between rows, and a choice."""
+    """What one thread needs to add up rows and to choose."""
 
-    sums: NDArray[np.float32]
-    top: TopK
+    sums: NDArray[np.float32]  # of all terms, zero between rows
+    terms: NDArray[np.uint32]  # touched, row after row
+    values: NDArray[np.float32]  # their sums
+    keys: NDArray[np.int32]  # the values' bits
+    starts: NDArray[np.uint64]  # where each row's terms begin, and how many they are
+    counts: NDArray[np.uint64]
+    tied: NDArray[np.uint64]  # places
+    tied_terms: NDArray[np.uint32]
     ranks: NDArray[np.uint32]
 
 
@@ -46,69 +59,99 @@ def make_scratch(columns: int) -> Scratch:
     """Scratch memory for rows over `columns` terms."""
     sums = np.zeros(columns + GROUP, np.float32)
     sums[columns:] = 1.0  # the terms that fill up groups never look newly touched
-    return Scratch(sums, make_top_k(columns + GROUP), np.empty(columns + LANES, np.uint32))
+    one_row = columns + GROUP + max(VECTOR, LANES)
+    room = int(_ENTRIES) + one_row
+    values = np.empty(room, np.float32)
+    return Scratch(
+        sums,
+        np.empty(room + LANES, np.uint32),
+        values,
+        values.view(np.int32),
+        np.empty(int(_ROWS), np.uint64),
+        np.empty(int(_ROWS), np.uint64),
+        np.empty(one_row, np.uint64),
+        np.empty(one_row, np.uint32),
+        np.empty(one_row, np.uint32),
+    )
+
+
+@inlined
+def _prefetch_row(rows: PackedRows, row: np.uint64) -> None:
+    start = row_start(rows.width, rows.starts, row)
+    prefetch(rows.entries, start)
+    prefetch(rows.entries, start + _LINE)
+    prefetch(rows.entries, start + _TWO * _LINE)
+
+
+@inlined
+def _copy_row(
+    rows: PackedRows,
+    row: np.uint64,
+    weight: np.float32,
+    terms: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    at: np.uint64,
+) -> np.uint64:
+    """The only row of a sum; where its terms end."""
+    start = row_start(rows.width, rows.starts, row)
+    count = np.uint64(rows.counts[row])
+    for entry in range(count):
+        terms[at + entry] = rows.entries[start + _TWO * entry]
+        values[at + entry] = weight * rows.values[start + _TWO * entry + ONE]
+    return at + count
 
 
 @inlined
 def _first_row(
-    entries: NDArray[np.uint32],
-    values: NDArray[np.float32],
-    start: np.uint64,
-    count: np.uint64,
+    rows: PackedRows,
+    row: np.uint64,
     weight: np.float32,
+    sums: NDArray[np.float32],
     terms: NDArray[np.uint32],
-    sums_of_terms: NDArray[np.float32],
-) -> None:
-    """The first row of a sum: its terms are all new."""
+    at: np.uint64,
+) -> np.uint64:
+    """The first row of a sum: its terms are all new. Where they end."""
+    start = row_start(rows.width, rows.starts, row)
+    count = np.uint64(rows.counts[row])
     for entry in range(count):
-        terms[entry] = entries[start + _TWO * entry]
-        sums_of_terms[entry] = weight * values[start + _TWO * entry + ONE]
+        term = rows.entries[start + _TWO * entry]
+        terms[at + entry] = term
+        sums[term] = weight * rows.values[start + _TWO * entry + ONE]
+    return at + count
 
 
 @inlined
 def _add_row(
-    entries: NDArray[np.uint32],
-    values: NDArray[np.float32],
-    start: np.uint64,
-    count: np.uint64,
+    rows: PackedRows,
+    row: np.uint64,
     weight: np.float32,
     sums: NDArray[np.float32],
     terms: NDArray[np.uint32],
-    touched: np.uint64,
+    end: np.uint64,
 ) -> np.uint64:
-    """Add a row to the sums; the number of terms touched so far."""
-    for group in range(start, start + _TWO * count, _GROUP_ROOM):
+    """Add a row to the sums; where the terms touched so far end."""
+    start = row_start(rows.width, rows.starts, row)
+    for group in range(start, start + _TWO * np.uint64(rows.counts[row]), _GROUP_ROOM):
         for entry in range(GROUP):
             at = group + np.uint64(2 * entry)
-            term = entries[at]
-            added = weight * values[at + ONE]
+            term = rows.entries[at]
+            added = weight * rows.values[at + ONE]
             before = sums[term]
-            terms[touched] = term
-            touched += np.uint64((before == np.float32(0)) & (added > np.float32(0)))
+            terms[end] = term
+            end += np.uint64((before == np.float32(0)) & (added > np.float32(0)))
             sums[term] = before + added
-    return touched
+    return end
 
 
 @inlined
-def _rank(terms: NDArray[np.uint32], count: np.uint64, ranks: NDArray[np.uint32]) -> None:
-    """The place of each term in ascending order."""
-    if count <= _FEW:
-        for first in range(ZERO, count, np.uint64(LANES)):
-            rank_lanes(terms, count, first, ranks)
-    else:
-        for rank, position in enumerate(np.argsort(terms[:count])):
-            ranks[position] = rank
-
-
-@inlined
-def _scale(values: NDArray[np.float32], count: np.uint64) -> np.float32:
+def _scale(values: NDArray[np.float32], start: np.uint64, count: np.uint64) -> np.float32:
     """What makes the length of a row 1; two sums side by side, because each waits for its last addition."""
     even, odd = 0.0, 0.0
-    for i in range(ZERO, count - (count & ONE), _TWO):
+    for i in range(start, start + count - (count & ONE), _TWO):
         even += np.float64(values[i]) * np.float64(values[i])
         odd += np.float64(values[i + ONE]) * np.float64(values[i + ONE])
     if count & ONE:
-        even += np.float64(values[count - ONE]) * np.float64(values[count - ONE])
+        even += np.float64(values[start + count - ONE]) * np.float64(values[start + count - ONE])
     squares = even + odd
     return np.float32(1.0 / np.sqrt(squares)) if squares > 0.0 else np.float32(1)
 
@@ -117,29 +160,28 @@ def _scale(values: NDArray[np.float32], count: np.uint64) -> np.float32:
 def _write_row(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
+    start: np.uint64,
     count: np.uint64,
     ascend: bool,
     ranks: NDArray[np.uint32],
-    normalise: bool,
     row: np.uint64,
     out: PackedRows,
 ) -> None:
     """Write a row by ascending term; `ascend` says that the terms ascend already."""
-    out_entries, out_values, out_counts, out_starts, out_width, columns = out
-    scale = _scale(values, count) if normalise else np.float32(1)
-    start = row_start(out_width, out_starts, row)
+    scale = _scale(values, start, count)
+    to = row_start(out.width, out.starts, row)
     if ascend:
         for i in range(count):
-            out_entries[start + _TWO * i] = terms[i]
-            out_values[start + _TWO * i + ONE] = values[i] * scale
+            out.entries[to + _TWO * i] = terms[start + i]
+            out.values[to + _TWO * i + ONE] = values[start + i] * scale
     else:
-        _rank(terms, count, ranks)
+        rank(terms[start:], count, ranks)
         for i in range(count):
-            at = start + _TWO * np.uint64(ranks[i])
-            out_entries[at] = terms[i]
-            out_values[at + ONE] = values[i] * scale
-    fill_group(out_entries, out_values, columns, start, count)
-    out_counts[row] = count
+            at = to + _TWO * np.uint64(ranks[i])
+            out.entries[at] = terms[start + i]
+            out.values[at + ONE] = values[start + i] * scale
+    fill_group(out.entries, out.values, out.columns, to, count)
+    out.counts[row] = count
 
 
 @jit
@@ -151,77 +193,59 @@ def propagate_block(
     weights: NDArray[np.float32],
     rows: PackedRows,
     k: int,
-    term_hash: NDArray[np.uint32],
-    normalise: bool,
     scratch: Scratch,
-    numbers: NDArray[np.int32],
     out: PackedRows,
 ) -> None:
-    """Rows `first` … `last` − 1 of norm(top_K(W X)); W's weights are positive. Row i goes to `numbers[i]`."""
-    entries, values, counts, starts, width, _ = rows
-    sums, top, ranks = scratch
-    terms, sums_of_terms, keys, kept_terms, kept_values, tied, tied_keys = top
-    most = np.uint64(k)
-    block_end = np.uint64(indptr[last])
-    for row in range(np.uint64(first), np.uint64(last)):
-        begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + ONE])
-        for edge in range(begin + _AHEAD, min(end + _AHEAD, block_end)):
-            start = row_start(width, starts, np.uint64(indices[edge]))
-            prefetch(entries, start)
-            prefetch(entries, start + _LINE)
-            prefetch(entries, start + _TWO * _LINE)
-        touched = ZERO
-        if begin < end:
-            other = np.uint64(indices[begin])
-            touched = np.uint64(counts[other])
-            start = row_start(width, starts, other)
-            _first_row(entries, values, start, touched, weights[begin], terms, sums_of_terms)
-        single = end - begin <= ONE
-        if not single:
-            for i in range(touched):
-                sums[terms[i]] = sums_of_terms[i]
-            for edge in range(begin + ONE, end):
-                other = np.uint64(indices[edge])
-                start = row_start(width, starts, other)
-                touched = _add_row(
-                    entries, values, start, np.uint64(counts[other]), weights[edge], sums, terms, touched
-                )
-            for i in range(touched):
-                term = terms[i]
-                sums_of_terms[i] = sums[term]
-                sums[term] = np.float32(0)
-        number = np.uint64(numbers[row])
-        if touched > most:
-            keep_largest(
-                terms, sums_of_terms, keys, touched, most, term_hash, kept_terms, kept_values, tied, tied_keys
-            )
-            _write_row(kept_terms, kept_values, most, single, ranks, normalise, number, out)
-        else:
-            _write_row(terms, sums_of_terms, touched, single, ranks, normalise, number, out)
+    """Rows `first` … `last` − 1 of norm(top_K(W X)); W's weights are positive."""
+    sums, terms, values, keys, starts, counts, tied, tied_terms, ranks = scratch
+    most, last_row, last_edge = np.uint64(k), np.uint64(last), np.uint64(indptr[last])
+    row = np.uint64(first)
+    while row < last_row:
+        before, at = row, ZERO
+        while row < last_row and row - before < _ROWS and at < _ENTRIES:
+            begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + ONE])
+            for edge in range(begin + _AHEAD, min(end + _AHEAD, last_edge)):
+                later = np.uint64(indices[min(edge + _AHEAD, last_edge - ONE)])
+                prefetch(rows.counts, later)
+                if rows.width == 0:
+                    prefetch(rows.starts, later)
+                _prefetch_row(rows, np.uint64(indices[edge]))
+            touched = at
+            if end - begin == ONE:
+                touched = _copy_row(rows, np.uint64(indices[begin]), weights[begin], terms, values, at)
+            elif begin < end:
+                touched = _first_row(rows, np.uint64(indices[begin]), weights[begin], sums, terms, at)
+                for edge in range(begin + ONE, end):
+                    touched = _add_row(rows, np.uint64(indices[edge]), weights[edge], sums, terms, touched)
+                for i in range(at, touched):
+                    values[i] = sums[terms[i]]
+                    sums[terms[i]] = np.float32(0)
+            starts[row - before], counts[row - before] = at, touched - at
+            at += padded(touched - at)
+            row += ONE
+        for i in range(row - before):
+            if counts[i] > most:
+                keep_largest(terms, values, keys, starts[i], counts[i], most, tied, tied_terms, ranks)
+                counts[i] = most
+        for i in range(row - before):
+            ascend = indptr[before + i + ONE] - indptr[before + i] <= 1
+            _write_row(terms, values, starts[i], counts[i], ascend, ranks, before + i, out)
 
 
 def propagate(
     weights: Csr,
     rows: PackedRows,
     k: int,
-    term_hash: NDArray[np.uint32],
     *,
-    numbers: NDArray[np.int32] | None = None,
-    normalise: bool = True,
     done: Done | None = None,
 ) -> PackedRows:
-    """norm(top_K(W X)) for all rows of the weights, on all threads. Row i of W gives row `numbers[i]`."""
-    if numbers is None:
-        numbers = np.arange(weights.rows, dtype=np.int32)
+    """norm(top_K(W X)) for all rows of the weights, on all threads."""
     out = PackedRows.empty(weights.rows, k, rows.columns)
     spare: list[Scratch] = []
 
     def block(first: int, last: int) -> None:
         scratch = spare.pop() if spare else make_scratch(rows.columns)
-        propagate_block(
-            first, last, weights.indptr, weights.indices, weights.data, rows, k, term_hash, normalise,
-            scratch, numbers, out,
-        )  # fmt: skip
+        propagate_block(first, last, weights.indptr, weights.indices, weights.data, rows, k, scratch, out)
         spare.append(scratch)
 
     run_blocks(block, balanced_blocks(weights.indptr, _BLOCKS_A_THREAD * threads()), done)

@@ -54,7 +54,7 @@ def lookup(
 
 
 @jit
-def hashes(offsets: NDArray[np.int64], data: NDArray[np.uint8], out: NDArray[np.uint32]) -> None:
+def hash_strings(offsets: NDArray[np.int64], data: NDArray[np.uint8], out: NDArray[np.uint32]) -> None:
     """FNV-1a of each string, with a last mixing so that near strings are not near numbers."""
     for i in range(len(offsets) - 1):
         value = np.uint32(2166136261)

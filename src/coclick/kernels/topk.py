@@ -6,82 +6,53 @@ is found by bisection on the bits, each step a vectorised count of all numbers a
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.inlined import inlined
+from coclick.kernels.lanes import LANES, count_at_least, rank
 
 # Unsigned throughout: numba gives signed indices a test for negative ones, which costs a fifth here.
 ZERO, ONE = np.uint64(0), np.uint64(1)
-_VECTOR = 32
+VECTOR = LANES  # numbers: lists begin at multiples of this, so that their last vector is their own
 _LOWEST = np.int32(-1)
 _POSITIVE = np.int32(0x7FFFFFFF)
-_FEW = np.uint64(32)
-
-
-class TopK(NamedTuple):
-    """Candidates to choose from, the chosen ones, and room to break ties in."""
-
-    terms: NDArray[np.uint32]
-    values: NDArray[np.float32]
-    keys: NDArray[np.int32]  # the values' bits
-    kept_terms: NDArray[np.uint32]
-    kept_values: NDArray[np.float32]
-    tied: NDArray[np.uint64]  # positions
-    tied_keys: NDArray[np.int64]
-
-
-def make_top_k(most: int) -> TopK:
-    """Room to choose among up to `most` candidates."""
-    room = most + 2 * _VECTOR
-    values = np.empty(room, np.float32)
-    return TopK(
-        np.empty(room, np.uint32),
-        values,
-        values.view(np.int32),
-        np.empty(room, np.uint32),
-        np.empty(room, np.float32),
-        np.empty(room, np.uint64),
-        np.empty(room, np.int64),
-    )
 
 
 @inlined
-def _count_at_least(keys: NDArray[np.int32], padded: np.uint64, bound: np.int32) -> np.int32:
-    count = np.int32(0)
-    for i in range(padded):
-        count = np.int32(count + np.int32(keys[i] >= bound))
-    return count
+def padded(count: np.uint64) -> np.uint64:
+    """The room of a list of so many numbers."""
+    return (count + np.uint64(VECTOR - 1)) & ~np.uint64(VECTOR - 1)
 
 
 @inlined
-def _largest_below(keys: NDArray[np.int32], padded: np.uint64, bound: np.int32) -> np.int32:
+def _largest_below(keys: NDArray[np.int32], start: np.uint64, end: np.uint64, bound: np.int32) -> np.int32:
     largest = _LOWEST
-    for i in range(padded):
+    for i in range(start, end):
         largest = max(largest, keys[i] if keys[i] < bound else _LOWEST)
     return largest
 
 
 @inlined
-def kth_largest(keys: NDArray[np.int32], n: np.uint64, k: np.uint64) -> tuple[np.int32, bool]:
-    """A bound that the `k` largest of the first `n` keys reach, and whether others reach it, too (ties).
+def kth_largest(
+    keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k: np.uint64
+) -> tuple[np.int32, bool]:
+    """A bound that the `k` largest of `n` keys reach, and whether others reach it, too (ties).
 
-    Keys are not negative, 1 ≤ k < n, and there is room for 32 more behind the `n`.
+    Keys are not negative, 1 ≤ k < n, and their list is padded.
     """
-    padded = (n + np.uint64(_VECTOR - 1)) & ~np.uint64(_VECTOR - 1)
-    for i in range(n, padded):
+    end = start + padded(n)
+    for i in range(start + n, end):
         keys[i] = _LOWEST
     low, high = _POSITIVE, np.int32(0)
-    for i in range(padded):
+    for i in range(start, end):
         low = min(low, keys[i] & _POSITIVE)  # makes the padding the largest of all
         high = max(high, keys[i])
     wanted, above_low, above_high = np.int32(k), np.int32(n), np.int32(0)
     high = np.int32(high + 1)
     while True:
         middle = np.int32(low + ((high - low) >> 1))
-        count = _count_at_least(keys, padded, middle)
+        count = count_at_least(keys, start, end, middle)
         if count == wanted:
             return middle, False
         empty_half = (count == above_low) | (count == above_high)
@@ -90,49 +61,52 @@ def kth_largest(keys: NDArray[np.int32], n: np.uint64, k: np.uint64) -> tuple[np
         else:
             high, above_high = middle, count
         if empty_half:  # the keys left are few or all equal: step from key to key
-            high = _largest_below(keys, padded, high)
-            above_high = _count_at_least(keys, padded, high)
+            high = _largest_below(keys, start, end, high)
+            above_high = count_at_least(keys, start, end, high)
             if above_high >= wanted:
                 return high, above_high > wanted
 
 
 @inlined
-def _kth_smallest(numbers: NDArray[np.int64], count: np.uint64, k: np.uint64) -> np.int64:
-    """The k-th smallest of some different numbers."""
-    if count > _FEW:
-        return np.partition(numbers[:count], np.int64(k) - 1)[np.int64(k) - 1]
-    found = np.int64(0)
-    for i in range(count):
-        smaller = np.int64(0)
-        for other in range(count):
-            smaller += np.int64(numbers[other] < numbers[i])
-        found = numbers[i] if np.uint64(smaller) == k - ONE else found
-    return found
+def _move_up(
+    terms: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    start: np.uint64,
+    n: np.uint64,
+    bound: np.int32,
+) -> np.uint64:
+    """Leave only what reaches the bound, in its order; how many that are."""
+    kept = start
+    for i in range(start, start + n):
+        reaches = keys[i] >= bound
+        terms[kept] = terms[i]
+        values[kept] = values[i]
+        kept += np.uint64(reaches)
+    return kept - start
 
 
 @inlined
 def _drop_ties(
     terms: NDArray[np.uint32],
     keys: NDArray[np.int32],
+    start: np.uint64,
     n: np.uint64,
     k: np.uint64,
     bound: np.int32,
-    term_hash: NDArray[np.uint32],
     tied: NDArray[np.uint64],
-    tied_keys: NDArray[np.int64],
+    tied_terms: NDArray[np.uint32],
+    ranks: NDArray[np.uint32],
 ) -> None:
-    """Of the keys equal to the bound, take out those of largest (hash, term) until `k` reach it."""
-    count, above = ZERO, ZERO
-    for i in range(n):
+    """All keys reach the bound: take out those equal to it of largest terms until `k` are left."""
+    count = ZERO
+    for i in range(start, start + n):
         tied[count] = i
+        tied_terms[count] = terms[i]
         count += np.uint64(keys[i] == bound)
-        above += np.uint64(keys[i] > bound)
+    rank(tied_terms, count, ranks)
     for i in range(count):
-        term = terms[tied[i]]
-        tied_keys[i] = np.int64(term_hash[term]) << np.int64(31) | np.int64(term)
-    last = _kth_smallest(tied_keys, count, k - above)
-    for i in range(count):
-        keys[tied[i]] = bound if tied_keys[i] <= last else _LOWEST
+        keys[tied[i]] = bound if np.uint64(ranks[i]) < k - (n - count) else _LOWEST
 
 
 @inlined
@@ -140,23 +114,19 @@ def keep_largest(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
     keys: NDArray[np.int32],
+    start: np.uint64,
     n: np.uint64,
     k: np.uint64,
-    term_hash: NDArray[np.uint32],
-    kept_terms: NDArray[np.uint32],
-    kept_values: NDArray[np.float32],
     tied: NDArray[np.uint64],
-    tied_keys: NDArray[np.int64],
+    tied_terms: NDArray[np.uint32],
+    ranks: NDArray[np.uint32],
 ) -> None:
-    """Copy the `k` largest of the first `n` > k values, and their terms, in their order.
+    """Of the `n` > k terms and values from `start` on, leave the `k` of largest values, in their order.
 
-    Where values tie for the last places, those of smaller (hash, term) win.
+    Where values tie for the last places, smaller terms win. `keys` are the values, read as integers.
     """
-    bound, ties = kth_largest(keys, n, k)
+    bound, ties = kth_largest(keys, start, n, k)
+    left = _move_up(terms, values, keys, start, n, bound)
     if ties:
-        _drop_ties(terms, keys, n, k, bound, term_hash, tied, tied_keys)
-    kept = ZERO
-    for i in range(n):
-        kept_terms[kept] = terms[i]
-        kept_values[kept] = values[i]
-        kept += np.uint64(keys[i] >= bound)
+        _drop_ties(terms, keys, start, left, k, bound, tied, tied_terms, ranks)
+        _move_up(terms, values, keys, start, left, bound)

@@ -29,7 +29,7 @@ from coclick.index import VectorIndex
 from coclick.model import register
 from coclick.origins import Origin, PropagatedOrigin, Side
 from coclick.progress import Progress
-from coclick.propagation import Propagation, choose_rounds, term_hash
+from coclick.propagation import Propagation, choose_rounds
 from coclick.sparse import Csr, where
 from coclick.strings import Strings
 from coclick.text import Analyzer
@@ -79,11 +79,10 @@ class VPCG(VectorModel):
         """The vectors of queries and documents with clicks; learns units from them, too."""
         with progress("words"):
             texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
-            words = Words.of(texts, self._analyzer)
+            words = Words.of(texts, self._analyzer).by_hash()  # prunes ties by number
             start = unit_rows(words.counts())
         self.idf_ = inverse_frequency(start)
         self.terms_, self.surfaces_ = words.terms, words.surfaces
-        self.term_hash_ = term_hash(words.terms)
         iterations = self.iterations
         if iterations == "validate":
             chosen = choose_rounds(self._propagation, graph, start, self._by_side, self.seed, progress)
@@ -138,7 +137,7 @@ class VPCG(VectorModel):
 
     @property
     def _generator(self) -> Generator:
-        return Generator(self.units_, self._cut, self.k, self.term_hash_)
+        return Generator(self.units_, self._cut, self.k)
 
     @property
     def _cut(self) -> Cut:
@@ -153,7 +152,7 @@ class VPCG(VectorModel):
 
     def _propagation(self, graph: ClickGraph) -> Propagation:
         edges = graph.clicks if self.start == "query" else graph.clicks_by_doc
-        return Propagation(self._weigh(edges), self.k, self.term_hash_)
+        return Propagation(self._weigh(edges), self.k)
 
     def _side(self, is_query: bool) -> Side:
         """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""

@@ -36,14 +36,13 @@ _MESSAGE = "part int, sender int, payload binary"
 
 @dataclass(frozen=True)
 class TopK:
-    """norm(top_K(W X)) by the local kernel. Terms are numbered by hash, so ties go to the smaller."""
+    """norm(top_K(W X)) by the local kernel."""
 
     k: int
 
     def __call__(self, weights: Csr, rows: Csr) -> Csr:
         """The rows of targets."""
-        ties = np.zeros(rows.columns, np.uint32)
-        return propagate(weights, PackedRows.from_csr(rows), self.k, ties).to_csr()
+        return propagate(weights, PackedRows.from_csr(rows), self.k).to_csr()
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
         )
 
     idf = F.log1p(F.lit(float(texts.count)) / F.greatest("texts", F.lit(1))).cast("float").alias("idf")
-    out.table("terms", words.terms.select("id", "text", "surface", "hash", idf))
+    out.table("terms", words.terms.select("id", "text", "surface", idf))
     out.table("query_vectors", rows_of(sides[0], queries))
     out.table("doc_vectors", rows_of(sides[1], docs))
     out.table("read_vectors", rows_of(before, texts))
@@ -73,7 +73,6 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
         "terms_": {"type": "vocab", "table": "terms", "column": "text"},
         "surfaces_": {"type": "strings", "table": "terms", "column": "surface"},
         "idf_": {"type": "array", "table": "terms", "column": "idf", "dtype": "<f4"},
-        "term_hash_": {"type": "array", "table": "terms", "column": "hash", "dtype": "<u4"},
         "read_": csr_entry("read_vectors", texts.count, width),
         "units_": write_units(learned, width, out),
         "query_index_": _index("query_vectors", queries.count, width),

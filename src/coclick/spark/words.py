@@ -1,8 +1,7 @@
 """The words of texts on Spark: one vocabulary of all parts, and each text as a sparse row over it.
 
 A part counts its own words; added up, they are the vocabulary. Then the numbers of its own words, and no
-others, travel back to each part. Terms are numbered by their hash: where vectors are pruned, ties go to the
-smaller hash (`coclick.propagation.term_hash`), and so to the smaller number.
+others, travel back to each part. Terms are numbered by their hash, as `Words.by_hash` does it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.kernels.strings import hashes
+from coclick.kernels.strings import hash_strings
 from coclick.kernels.threads import set_threads
 from coclick.spark.numbering import numbered
 from coclick.spark.parts import Nodes
@@ -131,5 +130,5 @@ def _add_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         terms = Strings.from_list(batch["text"].to_pylist())
         found = np.empty(len(terms), np.uint32)
-        hashes(terms.offsets, terms.data, found)
+        hash_strings(terms.offsets, terms.data, found)
         yield batch.append_column("hash", pa.array(found.astype(np.int64)))
