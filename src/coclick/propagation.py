@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
 from coclick.kernels import rows
-from coclick.kernels.csr import inverse, local_orders, renumber, transpose
+from coclick.kernels.csr import local_orders, renumber, transpose
 from coclick.kernels.packed import PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.threads import balanced_blocks
@@ -50,17 +50,16 @@ class Propagation:
     def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
         """One round after the other, without end."""
         text_order, other_order = local_orders(self.to_texts)
-        text_places, other_places = inverse(text_order), inverse(other_order)
-        to_texts = renumber(self.to_texts, text_order, other_places)
+        to_texts = renumber(self.to_texts, text_order, other_order)
         to_others = transpose(to_texts)
         read = start
         while True:
             with progress("propagation", to_texts.rows + to_texts.columns) as done:
-                packed = PackedRows.from_csr(read, text_order)
+                packed = PackedRows.from_csr(read, text_order.numbers)
                 packed = propagate(to_others, packed, self.k, done=done)
-                others = packed.to_csr(other_places)
+                others = packed.to_csr(other_order.places)
                 packed = propagate(to_texts, packed, self.k, done=done)
-                texts = packed.to_csr(text_places)
+                texts = packed.to_csr(text_order.places)
             del packed
             yield Round(texts, others, read)
             read = texts

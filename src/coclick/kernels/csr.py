@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,43 +13,43 @@ from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
 _CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it
-_LOOK_AT = 8  # columns of a row
-_AHEAD = 8  # rows
-_ENTRIES_AHEAD = 64
+# Unsigned: numba gives signed indices a test for negative ones.
+_ONE, _LOOK_AT = np.uint64(1), np.uint64(8)  # columns of a row
+_ROWS_AHEAD, _ENTRIES_AHEAD, _SLOTS_AHEAD = np.uint64(16), np.uint64(64), np.uint64(24)
 
 
-def local_orders(matrix: Csr) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+class Order(NamedTuple):
+    """A new order of things with numbers."""
+
+    numbers: NDArray[np.int32]  # which of them stands at each place
+    places: NDArray[np.int32]  # where each of them stands
+
+
+def local_orders(matrix: Csr) -> tuple[Order, Order]:
     """Orders of the rows and of the columns in which what is connected stands together.
 
     One pass over the rows: each joins the cluster of the first of its columns that has one with room,
     or begins a new one; its columns without a cluster follow it.
     """
     keys = _clusters(matrix.indptr, matrix.indices, matrix.columns)
-    orders = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
+    rows, columns = (Order(np.empty_like(of_side), np.empty_like(of_side)) for of_side in keys)
 
     def sort(side: int, _: int) -> None:
-        _counting_sort(keys[side], matrix.rows + 1, orders[side])
+        _counting_sort(keys[side], matrix.rows + 1, *(rows, columns)[side])
 
     run_blocks(sort, [(0, 1), (1, 2)])
-    return orders
+    return rows, columns
 
 
-def inverse(order: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Where each number stands in a permutation."""
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order), dtype=np.int32)
-    return places
-
-
-def renumber(matrix: Csr, rows: NDArray[np.int32], column_places: NDArray[np.int32]) -> Csr:
-    """The rows in the given order, with new numbers for the columns; within a row, entries stay in order."""
-    indptr = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(matrix.lengths()[rows], out=indptr[1:])
+def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
+    """Rows and columns in new orders; within a row, entries stay as they are."""
+    indptr = np.zeros(matrix.rows + 1, np.int64)
+    np.cumsum(matrix.lengths()[rows.numbers], out=indptr[1:])
     new = Csr(indptr, np.empty(matrix.nnz, np.int32), np.empty(matrix.nnz, np.float32), matrix.columns)
 
     def copy(first: int, last: int) -> None:
         _copy_rows(
-            first, last, rows, column_places, matrix.indptr, matrix.indices, matrix.data,
+            first, last, rows.numbers, columns.places, matrix.indptr, matrix.indices, matrix.data,
             new.indptr, new.indices, new.data,
         )  # fmt: skip
 
@@ -89,37 +91,41 @@ def _clusters(
     of_column = np.full(columns, rows, np.int32)
     sizes = np.zeros(rows, np.int32)
     clusters = 0
-    for row in range(rows):
-        first, last = indptr[row], min(indptr[row + 1], indptr[row] + _LOOK_AT)
-        for at in range(first + _ENTRIES_AHEAD, min(last + _ENTRIES_AHEAD, len(indices))):
+    for row in range(np.uint64(rows)):
+        first = np.uint64(indptr[row])
+        last = min(np.uint64(indptr[row + _ONE]), first + _LOOK_AT)
+        for at in range(first + _ENTRIES_AHEAD, min(last + _ENTRIES_AHEAD, np.uint64(len(indices)))):
             prefetch(of_column, indices[at])
         joined = clusters
         for at in range(first, last):
-            cluster = of_column[indices[at]]
-            if cluster < rows and sizes[cluster] < _CLUSTER:
+            cluster = of_column[np.uint64(indices[at])]
+            if cluster < rows and sizes[np.uint64(cluster)] < _CLUSTER:
                 joined = cluster
                 break
         clusters += joined == clusters
         sizes[joined] += 1
         of_row[row] = joined
         for at in range(first, last):
-            if of_column[indices[at]] == rows:
-                of_column[indices[at]] = joined
+            column = np.uint64(indices[at])
+            of_column[column] = joined if of_column[column] == rows else of_column[column]
     return of_row, of_column
 
 
 @jit
-def _counting_sort(keys: NDArray[np.int32], most: int, order: NDArray[np.int32]) -> None:
-    """The positions of the keys (below `most`) by ascending key, equal ones as they come."""
+def _counting_sort(
+    keys: NDArray[np.int32], most: int, numbers: NDArray[np.int32], places: NDArray[np.int32]
+) -> None:
+    """The order of the keys (below `most`): ascending, equal ones as they come."""
     starts = np.zeros(most + 1, np.int32)
     for key in keys:
         starts[key + 1] += 1
     for key in range(most):
         starts[key + 1] += starts[key]
     for position in range(len(keys)):
-        key = keys[position]
-        order[starts[key]] = position
-        starts[key] += 1
+        place = starts[keys[position]]
+        starts[keys[position]] = place + 1
+        numbers[place] = position
+        places[position] = place
 
 
 @jit
@@ -135,23 +141,24 @@ def _copy_rows(
     new_indices: NDArray[np.int32],
     new_data: NDArray[np.float32],
 ) -> None:
-    for row in range(first, last):
-        if row + 2 * _AHEAD < last:
-            prefetch(indptr, rows[row + 2 * _AHEAD])
-            soon = indptr[rows[row + _AHEAD]]
+    end = np.uint64(last)
+    for row in range(np.uint64(first), end):
+        if row + _ROWS_AHEAD + _ROWS_AHEAD < end:
+            prefetch(indptr, rows[row + _ROWS_AHEAD + _ROWS_AHEAD])
+            soon = indptr[rows[row + _ROWS_AHEAD]]
             prefetch(indices, soon)
             prefetch(data, soon)
-        at = indptr[rows[row]]
-        for to in range(new_indptr[row], new_indptr[row + 1]):
-            new_indices[to] = column_places[indices[at]]
+        at = np.uint64(indptr[np.uint64(rows[row])])
+        for to in range(np.uint64(new_indptr[row]), np.uint64(new_indptr[row + _ONE])):
+            new_indices[to] = column_places[np.uint64(indices[at])]
             new_data[to] = data[at]
-            at += 1
+            at += _ONE
 
 
 @jit
 def _count(numbers: NDArray[np.int32], counts: NDArray[np.int64]) -> None:
-    for number in numbers:
-        counts[number] += 1
+    for i in range(np.uint64(len(numbers))):
+        counts[np.uint64(numbers[i])] += 1
 
 
 @jit
@@ -177,9 +184,16 @@ def _scatter(
     new_indices: NDArray[np.int32],
     new_data: NDArray[np.float32],
 ) -> None:
-    for row in range(first, last):
-        for at in range(indptr[row], indptr[row + 1]):
-            slot = free[indices[at]]
-            free[indices[at]] = slot + 1
+    last_entry = np.uint64(indptr[last])
+    for row in range(np.uint64(first), np.uint64(last)):
+        for at in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
+            if at + _SLOTS_AHEAD + _SLOTS_AHEAD < last_entry:
+                prefetch(free, indices[at + _SLOTS_AHEAD + _SLOTS_AHEAD])
+                soon = free[np.uint64(indices[at + _SLOTS_AHEAD])]
+                prefetch(new_indices, soon)
+                prefetch(new_data, soon)
+            column = np.uint64(indices[at])
+            slot = np.uint64(free[column])
+            free[column] = slot + _ONE
             new_indices[slot] = row
             new_data[slot] = data[at]

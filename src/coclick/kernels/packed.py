@@ -17,7 +17,7 @@ from coclick.sparse import Csr
 # zero values: a processor guesses the end of a row right more often when there are fewer ends.
 GROUP = 4
 MOST_ENTRIES = 65_535
-_AHEAD = 8  # rows
+_ONE, _TWO, _AHEAD = np.uint64(1), np.uint64(2), np.uint64(16)
 _MOST_PADDING = 2  # a fixed width may take this many times the room of rows laid end to end
 
 
@@ -48,19 +48,17 @@ class PackedRows(NamedTuple):
         """Pack the rows of a matrix, in the given order."""
         if order is None:
             order = np.arange(matrix.rows, dtype=np.int32)
-        lengths = matrix.lengths()
-        longest = int(lengths.max(initial=1))
+        longest = int(matrix.lengths().max(initial=1))
         if longest > MOST_ENTRIES:
             raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
-        room = _whole_groups(lengths)[order]
-        ends = np.cumsum(room)
-        total = int(ends[-1]) if matrix.rows else 0
+        starts = np.empty(matrix.rows, np.int64)
+        total = _lay_out(order, matrix.indptr, starts)
         if matrix.rows * _whole_groups(longest) <= _MOST_PADDING * total:
             packed = cls.empty(matrix.rows, longest, matrix.columns)
         else:
             entries = _aligned(2 * total)
             counts = np.zeros(matrix.rows, np.uint16)
-            packed = cls(entries, entries.view(np.float32), counts, ends - room, 0, matrix.columns)
+            packed = cls(entries, entries.view(np.float32), counts, starts, 0, matrix.columns)
 
         def pack(first: int, last: int) -> None:
             _pack(first, last, order, matrix.indptr, matrix.indices, matrix.data, packed)
@@ -84,7 +82,8 @@ class PackedRows(NamedTuple):
         return Csr(indptr, indices, data, self.columns)
 
 
-def _whole_groups(entries):  # type: ignore[no-untyped-def]
+@jit
+def _whole_groups(entries: int) -> int:
     return (entries + GROUP - 1) // GROUP * GROUP
 
 
@@ -99,8 +98,8 @@ def _aligned(size: int) -> NDArray[np.uint32]:
 def row_start(width: int, starts: NDArray[np.int64], row: np.uint64) -> np.uint64:
     """Where in `entries` a row begins."""
     if width:
-        return np.uint64(2) * row * np.uint64(width)
-    return np.uint64(2) * np.uint64(starts[row])
+        return _TWO * row * np.uint64(width)
+    return _TWO * np.uint64(starts[row])
 
 
 @inlined
@@ -119,6 +118,18 @@ def fill_group(
 
 
 @jit
+def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], starts: NDArray[np.int64]) -> int:
+    """Where each row begins if they lie end to end, and where the last one ends."""
+    total = 0
+    for place in range(len(order)):
+        if place + 16 < len(order):
+            prefetch(indptr, order[place + 16])
+        starts[place] = total
+        total += _whole_groups(indptr[order[place] + 1] - indptr[order[place]])
+    return total
+
+
+@jit
 def _pack(
     first: int,
     last: int,
@@ -128,22 +139,21 @@ def _pack(
     data: NDArray[np.float32],
     packed: PackedRows,
 ) -> None:
-    entries, values, counts, starts, width, columns = packed
-    for row in range(first, last):
-        if row + 2 * _AHEAD < last:
-            prefetch(indptr, order[row + 2 * _AHEAD])
+    end = np.uint64(last)
+    for row in range(np.uint64(first), end):
+        if row + _AHEAD + _AHEAD < end:
+            prefetch(indptr, order[row + _AHEAD + _AHEAD])
             soon = indptr[order[row + _AHEAD]]
             prefetch(indices, soon)
             prefetch(data, soon)
-        begin, end = np.uint64(indptr[order[row]]), np.uint64(indptr[order[row] + 1])
-        start = row_start(width, starts, np.uint64(row))
-        to = start
-        for at in range(begin, end):
-            entries[to] = indices[at]
-            values[to + np.uint64(1)] = data[at]
-            to += np.uint64(2)
-        fill_group(entries, values, columns, start, end - begin)
-        counts[row] = end - begin
+        begin = np.uint64(indptr[np.uint64(order[row])])
+        count = np.uint64(indptr[np.uint64(order[row]) + _ONE]) - begin
+        start = row_start(packed.width, packed.starts, row)
+        for entry in range(count):
+            packed.entries[start + _TWO * entry] = indices[begin + entry]
+            packed.values[start + _TWO * entry + _ONE] = data[begin + entry]
+        fill_group(packed.entries, packed.values, packed.columns, start, count)
+        packed.counts[row] = count
 
 
 @jit
@@ -156,14 +166,14 @@ def _unpack(
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
 ) -> None:
-    entries, values, _, starts, width, _ = packed
-    for row in range(first, last):
-        if row + _AHEAD < last:
-            soon = row_start(width, starts, np.uint64(order[row + _AHEAD]))
+    end = np.uint64(last)
+    for row in range(np.uint64(first), end):
+        if row + _AHEAD < end:
+            soon = row_start(packed.width, packed.starts, np.uint64(order[row + _AHEAD]))
             for line in range(3):
-                prefetch(entries, soon + np.uint64(16 * line))
-        at = row_start(width, starts, np.uint64(order[row]))
-        for to in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
-            indices[to] = entries[at]
-            data[to] = values[at + np.uint64(1)]
-            at += np.uint64(2)
+                prefetch(packed.entries, soon + np.uint64(16 * line))
+        at = row_start(packed.width, packed.starts, np.uint64(order[row]))
+        for to in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
+            indices[to] = packed.entries[at]
+            data[to] = packed.values[at + _ONE]
+            at += _TWO
