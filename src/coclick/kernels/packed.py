@@ -38,7 +38,7 @@ class PackedRows(NamedTuple):
     @classmethod
     def empty(cls, rows: int, most: int, columns: int) -> PackedRows:
         """Room for rows of up to `most` entries."""
-        width = _whole_groups(most)
+        width = (most + GROUP - 1) // GROUP * GROUP
         entries = _aligned(2 * rows * width)
         counts = np.zeros(rows, np.uint16)
         return cls(entries, entries.view(np.float32), counts, np.empty(0, np.int64), width, columns)
@@ -53,7 +53,7 @@ class PackedRows(NamedTuple):
             raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
         starts = np.empty(matrix.rows, np.int64)
         total = _lay_out(order, matrix.indptr, starts)
-        if matrix.rows * _whole_groups(longest) <= _MOST_PADDING * total:
+        if matrix.rows * longest <= _MOST_PADDING * total:
             packed = cls.empty(matrix.rows, longest, matrix.columns)
         else:
             entries = _aligned(2 * total)
@@ -82,9 +82,10 @@ class PackedRows(NamedTuple):
         return Csr(indptr, indices, data, self.columns)
 
 
-@jit
-def _whole_groups(entries: int) -> int:
-    return (entries + GROUP - 1) // GROUP * GROUP
+@inlined
+def whole_groups(entries: np.uint64) -> np.uint64:
+    """The room of so many entries."""
+    return (entries + np.uint64(GROUP - 1)) & ~np.uint64(GROUP - 1)
 
 
 def _aligned(size: int) -> NDArray[np.uint32]:
@@ -120,13 +121,13 @@ def fill_group(
 @jit
 def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], starts: NDArray[np.int64]) -> int:
     """Where each row begins if they lie end to end, and where the last one ends."""
-    total = 0
+    total = np.uint64(0)
     for place in range(len(order)):
         if place + 16 < len(order):
             prefetch(indptr, order[place + 16])
         starts[place] = total
-        total += _whole_groups(indptr[order[place] + 1] - indptr[order[place]])
-    return total
+        total += whole_groups(np.uint64(indptr[order[place] + 1] - indptr[order[place]]))
+    return int(total)
 
 
 @jit

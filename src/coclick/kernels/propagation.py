@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import jit
-from coclick.kernels.lanes import LANES, rank
-from coclick.kernels.packed import GROUP, PackedRows, fill_group, row_start
+from coclick.kernels.lanes import rank
+from coclick.kernels.packed import GROUP, PackedRows, row_start, whole_groups
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.topk import ONE, VECTOR, ZERO, keep_largest, padded
@@ -33,12 +33,14 @@ Done = Callable[[int], None]
 
 _AHEAD = np.uint64(16)  # edges between the row that is prefetched and the one that is read
 _LINE = np.uint64(16)  # uint32 numbers in a cache line
-_TWO, _GROUP_ROOM = np.uint64(2), np.uint64(2 * GROUP)
+_TWO, _GROUP = np.uint64(2), np.uint64(GROUP)
 _ROWS = np.uint64(32)  # so many go through the steps together,
 _ENTRIES = np.uint64(
     4096
 )  # or fewer, if they have so many entries: what the steps hand on stays in the cache
+_ALONE = np.uint64(1 << 32)  # instead of a count: the row is another row, and needs no adding up
 _BLOCKS_A_THREAD = 32
+_WORK_OF_A_BLOCK = 16_384  # rows and edges: enough to be worth handing out
 
 
 class Scratch(NamedTuple):
@@ -58,13 +60,12 @@ class Scratch(NamedTuple):
 def make_scratch(columns: int) -> Scratch:
     """Scratch memory for rows over `columns` terms."""
     sums = np.zeros(columns + GROUP, np.float32)
-    sums[columns:] = 1.0  # the terms that fill up groups never look newly touched
-    one_row = columns + GROUP + max(VECTOR, LANES)
+    one_row = columns + 2 * GROUP + VECTOR
     room = int(_ENTRIES) + one_row
     values = np.empty(room, np.float32)
     return Scratch(
         sums,
-        np.empty(room + LANES, np.uint32),
+        np.empty(room, np.uint32),
         values,
         values.view(np.int32),
         np.empty(int(_ROWS), np.uint64),
@@ -84,24 +85,6 @@ def _prefetch_row(rows: PackedRows, row: np.uint64) -> None:
 
 
 @inlined
-def _copy_row(
-    rows: PackedRows,
-    row: np.uint64,
-    weight: np.float32,
-    terms: NDArray[np.uint32],
-    values: NDArray[np.float32],
-    at: np.uint64,
-) -> np.uint64:
-    """The only row of a sum; where its terms end."""
-    start = row_start(rows.width, rows.starts, row)
-    count = np.uint64(rows.counts[row])
-    for entry in range(count):
-        terms[at + entry] = rows.entries[start + _TWO * entry]
-        values[at + entry] = weight * rows.values[start + _TWO * entry + ONE]
-    return at + count
-
-
-@inlined
 def _first_row(
     rows: PackedRows,
     row: np.uint64,
@@ -111,12 +94,13 @@ def _first_row(
     at: np.uint64,
 ) -> np.uint64:
     """The first row of a sum: its terms are all new. Where they end."""
-    start = row_start(rows.width, rows.starts, row)
-    count = np.uint64(rows.counts[row])
-    for entry in range(count):
-        term = rows.entries[start + _TWO * entry]
-        terms[at + entry] = term
-        sums[term] = weight * rows.values[start + _TWO * entry + ONE]
+    start, count = row_start(rows.width, rows.starts, row), np.uint64(rows.counts[row])
+    for group in range(ZERO, count, _GROUP):
+        for entry in range(GROUP):
+            place = group + np.uint64(entry)
+            term = rows.entries[start + _TWO * place]
+            terms[at + place] = term
+            sums[term] = weight * rows.values[start + _TWO * place + ONE]
     return at + count
 
 
@@ -130,12 +114,12 @@ def _add_row(
     end: np.uint64,
 ) -> np.uint64:
     """Add a row to the sums; where the terms touched so far end."""
-    start = row_start(rows.width, rows.starts, row)
-    for group in range(start, start + _TWO * np.uint64(rows.counts[row]), _GROUP_ROOM):
+    start, count = row_start(rows.width, rows.starts, row), np.uint64(rows.counts[row])
+    for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
-            at = group + np.uint64(2 * entry)
-            term = rows.entries[at]
-            added = weight * rows.values[at + ONE]
+            place = start + _TWO * (group + np.uint64(entry))
+            term = rows.entries[place]
+            added = weight * rows.values[place + ONE]
             before = sums[term]
             terms[end] = term
             end += np.uint64((before == np.float32(0)) & (added > np.float32(0)))
@@ -144,14 +128,14 @@ def _add_row(
 
 
 @inlined
-def _scale(values: NDArray[np.float32], start: np.uint64, count: np.uint64) -> np.float32:
+def _scale(values: NDArray[np.float32], start: np.uint64, count: np.uint64, step: np.uint64) -> np.float32:
     """What makes the length of a row 1; two sums side by side, because each waits for its last addition."""
     even, odd = 0.0, 0.0
-    for i in range(start, start + count - (count & ONE), _TWO):
-        even += np.float64(values[i]) * np.float64(values[i])
-        odd += np.float64(values[i + ONE]) * np.float64(values[i + ONE])
-    if count & ONE:
-        even += np.float64(values[start + count - ONE]) * np.float64(values[start + count - ONE])
+    for group in range(ZERO, count, _GROUP):
+        for entry in range(0, GROUP, 2):
+            place = start + step * (group + np.uint64(entry))
+            even += np.float64(values[place]) * np.float64(values[place])
+            odd += np.float64(values[place + step]) * np.float64(values[place + step])
     squares = even + odd
     return np.float32(1.0 / np.sqrt(squares)) if squares > 0.0 else np.float32(1)
 
@@ -162,25 +146,37 @@ def _write_row(
     values: NDArray[np.float32],
     start: np.uint64,
     count: np.uint64,
-    ascend: bool,
     ranks: NDArray[np.uint32],
     row: np.uint64,
     out: PackedRows,
 ) -> None:
-    """Write a row by ascending term; `ascend` says that the terms ascend already."""
-    scale = _scale(values, start, count)
+    """Write a row by ascending term, in whole groups."""
+    for entry in range(GROUP):
+        terms[start + count + np.uint64(entry)] = np.uint32(out.columns + entry)
+        values[start + count + np.uint64(entry)] = np.float32(0)
+    scale = _scale(values, start, count, ONE)
+    rank(terms[start:], whole_groups(count), ranks)
     to = row_start(out.width, out.starts, row)
-    if ascend:
-        for i in range(count):
-            out.entries[to + _TWO * i] = terms[start + i]
-            out.values[to + _TWO * i + ONE] = values[start + i] * scale
-    else:
-        rank(terms[start:], count, ranks)
-        for i in range(count):
-            at = to + _TWO * np.uint64(ranks[i])
-            out.entries[at] = terms[start + i]
-            out.values[at + ONE] = values[start + i] * scale
-    fill_group(out.entries, out.values, out.columns, to, count)
+    for group in range(ZERO, count, _GROUP):
+        for entry in range(GROUP):
+            place = group + np.uint64(entry)
+            at = to + _TWO * np.uint64(ranks[place])
+            out.entries[at] = terms[start + place]
+            out.values[at + ONE] = values[start + place] * scale
+    out.counts[row] = count
+
+
+@inlined
+def _copy_row(rows: PackedRows, other: np.uint64, row: np.uint64, out: PackedRows) -> None:
+    """Write a row that is the sum of one other."""
+    start, count = row_start(rows.width, rows.starts, other), np.uint64(rows.counts[other])
+    scale = _scale(rows.values, start + ONE, count, _TWO)
+    to = row_start(out.width, out.starts, row)
+    for group in range(ZERO, count, _GROUP):
+        for entry in range(GROUP):
+            place = _TWO * (group + np.uint64(entry))
+            out.entries[to + place] = rows.entries[start + place]
+            out.values[to + place + ONE] = rows.values[start + place + ONE] * scale
     out.counts[row] = count
 
 
@@ -211,25 +207,26 @@ def propagate_block(
                     prefetch(rows.starts, later)
                 _prefetch_row(rows, np.uint64(indices[edge]))
             touched = at
-            if end - begin == ONE:
-                touched = _copy_row(rows, np.uint64(indices[begin]), weights[begin], terms, values, at)
-            elif begin < end:
+            alone = end - begin == ONE and np.uint64(rows.counts[np.uint64(indices[begin])]) <= most
+            if begin < end and not alone:
                 touched = _first_row(rows, np.uint64(indices[begin]), weights[begin], sums, terms, at)
                 for edge in range(begin + ONE, end):
                     touched = _add_row(rows, np.uint64(indices[edge]), weights[edge], sums, terms, touched)
                 for i in range(at, touched):
                     values[i] = sums[terms[i]]
                     sums[terms[i]] = np.float32(0)
-            starts[row - before], counts[row - before] = at, touched - at
-            at += padded(touched - at)
+            starts[row - before], counts[row - before] = at, touched - at if not alone else _ALONE
+            at += padded(touched - at + _GROUP)
             row += ONE
         for i in range(row - before):
-            if counts[i] > most:
+            if most < counts[i] < _ALONE:
                 keep_largest(terms, values, keys, starts[i], counts[i], most, tied, tied_terms, ranks)
                 counts[i] = most
         for i in range(row - before):
-            ascend = indptr[before + i + ONE] - indptr[before + i] <= 1
-            _write_row(terms, values, starts[i], counts[i], ascend, ranks, before + i, out)
+            if counts[i] < _ALONE:
+                _write_row(terms, values, starts[i], counts[i], ranks, before + i, out)
+            else:
+                _copy_row(rows, np.uint64(indices[np.uint64(indptr[before + i])]), before + i, out)
 
 
 def propagate(
@@ -248,5 +245,6 @@ def propagate(
         propagate_block(first, last, weights.indptr, weights.indices, weights.data, rows, k, scratch, out)
         spare.append(scratch)
 
-    run_blocks(block, balanced_blocks(weights.indptr, _BLOCKS_A_THREAD * threads()), done)
+    enough = (weights.rows + weights.nnz) // _WORK_OF_A_BLOCK + 1
+    run_blocks(block, balanced_blocks(weights.indptr, min(enough, _BLOCKS_A_THREAD * threads())), done)
     return out
