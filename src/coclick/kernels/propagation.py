@@ -34,10 +34,9 @@ Done = Callable[[int], None]
 _AHEAD = np.uint64(16)  # edges between the row that is prefetched and the one that is read
 _LINE = np.uint64(16)  # uint32 numbers in a cache line
 _TWO, _GROUP = np.uint64(2), np.uint64(GROUP)
-_ROWS = np.uint64(32)  # so many go through the steps together,
-_ENTRIES = np.uint64(
-    4096
-)  # or fewer, if they have so many entries: what the steps hand on stays in the cache
+# So many rows go through the steps together, or fewer if they have so many entries: what the steps hand on
+# stays in the cache.
+_ROWS, _ENTRIES = np.uint64(32), np.uint64(4096)
 _ALONE = np.uint64(1 << 32)  # instead of a count: the row is another row, and needs no adding up
 _BLOCKS_A_THREAD = 32
 _WORK_OF_A_BLOCK = 16_384  # rows and edges: enough to be worth handing out
