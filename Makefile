@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What pip does for packages that are not editable. Where Python may not write it, every start would compile anew.
+BYTECODE := $(BIN)/python -m compileall -q src
 
 .PHONY: help demo setup test check format docs bench soak reproduce clean
 
@@ -57,9 +59,11 @@ clean:
 .venv/demo.done: .venv/made pyproject.toml
 	@echo "installing coclick"
 	@$(PIP) --editable ".[eval,serve]"
+	@$(BYTECODE)
 	@touch $@
 
 .venv/dev.done: .venv/made pyproject.toml
 	@echo "installing coclick with every extra and the development tools"
 	@$(PIP) --editable ".[all,dev]"
+	@$(BYTECODE)
 	@touch $@ .venv/demo.done
