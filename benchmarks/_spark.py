@@ -17,13 +17,13 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from coclick.simulate.shapes import ShapedGraph
-from coclick.spark.engine import ours
-from coclick.spark.links import HEAVY, cut
+from coclick.spark.engine import default_heavy, ours
+from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import pack_csr
-from coclick.spark.step import Step, TopK
+from coclick.spark.step import Step, TopK, with_plan
 from coclick.spark.storage import Work
-from coclick.spark.vectors import rows_of, with_plan
+from coclick.spark.vectors import rows_of
 from coclick.sparse import Csr
 from coclick.text import Tokens
 from coclick.views import count_terms, unit_rows
@@ -100,16 +100,17 @@ class Problem:
 class Ours:
     """The steps of `vpcg` on Spark."""
 
-    def __init__(self, spark: SparkSession, problem: Problem, work: Path, heavy: int = HEAVY) -> None:
+    def __init__(self, spark: SparkSession, problem: Problem, work: Path, heavy: int | None = None) -> None:
         self.work = Work(ours(spark), work.as_uri())
         self.problem = problem
         edges, texts, others = problem.edges, problem.texts, problem.others
+        heavy = heavy or default_heavy(edges.count(), texts.parts)
         to_others = cut(_directed(edges, "other", "text"), others, texts, self.work, "to-others", heavy)
         to_texts = cut(_directed(edges, "text", "other"), texts, others, self.work, "to-texts", heavy)
-        self.start = with_plan(problem.blocks, to_others, self.work, "start")
+        self.start = self.work.saved("start", with_plan(problem.blocks, to_others))
         self.steps = (
-            Step.of(self.work.spark, to_others, to_texts, problem.columns),
-            Step.of(self.work.spark, to_texts, to_others, problem.columns),
+            Step.of(self.work.spark, to_others, to_texts, problem.columns, repeated=True),
+            Step.of(self.work.spark, to_texts, to_others, problem.columns, repeated=True),
         )
 
     def to_others(self, state: DataFrame) -> DataFrame:

@@ -27,7 +27,15 @@ from numpy.typing import NDArray
 from coclick.errors import ArtefactError, UserError
 from coclick.manifest import a_kind
 from coclick.own_views import View, check_name, merged, placed, view_names
-from coclick.parquet import is_parquet, read_edges, read_pairs, read_strings, read_vocab
+from coclick.parquet import (
+    is_parquet,
+    read_daily,
+    read_edges,
+    read_pairs,
+    read_skips,
+    read_strings,
+    read_vocab,
+)
 from coclick.sparse import Csr
 from coclick.store import Artefact, ArtefactWriter, writing
 from coclick.strings import Strings, Vocab
@@ -189,12 +197,15 @@ class ClickGraph:
         fields = source.manifest.get("texts", [])
         texts = {name: read_strings(source, "docs", f"text_{name}") for name in fields}
         pairs = read_pairs(source, *sizes)
+        daily, skips = read_daily(source, pairs), read_skips(source, *sizes)
         return cls(
             queries,
             docs,
             read_edges(source, *sizes),
             texts,
             Pairs(**pairs) if pairs else None,
+            Daily(**daily) if daily else None,
+            Skips(**skips) if skips else None,
             figures=source.manifest.get("figures" if source.kind == "graph" else "build", {}),
             artefact=source,
         )

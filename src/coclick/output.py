@@ -6,7 +6,7 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,16 +45,21 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
         raise UserError("no permission to write here", where=str(place))
     if place != path:
         return
-    if (path / MANIFEST).exists():
+    check_names(str(path), [entry.name for entry in path.iterdir()], _is_ours, force)
+    check_kind(path, kind)
+
+
+def check_names(where: str, names: Sequence[str], is_ours: Callable[[str], bool], force: bool) -> None:
+    """Raise if a directory that holds these files is not to be replaced."""
+    if MANIFEST in names:
         if not force:
-            raise UserError("the output exists", where=str(path), hint="add --force to replace it")
-        check_kind(path, kind)
+            raise UserError("the output exists", where=where, hint="add --force to replace it")
         return
-    foreign = [entry.name for entry in path.iterdir() if not _is_ours(entry.name)]
+    foreign = [name for name in names if not is_ours(name)]
     if foreign:
         raise UserError(
             f"the output directory holds other files ({foreign[0]})",
-            where=str(path),
+            where=where,
             hint="choose a new directory",
         )
 
@@ -85,10 +90,15 @@ def check_kind(path: Path, kind: str | None) -> None:
     """Only a graph may replace a graph and only a model a model; nothing replaces somebody else's files."""
     if not (path / MANIFEST).exists():
         return
-    there = read_manifest(path)["kind"]
-    if kind not in (None, there):
+    if kind is not None:
+        check_replaces(str(path), read_manifest(path)["kind"], kind)
+
+
+def check_replaces(where: str, there: str, kind: str) -> None:
+    """Raise if one kind of artefact would replace another."""
+    if kind != there:
         raise UserError(
-            f"the output is {a_kind(there)}, and {a_kind(str(kind))} does not replace it",
-            where=str(path),
+            f"the output is {a_kind(there)}, and {a_kind(kind)} does not replace it",
+            where=where,
             hint="choose another directory",
         )

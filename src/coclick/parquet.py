@@ -20,7 +20,14 @@ from coclick.store import Artefact
 from coclick.strings import Strings, Vocab
 
 _COLUMN = re.compile(r"[a-z0-9_]+")
-_SORTED_BY = {"edges": "q, d", "pairs": "q, d", "holders": "unit, text"}  # others by id
+_SORTED_BY = {  # others by id
+    "edges": "q, d",
+    "pairs": "q, d",
+    "daily": "q, d, day",
+    "skips": "q, clicked, skipped",
+    "variants": "id, spelling",
+    "holders": "unit, text",
+}
 
 
 def is_parquet(source: Artefact) -> bool:
@@ -115,6 +122,60 @@ def read_pairs(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
     rows = _by_query(source, "pairs", found, queries, docs, np.ones(len(found["q"]), np.float32))
     counts = {name: values.astype(np.int32) for name, values in found.items() if name not in ("q", "d")}
     return {"indptr": rows.indptr, "docs": rows.indices, **counts}
+
+
+def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """The columns of the table of days, if there is one: those of each pair, and their positions."""
+    if not source.table("daily"):
+        return {}
+    found = columns(source, "daily", "* EXCLUDE (positions)" if _has_positions(source) else "*")
+    width = 1 + max(pairs["docs"].max(initial=0), found["d"].max(initial=0))
+    query = np.repeat(np.arange(len(pairs["indptr"]) - 1), np.diff(pairs["indptr"]))
+    owner = found["q"] * width + found["d"]
+    known = query * width + pairs["docs"]
+    if not np.array_equal(owner[np.flatnonzero(np.diff(owner, prepend=-1))], known):
+        raise _damaged(source, "daily")
+    told = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")
+    daily: dict[str, Any] = dict.fromkeys(told)  # None for what the log did not tell
+    daily["indptr"] = np.append(np.searchsorted(owner, known), len(owner)).astype(np.int64)
+    for name, values in found.items():
+        if name not in ("q", "d"):
+            daily[name] = values.astype(np.float32 if name == "clicks" else np.int32)
+    if _has_positions(source):
+        sizes = columns(source, "daily", "len(positions) AS size")["size"]
+        flat = columns(source, "daily", "unnest(positions, recursive := true)")
+        daily["position_indptr"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        daily |= {name: flat[name].astype(np.int32) for name in ("position", "shown")}
+    return daily
+
+
+def _has_positions(source: Artefact) -> bool:
+    import duckdb
+
+    paths = [str(path) for path in source.table("daily")]
+    with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
+        described = connection.execute("DESCRIBE SELECT * FROM read_parquet($paths)", {"paths": paths})
+        return any(name == "positions" for name, *_ in described.fetchall())
+
+
+def read_skips(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[Any]]:
+    """The columns of the table of skips, if there is one."""
+    if not source.table("skips"):
+        return {}
+    found = columns(source, "skips", "q, clicked, skipped, count")
+    for side in ("clicked", "skipped"):
+        ends = {"q": found["q"], "d": found[side]}
+        rows = _by_query(source, "skips", ends, queries, docs, np.ones(len(found["q"]), np.float32))
+    counts = {name: found[name].astype(np.int32) for name in ("clicked", "skipped", "count")}
+    return {"indptr": rows.indptr, **counts}
+
+
+def read_variants(source: Artefact) -> list[tuple[int, str, int]]:
+    """(query, spelling, rows) of every spelling that normalisation merged."""
+    if not source.table("variants"):
+        return []
+    found = columns(source, "variants", "id, spelling, count")
+    return list(zip(*(found[name].tolist() for name in ("id", "spelling", "count")), strict=True))
 
 
 def _by_query(

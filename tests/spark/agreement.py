@@ -1,6 +1,11 @@
 """Whether two trained models are the same, up to rounding: rows by their terms, not by their numbers."""
 
+from dataclasses import fields
+
 import numpy as np
+import pyarrow.parquet as pq
+
+from coclick.logs import variants
 
 TOLERANCE = 1e-5
 AT_THE_EDGE = 1e-6  # entries so near the K-th may be kept by one engine and not by the other
@@ -33,6 +38,36 @@ def assert_same_ranking(first, second, queries, k=10):
         last = b[-1][1] if b else 0.0
         for (doc, score), (other, _) in zip(a, b, strict=True):
             assert doc == other or round(score, 5) in tied or abs(score - last) < TOLERANCE, queries[place]
+
+
+def assert_same_graph(there, here):
+    """The same queries, documents, clicks, texts, counts, days, skips, spellings and rejected rows."""
+    assert there.queries.to_list() == here.queries.to_list()
+    assert there.docs.to_list() == here.docs.to_list()
+    for name in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(there.clicks, name), getattr(here.clicks, name)), name
+    texts = [{name: texts.to_list() for name, texts in graph.texts.items()} for graph in (there, here)]
+    assert texts[0] == texts[1]
+    for name in ("indptr", "docs", "impressions", "users", "sessions", "navigational"):
+        assert np.array_equal(getattr(there.pairs, name), getattr(here.pairs, name)), name
+    for table in ("daily", "skips"):
+        for column in fields(getattr(here, table)):
+            both = [getattr(getattr(graph, table), column.name) for graph in (there, here)]
+            assert np.array_equal(*both) and both[0].dtype == both[1].dtype, (table, column.name)
+    assert variants(there) == variants(here) != []
+    assert_same_rejects(there, here)
+
+
+def assert_same_rejects(there, here):
+    """The same rows, with the same reasons."""
+    for figure in ("rows", "right", "rejected"):
+        assert there.figures[figure] == here.figures[figure], figure
+    columns = ["field", "reason", "raw"]
+    tables = [pq.read_table(path, columns=columns) for path in there.artefact.table("rejects")]
+    ours = [tuple(row.values()) for table in tables for row in table.to_pylist()]
+    theirs = pq.read_table(here.artefact.path / "rejects.parquet", columns=columns).to_pylist()
+    assert sorted(ours) == sorted(tuple(row.values()) for row in theirs)
+    assert len(ours) == there.figures["rows"] - there.figures["right"] > 0
 
 
 def assert_same_model(there, here):

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 WORKERS = 2
-_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:ReservedCodeCacheSize=160m"
 _STARTED_WITHIN = 60  # seconds
 _MASTER = re.compile(r"Starting Spark master at (spark://[\w.]+:\d+)")
 _REGISTERED = re.compile(r"Registering worker")

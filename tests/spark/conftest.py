@@ -3,17 +3,34 @@
 import os
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from benchmarks._event_log import all_logged, tasks
 from coclick import ClickGraph, logs, simulate
 from spark.cluster import Cluster
 
 PARTS = 8
 FEW_PARTS = 3  # where time matters more
 HEAVY = 10  # edges: so low that every test has heavy rows
-_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+CHANGES = [
+    {"query": " \u2122 "},
+    {"query": None},
+    {"doc": None},
+    {"user": None},
+    {"timestamp": None},
+    {"position": -1},
+    {"action": None},
+    {"action": "hover"},  # which is neither shown nor clicked
+    {"action": "hover", "doc": None},  # so nobody minds
+]
+# Bytes: a third of the log's edges takes more, and so do the vectors of a third of its queries.
+LITTLE = 64 << 10
+_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:ReservedCodeCacheSize=160m"
 
 
 def pytest_collection_modifyitems(items):
@@ -26,9 +43,16 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def log(tmp_path_factory) -> Path:
-    """Simulated events with documents."""
+    """Simulated events with documents, and a few rows that are wrong or spelt in another way."""
     place = tmp_path_factory.mktemp("log")
-    simulate.sample(place, queries=200, docs=300, events=4000, force=True)
+    simulate.sample(place, queries=1_500, docs=2_000, events=30_000, force=True)
+    events = pq.read_table(place / "events.parquet")
+    some = events.slice(0, len(CHANGES)).to_pylist()
+    changed = [row | change for row, change in zip(some, CHANGES, strict=True)]
+    changed.append(some[0] | {"action": "click", "query": some[0]["query"].upper()})
+    pq.write_table(
+        pa.concat_tables([events, pa.Table.from_pylist(changed, events.schema)]), place / "events.parquet"
+    )
     return place
 
 
@@ -55,6 +79,7 @@ def start_session(master: str, event_log: Path, **settings: str):
         "spark.driver.extraJavaOptions": _FAST,
         "spark.executor.extraJavaOptions": _FAST,
         "spark.sql.shuffle.partitions": "3",
+        "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than such small tables do
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
@@ -73,10 +98,40 @@ def read_log(spark, log: Path):
     return spark.read.parquet(str(log / "events.parquet")), docs
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def event_log(tmp_path_factory) -> Path:
     """Where Spark notes what its tasks did."""
     return tmp_path_factory.mktemp("events")
+
+
+@pytest.fixture(scope="module")
+def graph(spark, log, tmp_path_factory):
+    """What Spark builds of the log, in the session `spark` of a module."""
+    import coclick.spark
+
+    return coclick.spark.build(spark, *read_log(spark, log), str(tmp_path_factory.mktemp("spark") / "graph"))
+
+
+@pytest.fixture(scope="module")
+def trained(spark, graph, tmp_path_factory):
+    """The directory of a model, trained when a test first asks for it."""
+    import coclick.spark
+
+    @cache
+    def train(spec: str) -> Path:
+        place = tmp_path_factory.mktemp("model") / "model"
+        coclick.spark.train(spark, spec, graph, str(place), parts=FEW_PARTS, heavy=HEAVY)
+        return place
+
+    return train
+
+
+def assert_little_reached_the_driver(spark, event_log: Path) -> None:
+    """No task sent the driver as much as the edges or the vectors of a part of the log's graph are."""
+    all_logged(spark)
+    ended = tasks(event_log)
+    assert sum(task.shuffle_written for task in ended) > 10 * LITTLE
+    assert max(task.result_bytes for task in ended) < LITTLE
 
 
 @pytest.fixture(scope="module")

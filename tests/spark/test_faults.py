@@ -22,11 +22,6 @@ SMALL = 64 << 10
 
 
 @pytest.fixture(scope="module")
-def event_log(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("events")
-
-
-@pytest.fixture(scope="module")
 def spark(cluster, event_log):
     session = start_session(cluster.address, event_log, **cluster.settings())
     yield session

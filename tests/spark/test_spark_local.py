@@ -5,8 +5,8 @@ import pytest
 
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
-from spark.agreement import assert_same_model
-from spark.conftest import FEW_PARTS, HEAVY, PARTS, read_log, start_session
+from spark.agreement import assert_same_graph, assert_same_model, assert_same_rejects
+from spark.conftest import PARTS, assert_little_reached_the_driver, read_log, start_session
 
 
 @pytest.fixture(scope="module")
@@ -16,70 +16,46 @@ def spark(event_log):
     session.stop()
 
 
-@pytest.fixture(scope="module")
-def graph(spark, log, tmp_path_factory):
-    import coclick.spark
-
-    return coclick.spark.build(spark, *read_log(spark, log), str(tmp_path_factory.mktemp("spark") / "graph"))
-
-
 def test_the_graph_is_the_local_one(graph, local_graph):
     opened = ClickGraph.open(graph.path.removeprefix("file:"))
-    assert opened.queries.to_list() == local_graph.queries.to_list()
-    assert opened.docs.to_list() == local_graph.docs.to_list()
-    for name in ("indptr", "indices", "data"):
-        assert np.array_equal(getattr(opened.clicks, name), getattr(local_graph.clicks, name))
-    assert {name: texts.to_list() for name, texts in opened.texts.items()} == {
-        name: texts.to_list() for name, texts in local_graph.texts.items()
-    }
-    for name in ("indptr", "docs", "impressions", "users", "sessions", "navigational"):
-        assert np.array_equal(getattr(opened.pairs, name), getattr(local_graph.pairs, name)), name
-    assert opened.daily is None
-    assert "daily" in opened.figures["left_out"]
+    assert_same_graph(opened, local_graph)
+    assert opened.figures["other_actions"] == local_graph.figures["other_actions"] != {}
 
 
-SPECS = {
-    "vpcg": "vpcg",
-    "propagation": "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)",
-    "rw": "rw(keep=12)",
-    "rmls": "rmls(dim=16,rounds=1,validation=0)",
-}
+WALKS = "rw(keep=12,t=3)"
+SPECS = [
+    "vpcg",
+    "vpcg(start=doc,iterations=2,weight=log1p,k=5,unit_weights=idf)",
+    WALKS,
+    "rmls(dim=16,rounds=1,validation=0)",
+]
 
 
-@pytest.fixture(scope="module")
-def trained(spark, graph, tmp_path_factory):
-    """The directory of a model, trained when a test first asks for it."""
-    import coclick.spark
-
-    place = tmp_path_factory.mktemp("models")
-
-    def train(name):
-        if not (place / name).exists():
-            coclick.spark.train(spark, SPECS[name], graph, str(place / name), parts=FEW_PARTS, heavy=HEAVY)
-        return place / name
-
-    return train
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_model_is_the_local_one(trained, local_graph, spec):
+    assert_same_model(open_model(trained(spec)), create(spec).fit(local_graph))
 
 
-@pytest.mark.parametrize("name", list(SPECS))
-def test_a_model_is_the_local_one(trained, local_graph, name):
-    assert_same_model(open_model(trained(name)), create(SPECS[name]).fit(local_graph))
+def test_no_edge_and_no_vector_reaches_the_driver(spark, trained, event_log):
+    for spec in SPECS:
+        trained(spec)
+    assert_little_reached_the_driver(spark, event_log)
 
 
 def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
     import coclick.spark
 
-    walks, vectors = create(SPECS["rw"]).fit(local_graph), create("vpcg").fit(local_graph)
+    walks, vectors = create(WALKS).fit(local_graph), create("vpcg").fit(local_graph)
     queries, docs = local_graph.queries.to_list(), local_graph.docs.to_list()
-    pairs = [(query, doc) for query in queries[::9] for doc, _ in walks.search(query).hits()]
+    pairs = [(query, doc) for query in queries[::50] for doc, _ in walks.search(query).hits()]
     pairs += [
-        *zip(queries, docs, strict=False),
+        *zip(queries[::9], docs, strict=False),
         (queries[0].upper(), "no such document"),
         ("unheard of", docs[0]),
     ]
     frame = spark.createDataFrame(pairs, "query string, doc string")
     out = str(tmp_path / "scores")
-    rows = coclick.spark.score(spark, [str(trained("vpcg")), str(trained("rw"))], frame, out).collect()
+    rows = coclick.spark.score(spark, [str(trained("vpcg")), str(trained(WALKS))], frame, out).collect()
     assert sorted((row.query, row.doc) for row in rows) == sorted(pairs)
     assert next(row for row in rows if row.query == "unheard of").vpcg is None
     for row in rows:
@@ -141,17 +117,19 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert opened.docs.to_list() == here.docs.to_list()
     assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
     assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
-    for figure in ("rows", "right", "rejected", "pairs_below_thresholds", "clicks_below_thresholds"):
+    assert_same_rejects(opened, here)
+    for figure in ("pairs_below_thresholds", "clicks_below_thresholds"):
         assert there.figures[figure] == here.figures[figure], figure
-    spec = "vpcg(min_texts=1)"  # with fewer queries, and fewer units, than parts
+    spec = "vpcg(min_texts=1,unit_weights=idf)"  # with fewer queries, and fewer units, than parts
     coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=PARTS)
     assert_same_model(open_model(tmp_path / "model"), create(spec).fit(here))
 
 
 def test_a_head_query_is_no_heavy_task(spark, tmp_path):
     """A graph with a Zipf exponent of 1.3: no part has much more than its share, whatever its head."""
-    from coclick.spark.links import Links, Plan, cut
+    from coclick.spark.links import Links, cut
     from coclick.spark.parts import Nodes
+    from coclick.spark.payload import csr_of, unpack
     from coclick.spark.storage import Work
 
     degrees = np.maximum(4000 / np.arange(1, 1001) ** 1.3, 1).astype(int)
@@ -165,8 +143,8 @@ def test_a_head_query_is_no_heavy_task(spark, tmp_path):
         held = np.zeros(PARTS)
         for row in found.links.collect():
             held[row.part] += Links.unpack(bytes(row.payload), queries.rows(row.part), PARTS).rows.nnz
-        for row in found.plans.collect():
-            held[row.part] += Plan.unpack(bytes(row.payload)).sums.nnz
+        for row in found.plans.filter("kind = 'heavy'").collect():
+            held[row.part] += csr_of(unpack(bytes(row.payload))[1:]).nnz
         assert held.sum() == len(edges)
         return held.max() * PARTS / len(edges)
 

@@ -98,7 +98,7 @@ def aggregate(work: Workspace, rows: Rows) -> Known:
     if known.impressions:
         _shown(work, known)
     if known.skips:
-        _skips(work, counts)
+        work.run(f"CREATE TABLE skip AS {rules.skips(counts)} ORDER BY ALL")
     return known
 
 
@@ -124,13 +124,3 @@ def _shown(work: Workspace, known: Known) -> None:
         CREATE TABLE shown AS
         SELECT q::BIGINT * {known.docs} + d AS pair, day::BIGINT * {known.places} + position AS cell
         FROM page ORDER BY pair, cell""")
-
-
-def _skips(work: Workspace, counts: list[str]) -> None:
-    """Joachims' rule: what was clicked is preferred to what stood above it on the page and was not."""
-    work.run(f"""
-        CREATE TABLE skip AS
-        SELECT click.q AS q, click.d AS clicked, passed.d AS skipped, count(*) AS n
-        FROM (SELECT s, q, d, position FROM page WHERE {" + ".join(counts)} = 0 AND position > 0) AS passed
-            JOIN click ON passed.s = click.s AND passed.q = click.q AND passed.position < click.position
-        GROUP BY ALL ORDER BY ALL""")

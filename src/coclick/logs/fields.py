@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from coclick.logs.names import FIELDS
 from coclick.logs.rules import MICRO
 
+BLANK = "query|is blank once normalised"  # found only after a row has its fields
 _MOST = 10**12
 _YEAR_2200 = 7_258_118_400_000_000  # in microseconds
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*")

@@ -11,15 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event
 
-from coclick.logs import scans, ubi
-from coclick.logs.fields import Column, typed, typed_names
+from coclick.logs import rules, scans, ubi
+from coclick.logs.fields import BLANK, Column, typed, typed_names
 from coclick.logs.files import LogFile, check_gzip
 from coclick.logs.names import Action, action_codes
 from coclick.logs.recognise import Found
 from coclick.logs.workspace import Workspace, literal, paths_sql
 
 _MOST_ACTIONS = 20
-_BLANK = "query|is blank once normalised"
 
 
 @dataclass(frozen=True)
@@ -160,9 +159,7 @@ class Rows:
 
         Needs the table `spelling`, which knows the queries that normalisation leaves nothing of.
         """
-        kept = f"({self._act}) IS NOT NULL" if self.has_events else "true"
         blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL)" if "query" in self.fields else "false"
-        wrong = f"({kept} OR action IS NULL)" if "action" in self.fields else "true"
         self.work.run(f"INSERT INTO reject {self._unreadable()}")
         self.work.keep_order(True)
         for group in self._groups:
@@ -171,10 +168,11 @@ class Rows:
                     INSERT INTO reject
                     SELECT file, line, split_part(bad, '|', 1), split_part(bad, '|', 2), raw
                     FROM (
-                        SELECT file, line, raw, CASE WHEN bad IS NOT NULL AND {wrong} THEN bad
-                            WHEN bad IS NULL AND {kept} AND {blank} THEN '{_BLANK}' END AS bad
+                        SELECT * REPLACE (
+                            CASE WHEN bad IS NULL AND {blank} THEN '{BLANK}' ELSE bad END AS bad
+                        ), {self._act} AS act
                         FROM ({group.typed(group.numbered(file))}))
-                    WHERE bad IS NOT NULL""")
+                    WHERE {rules.rejected("action" in self.fields)}""")
         self.work.keep_order(False)
 
 

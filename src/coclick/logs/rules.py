@@ -10,6 +10,7 @@ row, on many each user's own.
     click (s, u, q, d, day, position, c1 …, navigational)   those of them with a click
     clicked (q, d, day, c1 …[, navigational, users])    ci counts the i-th action
     clickers (q, d, users)
+    skip (q, clicked, skipped, n)
 """
 
 from __future__ import annotations
@@ -135,6 +136,21 @@ def weighted_clicks(actions: Sequence[Action]) -> str:
     return f"""
         SELECT q, d, {" + ".join(weighted)} AS clicks, {" + ".join(counts)} AS actions
         FROM clicked GROUP BY q, d"""
+
+
+def skips(counts: Sequence[str]) -> str:
+    """Joachims' rule: what was clicked is preferred to what stood above it on the page and was not."""
+    return f"""
+        SELECT click.q AS q, click.d AS clicked, passed.d AS skipped, count(*) AS n
+        FROM (SELECT s, q, d, position FROM page WHERE {" + ".join(counts)} = 0 AND position > 0) AS passed
+            JOIN click ON passed.s = click.s AND passed.q = click.q AND passed.position < click.position
+        GROUP BY click.q, click.d, passed.d"""
+
+
+def rejected(actions: bool) -> str:
+    """The condition under which a row is rejected: something is wrong with it, and it would have counted.
+    What is wrong with a row of an action that is neither shown nor clicked (`act` is null) matters not."""
+    return "bad IS NOT NULL" + (" AND (act IS NOT NULL OR action IS NULL)" if actions else "")
 
 
 def passes(min_clicks: float, min_users: int) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from coclick.graph import ClickGraph
 from coclick.logs.arrays import Numbering, Streams, write_strings
 from coclick.logs.workspace import Workspace
+from coclick.parquet import is_parquet, read_variants
 from coclick.store import ArtefactWriter
 from coclick.strings import Strings
 
@@ -35,9 +36,11 @@ def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
 
     Rows are all those that spell it so, also those that were rejected for something else.
     """
-    if graph.artefact is None or "variants.query" not in graph.artefact:
-        return []
     source = graph.artefact
+    if source is not None and is_parquet(source):
+        return [(graph.queries[query], raw, count) for query, raw, count in read_variants(source)]
+    if source is None or "variants.query" not in source:
+        return []
     return [
         (graph.queries[query], raw, count)
         for query, raw, count in zip(

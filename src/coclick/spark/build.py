@@ -18,17 +18,17 @@ from pyspark.sql import functions as F
 
 from coclick.errors import UserError
 from coclick.logs import rules
-from coclick.logs.names import ACTIONS, Action, action_codes, weighted_actions
+from coclick.logs.names import Action, weighted_actions
 from coclick.logs.recognise import recognise
 from coclick.spark import documents, events
 from coclick.spark.engine import ours
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import numbered
+from coclick.spark.rows import Rows
 from coclick.spark.storage import Output, output
-from coclick.spark.typed import Typing, described
+from coclick.spark.typed import described
 
-LEFT_OUT = ["daily", "skips", "variants", "rejects", "views"]  # which only the local engine keeps
-_MOST_ACTIONS = 20
+LEFT_OUT = ["views"]  # which only the local engine keeps
 
 
 def build(
@@ -46,8 +46,8 @@ def build(
 ) -> SparkGraph:
     """Build a click graph from a log and write it to the directory `out`, which all workers must reach.
 
-    The log is of aggregated `clicks` or of `events`; parameters mean what they mean to `coclick.build`. The
-    graph has clicks, texts and counts of pairs; `figures["left_out"]` names what only the local engine keeps.
+    The log is of aggregated `clicks` or of `events`; parameters mean what they mean to `coclick.build`.
+    `figures["left_out"]` names what only the local engine keeps.
     """
     started = time.monotonic()
     if format not in ("auto", "clicks", "events"):
@@ -84,48 +84,18 @@ class _Build:
     actions: list[Action]
     figures: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
 
     def read(self, log: DataFrame, places: dict[str, int]) -> None:
         """Rows to typed fields; what is wrong with the others."""
-        chosen = sorted(set(places.values()))
-        quoted = [log[f"`{log.columns[i].replace('`', '``')}`"] for i in chosen]
-        typing = Typing(self.format, {name: chosen.index(place) for name, place in places.items()})
-        rows = self.out.work.saved("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
-        counts: dict[Any, int] = dict(rows.groupBy("bad").count().collect())
-        right = counts.pop(None, 0)
-        reasons = {why.replace("|", " "): n for why, n in counts.items()}
-        rejected = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
-        self.figures |= {
-            "format": self.format,
-            "engine": "spark",
-            "left_out": LEFT_OUT,
-            "rows": right + sum(counts.values()),
-            "right": right,
-            "rejected": dict(rejected),
-        }
-        self.rows = rows.filter("bad IS NULL")
+        rows = Rows(log, self.format, places, self.out)
+        self.figures |= {"format": self.format, "engine": "spark", "left_out": LEFT_OUT}
         if self.format == "events":
             self.figures["actions"] = {action.name: action.weight for action in self.actions}
-            self.rows = self._with_codes(self.rows)
-
-    def _with_codes(self, rows: DataFrame) -> DataFrame:
-        """Rows of actions that matter, with the action's code; the others are counted."""
-        if "action" not in self.fields:
-            return rows.withColumn("act", F.lit(1))
-        counts: dict[str, int] = dict(
-            rows.groupBy("action").count().orderBy(F.desc("count"), "action").collect()
-        )
-        codes = action_codes(counts, self.actions)
-        others = {name: count for name, count in counts.items() if name not in codes}
-        self.figures["other_actions"] = dict(list(others.items())[:_MOST_ACTIONS])
-        for code, action in enumerate(self.actions, 1):
-            if code not in codes.values() and action.name not in ACTIONS:
-                there = ", ".join(self.figures["other_actions"]) or "none but those that count"
-                raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {there}")
-        cases = F.lit(None).cast("int")
-        for name, code in codes.items():
-            cases = F.when(F.col("action") == name, code).otherwise(cases)
-        return rows.withColumn("act", cases).filter("act IS NOT NULL")
+            rows.tell_actions(self.actions)
+        rows.keep_rejected()
+        self.figures |= rows.figures
+        self.rows, self.spellings = rows.right(), rows.spellings()
 
     def add_up(self, min_clicks: float, min_users: int) -> None:
         """Pairs, and of those the edges: both by texts."""
@@ -138,7 +108,7 @@ class _Build:
             self.pairs = pairs.drop("clicks") if self.fields & {"impressions", "users"} else None
         else:
             found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
-            candidates, self.pairs = found
+            candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
         edges = candidates.filter(rules.passes(min_clicks, min_users)).selectExpr("q", "d", "clicks")
         self.edges = self.out.work.saved("edges", edges)
         (pairs_, total), (kept, kept_total) = (
@@ -147,6 +117,7 @@ class _Build:
         )
         if not kept:
             raise self._nothing(pairs_)
+        self.sizes["edges"] = kept
         self.thresholds = min_clicks > 1 or min_users > 1
         self.figures |= {
             "min_clicks": min_clicks,
@@ -175,19 +146,16 @@ class _Build:
             filled = {f"text_{name}": F.coalesce(f"text_{name}", F.lit("")) for name in fields}
             numbers = numbers.join(described_docs, "name", "left").withColumns(filled)
         numbers = out.table("docs", numbers.select("id", "name", *(f"text_{name}" for name in fields)))
-        edges = self._ids(self.edges.withColumn("clicks", F.col("clicks").cast("float")), queries, numbers)
-        self.sizes["edges"] = out.table("edges", edges).count()
+        edges = self.edges.withColumn("clicks", F.col("clicks").cast("float"))
+        out.table("edges", _numbers(edges, queries, numbers))
         if self.pairs is not None:
-            out.table("pairs", self._ids(used, queries, numbers))
+            out.table("pairs", _numbers(used, queries, numbers))
+        if "daily" in self.history:
+            out.table("daily", _numbers(self.history["daily"], queries, numbers))
+        if "skips" in self.history:
+            out.table("skips", _numbers(self.history["skips"], queries, numbers, ("clicked", "skipped")))
+        out.table("variants", self.spellings.join(queries, "text").select("id", "spelling", "count"))
         return fields
-
-    def _ids(self, frame: DataFrame, queries: DataFrame, docs: DataFrame) -> DataFrame:
-        """The same rows with numbers for texts."""
-        counts = [name for name in frame.columns if name not in ("q", "d")]
-        by_query = frame.join(queries.select(F.col("text").alias("q"), F.col("id").alias("query_id")), "q")
-        both = by_query.join(docs.select(F.col("name").alias("d"), F.col("id").alias("doc_id")), "d")
-        renamed = both.select(F.col("query_id").alias("q"), F.col("doc_id").alias("d"), *counts)
-        return renamed.sortWithinPartitions("q", "d")
 
     def _nothing(self, below: int) -> UserError:
         """No edge at all: why?"""
@@ -207,3 +175,16 @@ class _Build:
         return UserError(
             f"{what}, {sum(rejected.values()):,} rejected; commonest reason: {reason} ({count:,})"
         )
+
+
+def _numbers(
+    frame: DataFrame, queries: DataFrame, docs: DataFrame, columns: Sequence[str] = ("d",)
+) -> DataFrame:
+    """The rows of queries that are in the graph, with numbers for texts: `q`, and columns of documents."""
+    frame = frame.join(queries.select(F.col("text").alias("q"), F.col("id").alias("q_id")), "q")
+    for column in columns:
+        named = docs.select(F.col("name").alias(column), F.col("id").alias(f"{column}_id"))
+        frame = frame.join(named, column)
+    ids = ["q", *columns]
+    kept = [name for name in frame.columns if name not in ids and name.removesuffix("_id") not in ids]
+    return frame.select(*(F.col(f"{name}_id").alias(name) for name in ids), *kept).sortWithinPartitions(*ids)

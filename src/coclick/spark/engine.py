@@ -22,6 +22,7 @@ _QUIET = {
 }
 LEAST_PARTS = 8
 _EDGES_A_PART = 4_000_000
+_LEAST_HEAVY = 10_000  # edges
 
 
 def started(master: str) -> SparkSession:
@@ -51,3 +52,9 @@ def ours(spark: SparkSession) -> SparkSession:
 def default_parts(spark: SparkSession, edges: int) -> int:
     """A part for every core, and for every four million edges; never fewer than eight."""
     return max(LEAST_PARTS, spark.sparkContext.defaultParallelism, -(-edges // _EDGES_A_PART))
+
+
+def default_heavy(edges: int, parts: int) -> int:
+    """A quarter of a part's share of the edges: so no row adds more than a quarter to the work of its part,
+    and a part has about four rows at most that come in pieces. Small rows are never worth the pieces."""
+    return max(_LEAST_HEAVY, edges // (4 * parts))

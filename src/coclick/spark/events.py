@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -15,16 +16,23 @@ _DIV = "div"
 _COLUMNS = {"user": "usr AS u", "timestamp": "ts AS t", "position": "position"}
 
 
+@dataclass(frozen=True)
+class Found:
+    """What an event log tells, by texts; what it cannot tell is left out, not invented."""
+
+    candidates: DataFrame  # q, d, clicks, actions[, users]: the clicked pairs
+    pairs: DataFrame | None  # q, d and their counts: all that were shown or clicked
+    history: dict[str, DataFrame]  # daily and skips
+
+
 def aggregate(
     spark: SparkSession, rows: DataFrame, fields: set[str], actions: Sequence[Action], work: Work
-) -> tuple[DataFrame, DataFrame | None]:
-    """The clicked pairs (q, d, clicks, actions[, users]), and all pairs with their counts, if any."""
+) -> Found:
+    """Add up the events."""
     columns = [sql for name, sql in _COLUMNS.items() if name in fields]
     rows.selectExpr("query AS q", "doc AS d", "act AS a", *columns).createOrReplaceTempView("event")
-    lowest = None
-    if "position" in fields:
-        lowest = spark.sql("SELECT min(position) FROM event").collect()[0][0]
-    impressions = spark.sql("SELECT 1 FROM event WHERE a = 0 LIMIT 1").count() > 0
+    lowest_position = "min(position)" if "position" in fields else "NULL"
+    lowest, impressions = spark.sql(f"SELECT {lowest_position}, bool_or(a = 0) FROM event").collect()[0]
     users, days = "user" in fields, "timestamp" in fields
     sessions = users and days
     counts = rules.action_counts(actions)
@@ -41,8 +49,13 @@ def aggregate(
         _view(spark, work, "clickers", rules.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
     if not (impressions or users or days):
-        return candidates, None
-    return candidates, _pairs(spark, impressions, users, sessions)
+        return Found(candidates, None, {})
+    positions = bool(impressions) and lowest is not None
+    daily = work.saved("daily", _daily(spark, actions, bool(impressions), users, sessions, positions))
+    history = {"daily": daily} if days else {}
+    if sessions and positions:
+        history["skips"] = spark.sql(rules.skips(counts)).withColumnRenamed("n", "count")
+    return Found(candidates, _pairs(spark, daily, users), history)
 
 
 # Each user's sessions have numbers of their own, so that nothing is sorted as a whole.
@@ -56,28 +69,57 @@ def _view(spark: SparkSession, work: Work, name: str, sql: str) -> None:
     work.saved(name, spark.sql(sql)).createOrReplaceTempView(name)
 
 
-def _pairs(spark: SparkSession, impressions: bool, users: bool, sessions: bool) -> DataFrame:
-    """Every pair that was shown or clicked: impressions, users, sessions, navigational clicks."""
+def _daily(
+    spark: SparkSession,
+    actions: Sequence[Action],
+    impressions: bool,
+    users: bool,
+    sessions: bool,
+    positions: bool,
+) -> DataFrame:
+    """The days of every pair that was shown or clicked, each with its counts and a histogram of positions."""
     key = ["q", "d", "day"]
-    days = spark.table("clicked").select(
-        *key,
-        F.lit(1).alias("clicked"),
-        (F.col("navigational") if sessions else F.lit(0)).alias("navigational"),
-    )
-    if impressions:
-        days = days.join(spark.table("page").groupBy(*key).count(), key, "full")
-        # Without sessions, a click on a day that shows no impression is one.
-        shown = F.col("count") if sessions else F.greatest("count", "clicked")
-    else:
-        shown = F.lit(0)
-    sums = {"impressions": F.sum(F.coalesce(shown, F.lit(0)))} if impressions else {}
+    weighted = F.lit(0.0)
+    for name, action in zip(rules.action_counts(actions), actions, strict=True):
+        weighted += F.lit(float(action.weight)) * F.col(name)
+    counts = {"clicks": weighted.cast("float")}
+    if users:
+        counts["users"] = F.col("users")
     if sessions:
-        sums["navigational"] = F.sum(F.coalesce("navigational", F.lit(0)))
-    pairs = days.groupBy("q", "d").agg(
-        F.count("*").alias("days"), *(total.cast("long").alias(name) for name, total in sums.items())
+        counts["navigational"] = F.col("navigational")
+    clicked = spark.table("clicked").select(*key, *(value.alias(name) for name, value in counts.items()))
+    if not impressions:
+        return clicked
+    shown = spark.table("page").groupBy(*key).agg(F.count("*").alias("impressions"))
+    if positions:
+        shown = _with_positions(spark.table("page"), key)
+    days = clicked.withColumn("clicked", F.lit(1)).join(shown, key, "full")
+    # Without sessions, a click on a day that shows no impression is one.
+    seen = F.col("impressions") if sessions else F.greatest("impressions", "clicked")
+    filled = {name: F.coalesce(name, F.lit(0)).cast(kind) for name, kind in clicked.dtypes if name in counts}
+    filled["impressions"] = F.coalesce(seen, F.lit(0))
+    if sessions:  # a document counts once a page, and a page is of one session
+        filled["sessions"] = filled["impressions"]
+    if positions:
+        filled["positions"] = F.coalesce("positions", F.array())
+    return days.withColumns(filled).drop("clicked")
+
+
+def _with_positions(page: DataFrame, key: list[str]) -> DataFrame:
+    """Impressions by pair and day, and how many of them were at each position that is known."""
+    by_position = page.groupBy(*key, "position").count()
+    stand = F.when(F.col("position") > 0, F.struct("position", F.col("count").cast("int").alias("shown")))
+    return by_position.groupBy(*key).agg(
+        F.sum("count").alias("impressions"), F.sort_array(F.collect_list(stand)).alias("positions")
     )
-    if impressions and sessions:  # a document counts once a page, and a page is of one session
-        pairs = pairs.withColumn("sessions", F.col("impressions"))
+
+
+def _pairs(spark: SparkSession, daily: DataFrame, users: bool) -> DataFrame:
+    """Every pair that was shown or clicked: its days added up, but for users, who come again."""
+    summed = [name for name in ("impressions", "sessions", "navigational") if name in daily.columns]
+    pairs = daily.groupBy("q", "d").agg(
+        F.count("*").alias("days"), *(F.sum(name).cast("long").alias(name) for name in summed)
+    )
     if users:
         pairs = pairs.join(spark.table("clickers"), ["q", "d"], "left")
         pairs = pairs.withColumn("users", F.coalesce("users", F.lit(0)))

@@ -7,7 +7,6 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +20,16 @@ from coclick.kernels.threads import set_threads
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import numbered
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, column, pack_csr, unpack_csr
+from coclick.spark.payload import column
 from coclick.spark.storage import Output, Work
-from coclick.spark.words import BLOCK, count_words, in_parts, tokens_of
+from coclick.spark.vectors import ENTRIES, entry_table
+from coclick.spark.words import count_words, in_parts, tokens_of
 from coclick.text import Analyzer
 from coclick.views import choose_fields, count_terms, tf_idf
 
 _VIEWS = ("words", "clicks")
 _TF = "log"
 _MOST = 2**31 - 1
-_ENTRIES = "node long, feature long, weight float"
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,8 @@ def _words(
         numbers = table.select(F.col("text").alias("term"), "id", F.col(f"{side}_idf").alias("idf"))
         known = counts.select("part", "term").distinct().join(numbers, "term")
         blocks = frame.groupBy("part").cogroup(known.repartitionById(of.parts, "part").groupBy("part"))
-        frames.append(blocks.applyInArrow(_weigher(analyzer, size), BLOCK).mapInArrow(_Entries(of), _ENTRIES))
+        entries = blocks.applyInArrow(_weigher(analyzer, size, of), ENTRIES)
+        frames.append(entries.toDF("node", "feature", "weight"))
     return frames, size
 
 
@@ -138,19 +138,14 @@ def _vocabulary(counted: list[DataFrame], work: Work) -> tuple[DataFrame, int]:
     return numbered(terms, ["text"], work, "terms")
 
 
-def _weigher(analyzer: Analyzer, size: int) -> Any:
+def _weigher(analyzer: Analyzer, size: int, nodes: Nodes) -> Any:
     def rows(key: tuple[pa.Scalar, ...], texts: pa.Table, known: pa.Table) -> pa.Table:
         set_threads(1)
         idf = np.zeros(size, np.float32)
         idf[column(known, "id")] = column(known, "idf")
         tokens = tokens_of(texts.sort_by("id"), known, analyzer)
         found = tf_idf(count_terms(tokens, size), idf, _TF)
-        return pa.table(
-            {
-                "part": pa.array([key[0].as_py()], pa.int32()),
-                "vectors": pa.array([pack_csr(found)], pa.binary()),
-            }
-        )
+        return entry_table(nodes.ids(key[0].as_py()), found)
 
     return rows
 
@@ -173,25 +168,6 @@ def _unit_rows(entries: DataFrame) -> DataFrame:
     lengths = entries.groupBy("node").agg(F.sqrt(F.sum(square)).alias("length"))
     scaled = (F.col("weight") / F.col("length")).cast("float")
     return entries.join(lengths, "node").select("node", "feature", scaled.alias("weight"))
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """From blocks of rows to entries."""
-
-    nodes: Nodes
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
-                rows = unpack_csr(payload)
-                yield pa.record_batch(
-                    {
-                        "node": pa.array(np.repeat(self.nodes.ids(part), rows.lengths())),
-                        "feature": pa.array(rows.indices.astype(np.int64)),
-                        "weight": pa.array(rows.data),
-                    }
-                )
 
 
 def _json(**values: Any) -> dict[str, Any]:

@@ -8,6 +8,11 @@ to each part that needs it, however many edges wait for it there: the least that
 A target with more than `heavy` edges would make its part slow, and such a head is in every click log. Its
 edges lie with their sources instead. There they are added up, and only one sum a part and heavy target
 travels.
+
+    kind     part        other       payload
+    links    targets'                the links of the part
+    route    sources'    targets'    which rows of `part` the part `other` needs
+    heavy    sources'                the heavy targets, and which rows of `part` each of them sums
 """
 
 from __future__ import annotations
@@ -27,9 +32,7 @@ from coclick.spark.payload import cells, column, csr_arrays, csr_of, pack, unpac
 from coclick.spark.storage import Work
 from coclick.sparse import Csr
 
-HEAVY = 1_000_000  # edges
-_CUT = "kind string, part int, other int, payload binary"
-_BLOCK = "part int, kind string, payload binary"
+_PIECE = "part int, kind string, other int, payload binary"
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,21 @@ class Plan:
         sums, order, rows = csr_of(rest[:4]), rest[4], rest[5:]
         return cls(dict(zip(order.tolist(), rows, strict=True)), heavy, sums)
 
+    @classmethod
+    def gather(cls, pieces: pa.Table) -> Plan:
+        """From the pieces of a part; pieces of other kinds do not matter."""
+        routes: dict[int, NDArray[np.int32]] = {}
+        heavy, sums = np.empty(0, np.int64), None
+        for kind, other, payload in zip(
+            pieces["kind"].to_pylist(), pieces["other"].to_pylist(), cells(pieces, "payload"), strict=True
+        ):
+            if kind == "route":
+                routes[other] = unpack(payload)[0]
+            elif kind == "heavy":
+                heavy, *arrays = unpack(payload)
+                sums = csr_of(arrays)
+        return cls(dict(sorted(routes.items())), heavy, sums)
+
     def partial_sums(self, vectors: Csr) -> Csr:
         """For each heavy target the weighted sum of this part's vectors, with nothing pruned."""
         if self.sums is None or not len(self.heavy):
@@ -91,36 +109,39 @@ class Plan:
 
 @dataclass(frozen=True)
 class Cut:
-    """A matrix in blocks: `links` by the part of the targets, `plans` by the part of the sources."""
+    """A matrix in pieces (part, kind, other, payload)."""
 
     targets: Nodes
     sources: Nodes
-    links: DataFrame  # part, kind, payload
-    plans: DataFrame
+    links: DataFrame  # with the parts of the targets
+    plans: DataFrame  # routes and heavy rows, with the parts of the sources
 
 
-def cut(edges: DataFrame, targets: Nodes, sources: Nodes, work: Work, name: str, heavy: int = HEAVY) -> Cut:
-    """Cut a matrix given as (target, source, weight)."""
+def piece(blocks: DataFrame, column: str) -> DataFrame:
+    """A column of blocks as pieces, to lie with those of a cut; their kind is the column's name."""
+    return blocks.select(
+        "part", F.lit(column).alias("kind"), F.lit(-1).alias("other"), F.col(column).alias("payload")
+    )
+
+
+def cut(
+    edges: DataFrame, targets: Nodes, sources: Nodes, work: Work, name: str, heavy: int | None = None
+) -> Cut:
+    """Cut a matrix given as (target, source, weight); by default no row of it is heavy."""
     parts = targets.parts
-    light = edges.withColumn("heavy", F.lit(False))
-    placed = (
-        _with_heads(edges, heavy) if sources.count > heavy else light
-    )  # a row has no more edges than sources
+    if heavy is not None and sources.count > heavy:  # a row has no more edges than sources
+        placed = _with_heads(edges, heavy)
+    else:
+        placed = edges.withColumn("heavy", F.lit(False))
     home = F.when(F.col("heavy"), F.col("source")).otherwise(F.col("target"))
     placed = placed.withColumn("part", (home % parts).cast("int"))
 
     def blocks(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         return _cut_part(key[0].as_py(), table, targets, sources)
 
-    pieces = placed.repartitionById(parts, "part").groupBy("part").applyInArrow(blocks, _CUT)
+    pieces = placed.repartitionById(parts, "part").groupBy("part").applyInArrow(blocks, _PIECE)
     pieces = work.saved(name, pieces)
-    plans = pieces.filter("kind <> 'links'").repartitionById(parts, "part").groupBy("part")
-    return Cut(
-        targets,
-        sources,
-        pieces.filter("kind = 'links'").select("part", "kind", "payload"),
-        plans.applyInArrow(_gather_plan, _BLOCK),
-    )
+    return Cut(targets, sources, pieces.filter("kind = 'links'"), pieces.filter("kind <> 'links'"))
 
 
 def _with_heads(edges: DataFrame, heavy: int) -> DataFrame:
@@ -143,8 +164,8 @@ def _cut_part(part: int, table: pa.Table, targets: Nodes, sources: Nodes) -> pa.
     kinds, owners, others, payloads = zip(*found, strict=True) if found else ((), (), (), ())
     return pa.table(
         {
-            "kind": pa.array(kinds, pa.string()),
             "part": pa.array(owners, pa.int32()),
+            "kind": pa.array(kinds, pa.string()),
             "other": pa.array(others, pa.int32()),
             "payload": pa.array(payloads, pa.binary()),
         }
@@ -180,30 +201,3 @@ def _sums(
     heads, counts = np.unique(target, return_counts=True)
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return heads, Csr(indptr, row[order].astype(np.int32), weight[order], rows)
-
-
-def _gather_plan(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-    """All that a part sends, in one block."""
-    routes: dict[int, NDArray[np.int32]] = {}
-    plan = Plan()
-    for kind, other, payload in zip(
-        table["kind"].to_pylist(), table["other"].to_pylist(), cells(table, "payload"), strict=True
-    ):
-        if kind == "route":
-            routes[other] = unpack(payload)[0]
-        else:
-            heavy, *sums = unpack(payload)
-            plan = Plan({}, heavy, csr_of(sums))
-    whole = Plan(dict(sorted(routes.items())), plan.heavy, plan.sums)
-    return block_table(key[0].as_py(), "plan", whole.pack())
-
-
-def block_table(part: int, kind: str, payload: bytes) -> pa.Table:
-    """One block as a table of one row."""
-    return pa.table(
-        {
-            "part": pa.array([part], pa.int32()),
-            "kind": pa.array([kind], pa.string()),
-            "payload": pa.array([payload], pa.binary()),
-        }
-    )

@@ -20,12 +20,11 @@ from pyspark.storagelevel import StorageLevel
 
 from coclick.kernels.regression import UnitRegression
 from coclick.kernels.threads import set_threads
-from coclick.spark.links import Links, Plan, cut
+from coclick.spark.links import Links, Plan, cut, piece
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, csr_arrays, csr_of, pack, unpack, unpack_csr
-from coclick.spark.step import Emit, received_rows
+from coclick.spark.step import MESSAGE, message, messages_of, received_rows
 from coclick.spark.storage import Work
-from coclick.spark.vectors import with_plan
 
 if TYPE_CHECKING:
     from coclick.spark.units import Lesson
@@ -35,7 +34,6 @@ Floats = NDArray[np.float64]
 MOST_ROUNDS = 50
 TOLERANCE = 1e-5
 _VALUES = "part int, values binary"
-_MESSAGE = "part int, sender int, payload binary"
 _STATE = "part int, values binary, plan binary, sums array<double>"
 
 
@@ -54,9 +52,9 @@ def unit_weights(
     blocks = kept.repartitionById(parts, "part").groupBy("part")
     if weighting == "equal":
         return lesson.work.saved("weights", blocks.applyInArrow(_prior(None), _VALUES)), {}
-    prior = lesson.work.saved("prior", blocks.applyInArrow(_prior(texts.count), _VALUES))
+    prior = blocks.applyInArrow(_prior(texts.count), _VALUES)
     if weighting == "idf":
-        return prior, {}
+        return lesson.work.saved("weights", prior), {}
     return _Regression(lesson, nodes, texts).solve(prior, held, vectors, targets)
 
 
@@ -122,8 +120,7 @@ class _Regression:
             F.col("unit").alias("source"),
             F.lit(1.0).cast("float").alias("weight"),
         )
-        never = self.nodes.count + 1  # no text has so many units
-        to_texts = cut(edges, self.texts, self.nodes, work, "regression", never)
+        to_texts = cut(edges, self.texts, self.nodes, work, "regression")
         lessons = self._lessons(to_texts, vectors, targets)
         state = _start(prior, vectors, to_texts.plans, self.nodes.parts, work)
         state, (length, fit) = self._round(state, lessons, _Round("probe", self.rho), "probe")
@@ -151,24 +148,22 @@ class _Regression:
     def _lessons(self, to_texts: Any, vectors: DataFrame, targets: DataFrame) -> DataFrame:
         """With each part of the texts: their units, those units' vectors, and the texts' own."""
         parts, columns, texts = self.nodes.parts, self.lesson.words.size, self.texts
-        work, senders = self.lesson.work, self.nodes.parts
-        start = with_plan(vectors, to_texts, work, "units-for-texts")
-        own = targets.select("part", F.lit("targets").alias("kind"), F.col("vectors").alias("payload"))
-        blocks = own.union(to_texts.links).repartitionById(parts, "part").groupBy("part")
+        own = piece(targets, "vectors").union(to_texts.links)
+        blocks = own.repartitionById(parts, "part").groupBy("part")
 
         def lesson(key: tuple[pa.Scalar, ...], held: pa.Table, messages: pa.Table) -> pa.Table:
             part = key[0].as_py()
             payloads = dict(zip(held["kind"].to_pylist(), cells(held, "payload"), strict=True))
-            links = Links.unpack(payloads.get("links"), texts.rows(part), senders)
+            links = Links.unpack(payloads.get("links"), texts.rows(part), parts)
             units = received_rows(links, messages, columns)
-            own = unpack_csr(payloads["targets"])
+            own = unpack_csr(payloads["vectors"])
             arrays = [links.expected, *csr_arrays(links.rows), *csr_arrays(units), *csr_arrays(own)]
             return pa.table(
                 {"part": pa.array([part], pa.int32()), "values": pa.array([pack(arrays)], pa.binary())}
             )
 
-        sent = start.mapInArrow(Emit(parts), _MESSAGE).repartitionById(parts, "part").groupBy("part")
-        lessons = work.saved("lessons", blocks.cogroup(sent).applyInArrow(lesson, _VALUES))
+        sent = messages_of(vectors, to_texts).repartitionById(parts, "part").groupBy("part")
+        lessons = blocks.cogroup(sent).applyInArrow(lesson, _VALUES)
         return lessons.repartitionById(parts, "part").persist(StorageLevel.DISK_ONLY)
 
     def _round(
@@ -176,13 +171,13 @@ class _Regression:
     ) -> tuple[DataFrame, list[float]]:
         """Send, apply, return, add up: the new state, and the sums that the driver decides by."""
         parts = self.nodes.parts
-        sent = state.mapInArrow(_Send(told), _MESSAGE).repartitionById(parts, "part").groupBy("part")
+        sent = state.mapInArrow(_Send(told), MESSAGE).repartitionById(parts, "part").groupBy("part")
         probe = told.kind == "probe"
         back = (
             lessons.groupBy("part")
             .cogroup(sent)
             .applyInArrow(
-                lambda key, lessons, messages: _teach(key[0].as_py(), lessons, messages, probe), _MESSAGE
+                lambda key, lessons, messages: _teach(key[0].as_py(), lessons, messages, probe), MESSAGE
             )
         )
         own = state.repartitionById(parts, "part").groupBy("part")
@@ -196,19 +191,14 @@ class _Regression:
 
 def _start(prior: DataFrame, vectors: DataFrame, plans: DataFrame, parts: int, work: Work) -> DataFrame:
     """The state before the first round: prior weights, and the squared lengths of the units' vectors."""
-    kinds = {"prior": prior.select("part", F.col("values").alias("payload"))}
-    kinds["vectors"] = vectors.select("part", F.col("vectors").alias("payload"))
-    together = plans.select("part", "kind", "payload")
-    for kind, frame in kinds.items():
-        together = together.union(frame.select("part", F.lit(kind).alias("kind"), "payload"))
+    together = plans.union(piece(vectors, "vectors")).union(piece(prior, "values"))
 
     def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         held = dict(zip(table["kind"].to_pylist(), cells(table, "payload"), strict=True))
         rows = unpack_csr(held["vectors"])
         squares = rows.with_data(rows.data * rows.data).row_sums()
-        plan = held["plan"].to_pybytes() if "plan" in held else Plan().pack()
-        prior = unpack(held["prior"])[0] if "prior" in held else np.empty(0)  # a part without units
-        return _state_table(key[0].as_py(), [prior, squares], plan, [])
+        prior = unpack(held["values"])[0] if "values" in held else np.empty(0)  # a part without units
+        return _state_table(key[0].as_py(), [prior, squares], Plan.gather(table).pack(), [])
 
     blocks = together.repartitionById(parts, "part").groupBy("part")
     return work.saved("regression-start", blocks.applyInArrow(state, _STATE))
@@ -238,17 +228,7 @@ class _Send:
             ):
                 sent = self.told.begin(unpack(values))[self.told.sent]
                 for receiver, rows in Plan.unpack(plan).routes.items():
-                    yield _message(receiver, part, [sent[rows]])
-
-
-def _message(receiver: int, sender: int, arrays: list[Floats]) -> pa.RecordBatch:
-    return pa.record_batch(
-        {
-            "part": pa.array([receiver], pa.int32()),
-            "sender": pa.array([sender], pa.int32()),
-            "payload": pa.array([pack(arrays)], pa.binary()),
-        }
-    )
+                    yield message(receiver, part, pack([sent[rows]]))
 
 
 def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.Table:
@@ -269,10 +249,10 @@ def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.
         found = [equations.right_side(), *found, counts]
     ends = np.cumsum(expected)
     back = [
-        _message(home, part, [array[ends[home] - expected[home] : ends[home]] for array in found])
+        message(home, part, pack([array[ends[home] - expected[home] : ends[home]] for array in found]))
         for home in np.flatnonzero(expected).tolist()
     ]
-    return pa.Table.from_batches(back, _message(0, 0, []).schema)
+    return pa.Table.from_batches(back, message(0, 0, b"").schema)
 
 
 def _gather(part: int, state: pa.Table, messages: pa.Table, told: _Round) -> pa.Table:

@@ -31,7 +31,7 @@ from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, pack, pack_csr, unpack, unpack_csr
 from coclick.spark.step import Step, Sum
 from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import rows_of, with_plan
+from coclick.spark.vectors import rows_of
 from coclick.spark.words import BLOCK
 from coclick.sparse import Csr
 from coclick.text import Analyzer
@@ -49,8 +49,7 @@ def learn(model: RMLS, graph: SparkGraph, out: Output, parts: int, heavy: int) -
     maps = chain.half_rounds(halves)
     state: dict[str, Any] = {"features_": found.entry, "approximate_": {"type": "json", "value": None}}
     for name, side, learned in (("query", found.queries, maps[0]), ("doc", found.docs, maps[1])):
-        images = chain.images(side, learned, name)
-        out.table(f"{name}_vectors", rows_of(images, side.nodes))
+        out.table(f"{name}_vectors", chain.images(side, learned, name))
         out.table(f"{name}_map", rows_of(learned, side.features))
         out.table(f"{name}_features", _feature_rows(side))
         shape = side.features.count, model.dim
@@ -114,10 +113,10 @@ class _Chain:
         return maps
 
     def images(self, side: Side, map_rows: DataFrame, name: str) -> DataFrame:
-        """The images of a side's nodes; faint ones are zero."""
+        """The images of a side's nodes as a table; faint ones are zero."""
         to_nodes = self._cut(side, "node", f"{name}-images")
-        rows = self._run(map_rows, [to_nodes], f"{name}-images")
-        return rows.mapInArrow(_Faint(FAINT * self.model.theta), BLOCK)
+        images = self._run(map_rows, [to_nodes], f"{name}-images")
+        return rows_of(images, side.nodes, _Faint(FAINT * self.model.theta))
 
     def _way(self, start: Side, end: Side, target: str, source: str) -> Callable[[DataFrame, str], DataFrame]:
         """From the features of one side to those of the other."""
@@ -131,12 +130,12 @@ class _Chain:
 
     def _run(self, rows: DataFrame, cuts: Sequence[Cut], name: str) -> DataFrame:
         """Rows times one matrix after the other."""
-        state = with_plan(rows, cuts[0], self.work, f"{name}-from")
+        state = rows
         for number, matrix in enumerate(cuts):
             then = cuts[number + 1] if number + 1 < len(cuts) else None
             step = Step.of(self.graph.spark, matrix, then, self.model.dim)
-            state = step.run(state, Sum(), self.work, f"{name}-{number}")
-            step.done()
+            run = step.run if number else step.run_from
+            state = run(state, Sum(), self.work, f"{name}-{number}")
         return state.select("part", "vectors")
 
     def _cut(self, side: Side, target: str, name: str) -> Cut:
@@ -213,13 +212,10 @@ class _Faint:
 
     length: float
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
-                rows = unpack_csr(payload)
-                lengths: NDArray[np.float64] = np.sqrt(rows.with_data(rows.data * rows.data).row_sums())
-                kept = np.where(lengths > self.length, np.arange(rows.rows), -1)
-                yield _block(part, rows.take(kept)).to_batches()[0]
+    def __call__(self, rows: Csr) -> Csr:
+        """The same rows without them."""
+        lengths: NDArray[np.float64] = np.sqrt(rows.with_data(rows.data * rows.data).row_sums())
+        return rows.take(np.where(lengths > self.length, np.arange(rows.rows), -1))
 
 
 def _feature_rows(side: Side) -> DataFrame:

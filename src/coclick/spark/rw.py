@@ -11,27 +11,24 @@ Training has nothing to learn but the sums by which transitions are scaled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from coclick.models.rw import RandomWalk
+from coclick.spark.engine import default_heavy
 from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned
-from coclick.spark.links import HEAVY, Cut, cut
+from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, column, pack_csr, unpack_csr
+from coclick.spark.payload import column, pack_csr
 from coclick.spark.step import Step, Sum
 from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import with_plan
+from coclick.spark.vectors import entries_of
 from coclick.spark.words import BLOCK
 from coclick.sparse import Csr
-
-_ENTRIES = "node long, walk long, value float"
 
 
 def learn(model: RandomWalk, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
@@ -57,19 +54,25 @@ class Walks:
     sums: tuple[DataFrame, DataFrame]  # id, value: the clicks of queries, and of documents
     queries: int
     docs: int
+    edge_count: int
 
     def run(self, starts: DataFrame, count: int, parts: int, work: Work) -> DataFrame:
         """Where walks (walk, node) are in the end among documents: (walk, doc, score)."""
         nodes = Nodes(self.queries + self.docs, parts)
-        matrix = cut(self._transitions(), nodes, nodes, work, "transitions", HEAVY)
-        step = Step.of(self.spark, matrix, matrix, count)
+        heavy = default_heavy(self.edge_count, parts)
+        matrix = cut(self._transitions(), nodes, nodes, work, "transitions", heavy)
+        step = Step.of(self.spark, matrix, matrix, count, repeated=True)
         entries = starts.select("node", "walk", F.lit(1.0).cast("float").alias("value"))
-        state = with_plan(_blocks(entries, nodes, count), matrix, work, "walks-0")
-        for number in range(1, self.model.t + 1):
-            if number > 1:
-                state = self._pruned(state, nodes, count, work, matrix, number)
-            state = step.run(state, Sum(), work, f"walks-{number}")
-        found = state.mapInArrow(_Entries(nodes), _ENTRIES).filter(F.col("node") >= self.queries)
+        state = step.run_from(_blocks(entries, nodes, count), Sum(), work, "walks-1")
+        for number in range(2, self.model.t + 1):
+            pruned = self._pruned(state, nodes, count)
+            name = f"walks-{number}"
+            if pruned is None:
+                state = step.run(state, Sum(), work, name)
+            else:
+                state = step.run_from(pruned, Sum(), work, name)
+        step.done()
+        found = _entries(state, nodes).filter(F.col("node") >= self.queries)
         doc = (F.col("node") - self.queries).alias("doc")
         return found.select("walk", doc, F.col("value").alias("score"))
 
@@ -94,39 +97,19 @@ class Walks:
         )
         return sides[0].union(sides[1]).union(self_loops).filter("weight > 0")
 
-    def _pruned(
-        self, state: DataFrame, nodes: Nodes, count: int, work: Work, matrix: Cut, number: int
-    ) -> DataFrame:
-        """Only the `keep` largest entries of each walk and side go on; mostly there are fewer."""
-        entries = state.mapInArrow(_Entries(nodes), _ENTRIES).withColumn(
-            "side", F.col("node") >= self.queries
-        )
+    def _pruned(self, state: DataFrame, nodes: Nodes, count: int) -> DataFrame | None:
+        """Blocks of the `keep` largest entries of each walk and side; None if there are no more."""
+        entries = _entries(state, nodes).withColumn("side", F.col("node") >= self.queries)
         most = entries.groupBy("walk", "side").count().agg(F.max("count")).collect()[0][0] or 0
         if most <= self.model.keep:
-            return state
+            return None
         order = Window.partitionBy("walk", "side").orderBy(F.desc("value"), "node")
         kept = entries.withColumn("rank", F.row_number().over(order)).filter(F.col("rank") <= self.model.keep)
-        return with_plan(_blocks(kept, nodes, count), matrix, work, f"pruned-{number}")
+        return _blocks(kept, nodes, count)
 
 
-@dataclass(frozen=True)
-class _Entries:
-    """From blocks to entries."""
-
-    nodes: Nodes
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
-                rows = unpack_csr(payload)
-                ids = np.repeat(self.nodes.ids(part), rows.lengths())
-                yield pa.record_batch(
-                    {
-                        "node": pa.array(ids),
-                        "walk": pa.array(rows.indices.astype(np.int64)),
-                        "value": pa.array(rows.data),
-                    }
-                )
+def _entries(state: DataFrame, nodes: Nodes) -> DataFrame:
+    return entries_of(state, nodes).toDF("node", "walk", "value")
 
 
 def _blocks(entries: DataFrame, nodes: Nodes, count: int) -> DataFrame:

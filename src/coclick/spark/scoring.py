@@ -107,7 +107,8 @@ class _Opened:
         sums = self.table("query_clicks"), self.table("doc_clicks")
         sizes = self.manifest["sizes"]
         assert isinstance(self.model, RandomWalk)
-        walks = Walks(self.spark, self.model, self.table("edges"), sums, sizes["queries"], sizes["docs"])
+        counts = sizes["queries"], sizes["docs"], sizes["edges"]
+        walks = Walks(self.spark, self.model, self.table("edges"), sums, *counts)
         parts = default_parts(self.spark, sizes["edges"])
         found = walks.run(starts, count, parts, work).join(starts, "walk")
         scores = found.select(F.col("node").alias("q"), F.col("doc").alias("d"), "score")

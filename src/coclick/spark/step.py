@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
@@ -22,8 +22,7 @@ from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.links import Cut, Links, Plan
-from coclick.spark.parts import Nodes
+from coclick.spark.links import Cut, Links, Plan, piece
 from coclick.spark.payload import cells, csr_arrays, csr_of, pack, pack_csr, unpack, unpack_csr
 from coclick.spark.storage import Work
 from coclick.sparse import Csr, stack, where
@@ -31,7 +30,7 @@ from coclick.sparse import Csr, stack, where
 Kernel = Callable[[Csr, Csr], Csr]  # from weights and rows to the weighted sums, as the model wants them
 
 STATE = "part int, vectors binary, plan binary"
-_MESSAGE = "part int, sender int, payload binary"
+MESSAGE = "part int, sender int, payload binary"
 
 
 @dataclass(frozen=True)
@@ -58,56 +57,65 @@ class Sum:
 class Step:
     """A step that can be run any number of times: its links, with what the targets send afterwards."""
 
-    targets: Nodes
-    sources: Nodes
-    blocks: DataFrame  # part, kind, payload: links, and the plan of the next step
+    edges: Cut
+    pieces: DataFrame  # part, kind, other, payload: links, and the plan of the next step
     columns: int  # of vectors
 
     @classmethod
-    def of(cls, spark: SparkSession, edges: Cut, then: Cut | None, columns: int) -> Step:
-        """Lay links and plans side by side, each part on one executor, where they stay."""
+    def of(
+        cls, spark: SparkSession, edges: Cut, then: Cut | None, columns: int, repeated: bool = False
+    ) -> Step:
+        """Lay links and plans side by side, each part on one executor; they stay there if it is repeated."""
         parts = edges.targets.parts
         every = spark.range(parts).select(
             F.col("id").cast("int").alias("part"),
             F.lit("part").alias("kind"),
+            F.lit(-1).alias("other"),
             F.lit(None).cast("binary").alias("payload"),
         )
-        blocks = every.union(edges.links)
+        pieces = every.union(edges.links)
         if then is not None:
-            blocks = blocks.union(then.plans)
-        placed = blocks.repartitionById(parts, "part").persist(StorageLevel.DISK_ONLY)
-        return cls(edges.targets, edges.sources, placed, columns)
+            pieces = pieces.union(then.plans)
+        placed = pieces.repartitionById(parts, "part")
+        if repeated:
+            placed = placed.persist(StorageLevel.DISK_ONLY)
+        return cls(edges, placed, columns)
 
     def run(self, state: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
         """The state of the targets after the step, as read from where it was written."""
-        targets, columns, parts = self.targets, self.columns, self.targets.parts
-        senders = self.sources.parts
+        messages = state.mapInArrow(Emit(self.edges.targets.parts), MESSAGE)
+        return self._absorbed(messages, kernel, work, name)
 
-        def absorb(key: tuple[pa.Scalar, ...], blocks: pa.Table, messages: pa.Table) -> pa.Table:
+    def run_from(self, blocks: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
+        """The same from blocks of vectors that have no plan yet."""
+        return self._absorbed(messages_of(blocks, self.edges), kernel, work, name)
+
+    def _absorbed(self, messages: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
+        targets, columns, senders = self.edges.targets, self.columns, self.edges.sources.parts
+
+        def absorb(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
             set_threads(1)
             part = key[0].as_py()
-            held = dict(zip(blocks["kind"].to_pylist(), cells(blocks, "payload"), strict=True))
+            held = dict(zip(pieces["kind"].to_pylist(), cells(pieces, "payload"), strict=True))
             links = Links.unpack(held.get("links"), targets.rows(part), senders)
-            vectors = _absorb(links, messages, kernel, columns)
-            plan = held["plan"].to_pybytes() if "plan" in held else None
-            return state_table(part, vectors, plan)
+            return state_table(part, _absorb(links, messages, kernel, columns), Plan.gather(pieces))
 
-        messages = state.mapInArrow(Emit(parts), _MESSAGE).repartitionById(parts, "part")
-        absorbed = self.blocks.groupBy("part").cogroup(messages.groupBy("part")).applyInArrow(absorb, STATE)
+        arrived = messages.repartitionById(targets.parts, "part").groupBy("part")
+        absorbed = self.pieces.groupBy("part").cogroup(arrived).applyInArrow(absorb, STATE)
         return work.saved(name, absorbed)
 
     def done(self) -> None:
         """Let go of what lies on the executors."""
-        self.blocks.unpersist()
+        self.pieces.unpersist()
 
 
-def state_table(part: int, vectors: Csr, plan: bytes | None) -> pa.Table:
+def state_table(part: int, vectors: Csr, plan: Plan) -> pa.Table:
     """The state of a part as a table of one row."""
     return pa.table(
         {
             "part": pa.array([part], pa.int32()),
             "vectors": pa.array([pack_csr(vectors)], pa.binary()),
-            "plan": pa.array([plan], pa.binary()),
+            "plan": pa.array([plan.pack()], pa.binary()),
         }
     )
 
@@ -125,17 +133,51 @@ class Emit:
             for part, vectors, plan in zip(
                 batch["part"].to_pylist(), cells(batch, "vectors"), cells(batch, "plan"), strict=True
             ):
-                for receiver, payload in _messages(unpack_csr(vectors), Plan.unpack(plan), self.parts):
-                    yield pa.record_batch(
-                        {
-                            "part": pa.array([receiver], pa.int32()),
-                            "sender": pa.array([part], pa.int32()),
-                            "payload": pa.array([payload], pa.binary()),
-                        }
-                    )
+                yield from _messages(part, unpack_csr(vectors), Plan.unpack(plan), self.parts)
 
 
-def _messages(vectors: Csr, plan: Plan, parts: int) -> Iterator[tuple[int, bytes]]:
+def with_plan(blocks: DataFrame, then: Cut) -> DataFrame:
+    """Blocks of vectors as a state from which a step can start."""
+
+    def state(key: tuple[pa.Scalar, ...], pieces: pa.Table) -> pa.Table:
+        return state_table(key[0].as_py(), _vectors(pieces), Plan.gather(pieces))
+
+    return _beside_plans(blocks, then).applyInArrow(state, STATE)
+
+
+def messages_of(blocks: DataFrame, edges: Cut) -> DataFrame:
+    """What blocks of vectors send along edges."""
+    parts = edges.targets.parts
+
+    def send(key: tuple[pa.Scalar, ...], pieces: pa.Table) -> pa.Table:
+        set_threads(1)
+        messages = _messages(key[0].as_py(), _vectors(pieces), Plan.gather(pieces), parts)
+        return pa.Table.from_batches(messages, message(0, 0, b"").schema)
+
+    return _beside_plans(blocks, edges).applyInArrow(send, MESSAGE)
+
+
+def _beside_plans(blocks: DataFrame, edges: Cut) -> GroupedData:
+    together = piece(blocks, "vectors").union(edges.plans)
+    return together.repartitionById(edges.sources.parts, "part").groupBy("part")
+
+
+def _vectors(pieces: pa.Table) -> Csr:
+    return unpack_csr(cells(pieces, "payload")[pieces["kind"].to_pylist().index("vectors")])
+
+
+def message(receiver: int, sender: int, payload: bytes) -> pa.RecordBatch:
+    """One message."""
+    return pa.record_batch(
+        {
+            "part": pa.array([receiver], pa.int32()),
+            "sender": pa.array([sender], pa.int32()),
+            "payload": pa.array([payload], pa.binary()),
+        }
+    )
+
+
+def _messages(sender: int, vectors: Csr, plan: Plan, parts: int) -> Iterator[pa.RecordBatch]:
     """For each receiver the vectors it needs, and partial sums of its heavy rows."""
     sums = plan.partial_sums(vectors)
     homes = plan.heavy % parts
@@ -143,7 +185,7 @@ def _messages(vectors: Csr, plan: Plan, parts: int) -> Iterator[tuple[int, bytes
         chosen = vectors.take(plan.routes.get(receiver, np.empty(0, np.int32)))
         own = np.flatnonzero(homes == receiver)
         rows = (plan.heavy[own] // parts).astype(np.int32)
-        yield receiver, pack([*csr_arrays(chosen), rows, *csr_arrays(sums.take(own))])
+        yield message(receiver, sender, pack([*csr_arrays(chosen), rows, *csr_arrays(sums.take(own))]))
 
 
 def received_rows(links: Links, messages: pa.Table, columns: int) -> Csr:

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from pyspark.sql import functions as F
 from coclick._version import __version__
 from coclick.errors import ArtefactError, UserError
 from coclick.manifest import FORMAT, MANIFEST, OWN_NAME
+from coclick.output import check_names, check_replaces
 
 _WORK_NAME = re.compile(r"_work-[0-9a-f]{16}")
 
@@ -35,7 +37,8 @@ class Place:
         self._Path = jvm.org.apache.hadoop.fs.Path
         configuration = spark._jsc.hadoopConfiguration()
         fs = self._Path(path).getFileSystem(configuration)
-        if fs.getUri().getScheme() == "file":  # without files of checksums beside everything
+        self._is_local = fs.getUri().getScheme() == "file"
+        if self._is_local:  # without files of checksums beside everything
             fs = fs.getRaw()
         self._fs = fs
         self.path = self._Path(path).makeQualified(fs.getUri(), fs.getWorkingDirectory()).toString()
@@ -70,10 +73,27 @@ class Place:
         stream.write(bytearray(text.encode()))
         stream.close()
         target = self._Path(f"{self.path}/{name}")
-        if self._fs.exists(target):  # Hadoop renames onto nothing; between the two there is no artefact
+        if self._is_local:
+            Path(part.toUri().getPath()).replace(target.toUri().getPath())
+        else:
+            self._rename_over(part, target)
+
+    def _rename_over(self, part: Any, target: Any) -> None:
+        """In one step where the file system can. Where it cannot, there is no artefact for a moment."""
+        from py4j.protocol import Py4JJavaError
+
+        jvm, gateway = self.spark._jvm, self.spark._sc._gateway
+        assert jvm is not None and gateway is not None
+        hadoop = jvm.org.apache.hadoop.fs
+        how = gateway.new_array(hadoop.Options.Rename, 1)
+        how[0] = hadoop.Options.Rename.OVERWRITE
+        try:
+            context = hadoop.FileContext.getFileContext(self._fs.getUri(), self._fs.getConf())
+            context.rename(part, target, how)
+        except Py4JJavaError:
             self._fs.delete(target, False)
-        if not self._fs.rename(part, target):
-            raise ArtefactError("the manifest could not be put in place", where=self.path)
+            if not self._fs.rename(part, target):
+                raise ArtefactError("the manifest could not be put in place", where=self.path) from None
 
     def remove(self, name: str) -> None:
         """A file or directory in here, with all that it holds."""
@@ -114,21 +134,23 @@ class Output:
     def commit(self, kind: str, **fields: Any) -> None:
         """Make the tables the artefact; what it replaces is removed."""
         files: dict[str, dict[str, Any]] = {}
+        digests = self._digests()
         for name in self._tables:
             directory = f"{name}-{self._run}"
-            digests = self._digests(directory)
             for number, (file, size) in enumerate(sorted(self.place.sizes(directory).items())):
-                entry = {"file": f"{directory}/{file}", "bytes": size, "digest": digests[file]}
+                path = f"{directory}/{file}"
+                entry = {"file": path, "bytes": size, "digest": digests[path]}
                 files[f"{name}.{number:05}"] = entry
         head = {"format": FORMAT, "coclick": __version__, "kind": kind, "layout": "parquet"}
         manifest = head | fields | {"files": files}
         self.place.replace(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
 
-    def _digests(self, directory: str) -> dict[str, str]:
-        """Of each file, computed by the executors."""
-        spark = self.place.spark
-        content = spark.read.format("binaryFile").load(f"{self.place.path}/{directory}/*.parquet")
-        found = content.select(F.element_at(F.split("path", "/"), -1), F.sha2("content", 256)).collect()
+    def _digests(self) -> dict[str, str]:
+        """Of each file of each table, computed by the executors."""
+        files = [f"{self.place.path}/{name}-{self._run}/*.parquet" for name in self._tables]
+        content = self.place.spark.read.format("binaryFile").load(files)
+        path = F.slice(F.split("path", "/"), -2, 2)
+        found = content.select(F.array_join(path, "/"), F.sha2("content", 256)).collect()
         return {row[0]: row[1] for row in found}
 
     def clear(self) -> None:
@@ -169,24 +191,9 @@ def output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[O
 def check_place(place: Place, kind: str, force: bool) -> None:
     """Raise if an artefact may not be written there."""
     names = place.names()
+    check_names(place.path, names, _is_ours, force)
     if MANIFEST in names:
-        if not force:
-            raise UserError("the output exists", where=place.path, hint="add --force to replace it")
-        there = read_manifest_at(place)["kind"]
-        if there != kind:
-            raise UserError(
-                f"the output is a {there}, and a {kind} does not replace it",
-                where=place.path,
-                hint="choose another directory",
-            )
-        return
-    foreign = [name for name in names if not _is_ours(name)]
-    if foreign:
-        raise UserError(
-            f"the output directory holds other files ({foreign[0]})",
-            where=place.path,
-            hint="choose a new directory",
-        )
+        check_replaces(place.path, read_manifest_at(place)["kind"], kind)
 
 
 def read_manifest_at(place: Place) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from pyspark.sql import functions as F
 
 from coclick.errors import UserError
 from coclick.model import Model, create
-from coclick.spark.engine import default_parts
+from coclick.spark.engine import default_heavy, default_parts
 from coclick.spark.graph import SparkGraph
-from coclick.spark.links import HEAVY
 from coclick.spark.storage import Output, output
 from coclick.spec import check, parameters_of
 
@@ -28,13 +27,13 @@ def train(
     out: str,
     *,
     parts: int | None = None,
-    heavy: int = HEAVY,
+    heavy: int | None = None,
     force: bool = False,
 ) -> str:
     """Train a model on a graph that was built on Spark and write it to the directory `out`; returns the path.
 
-    `parts` is the number of blocks that queries and documents are cut into; `heavy` the number of edges from
-    which a row is cut itself.
+    `parts` is the number of blocks that queries and documents are cut into. A query or document with more
+    than `heavy` edges is itself cut; by default, one with more than a quarter of a part's share of the edges.
     """
     started = time.monotonic()
     model = create(spec) if isinstance(spec, str) else spec
@@ -47,7 +46,9 @@ def train(
     source = SparkGraph.open(spark, graph) if isinstance(graph, str) else graph
     learn = importlib.import_module(MODELS[model.name]).learn
     with output(source.spark, out, "model", force) as target:
-        learned = learn(model, source, target, parts or default_parts(spark, source.size("edges")), heavy)
+        edges = source.size("edges")
+        parts = parts or default_parts(spark, edges)
+        learned = learn(model, source, target, parts, heavy or default_heavy(edges, parts))
         texts = _carry(source, target)
         figures = {"engine": "spark", **learned.figures, "seconds": round(time.monotonic() - started, 2)}
         target.commit(

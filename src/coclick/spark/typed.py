@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from coclick.logs.fields import Column, typed, typed_names
+from coclick.logs.fields import BLANK, Column, typed, typed_names
 from coclick.logs.files import LogFile
+from coclick.logs.workspace import literal
 from coclick.text import normalise_batch
 
-BLANK = "query|is blank once normalised"
 _TYPES = {
     "query": "string",
     "doc": "string",
@@ -31,6 +31,7 @@ _TYPES = {
     "impressions": "bigint",
     "users": "bigint",
 }
+_ASIDE = ", bad string, spelt string, raw string"
 _KINDS = {"string": "VARCHAR", "binary": "BLOB"}
 
 
@@ -48,9 +49,11 @@ def described(frame: DataFrame, what: str) -> LogFile:
 
 @dataclass(frozen=True)
 class Typing:
-    """From batches of a log's columns to batches of typed fields, `bad` saying what is wrong with a row."""
+    """From batches of a log's columns to batches of typed fields. `bad` says what is wrong with a row,
+    `spelt` how its query was written if not in normal form, and `raw` what a wrong row was."""
 
     format: str
+    columns: list[str]
     places: dict[str, int]  # field → column
 
     @property
@@ -61,7 +64,7 @@ class Typing:
     @property
     def schema(self) -> str:
         """As Spark wants it."""
-        return ", ".join(f"{name} {_TYPES[name]}" for name in self.names) + ", bad string"
+        return ", ".join(f"{name} {_TYPES[name]}" for name in self.names) + _ASIDE
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """For `mapInArrow`."""
@@ -78,7 +81,20 @@ class Typing:
         source = typed(self.format, column, "SELECT *, NULL::VARCHAR AS problem FROM batch")
         casts = ", ".join(f"CAST({name} AS {_sql(_TYPES[name])}) AS {name}" for name in self.names)
         found = connection.sql(f"SELECT {casts}, bad FROM ({source})").to_arrow_table()
-        yield from _normalised(found).to_batches()
+        found = _normalised(found)
+        yield from found.append_column("raw", self._raw(connection, renamed, found["bad"])).to_batches()
+
+    def _raw(self, connection: Any, table: pa.Table, bad: pa.ChunkedArray) -> pa.Array:
+        """The fields of wrong rows as they were, in JSON; null for the others."""
+        wrong = pc.is_valid(bad).combine_chunks()
+        found = pa.array([], pa.string())
+        if wrong.true_count:
+            connection.register("wrong", table.filter(wrong))
+            fields = ", ".join(f"{literal(self.columns[i])}, c{i}" for i in self.places.values())
+            rows = connection.sql(f"SELECT json_object({fields})::VARCHAR AS raw FROM wrong")
+            found = rows.to_arrow_table()["raw"].combine_chunks()
+        places = pc.subtract(pc.cumulative_sum(wrong.cast(pa.int64())), 1)
+        return found.take(pc.if_else(wrong, places, pa.scalar(None, pa.int64())))
 
 
 def _sql(kind: str) -> str:
@@ -95,5 +111,7 @@ def _normalised(table: pa.Table) -> pa.Table:
     blank = pc.and_(pc.fill_null(pc.equal(queries, ""), False), pc.is_null(table["bad"]))
     bad = pc.if_else(blank, pa.scalar(BLANK), table["bad"])
     at = table.schema.get_field_index
+    same = pc.equal(queries, table["query"])
+    spelt = pc.if_else(same, pa.scalar(None, pa.string()), table["query"])
     table = table.set_column(at("query"), "query", queries)
-    return table.set_column(at("bad"), "bad", bad)
+    return table.set_column(at("bad"), "bad", bad).append_column("spelt", spelt)

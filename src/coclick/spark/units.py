@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from coclick.models.vpcg import VPCG
-from coclick.spark.grams import GRAM, find_grams, held_units, token_blocks, units_of
+from coclick.spark.grams import GRAM, find_grams, held_units, units_of
 from coclick.spark.learned import csr_entry
 from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
@@ -23,8 +23,8 @@ from coclick.spark.payload import cells, pack_csr, unpack, unpack_csr
 from coclick.spark.regression import unit_weights
 from coclick.spark.step import Step, TopK
 from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import rows_of, values_of, with_plan
-from coclick.spark.words import BLOCK, Vocabulary, count_words, in_parts
+from coclick.spark.vectors import rows_of, values_of
+from coclick.spark.words import BLOCK, Vocabulary, count_words, in_parts, token_blocks
 from coclick.sparse import Csr, where
 from coclick.text import Analyzer
 
@@ -52,60 +52,53 @@ class Lesson:
     work: Work
     heavy: int
 
+    def tokens(self, texts: DataFrame, nodes: Nodes, name: str) -> DataFrame:
+        """Blocks of texts (id, text, clicked) as sequences of terms."""
+        placed = in_parts(texts, nodes)
+        known = self.words.known(count_words(placed, self.analyzer, self.work, f"{name}-words"))
+        return self.work.saved(f"{name}-tokens", token_blocks(placed, known, self.analyzer, nodes.parts))
+
     def learn(
         self,
-        texts: DataFrame,
+        tokens: DataFrame,
         edges: DataFrame,
         ends: tuple[Nodes, Nodes],
         states: tuple[DataFrame, DataFrame],
     ) -> Units | None:
-        """Units of the texts (id, text) that have edges (text, other, weight); `ends` and `states` are those
-        of texts and others, with their vectors after the last round."""
+        """Units of the texts that have edges (text, other, weight); `ends` and `states` are those of texts
+        and others, with their vectors after the last round."""
         work, (text_nodes, other_nodes) = self.work, ends
-        clicked = texts.join(edges.select(F.col("text").alias("id")).distinct(), "id", "left_semi")
-        tokens = self._tokens(clicked, text_nodes, "unit")
-        grams = work.saved("grams", find_grams(tokens))
+        grams = work.saved("grams", find_grams(tokens, clicked=True))
         table, count = units_of(grams, self.model.min_texts, work)
         if not count:
             return None
         nodes = Nodes(count, text_nodes.parts)
-        held = work.saved("held", held_units(tokens, grams, table, nodes.parts, decompose=False))
+        held = work.saved("held", held_units(tokens, grams, table, nodes.parts, clicked=True))
         joined = held.join(edges, "text").groupBy("unit", "other").agg(F.sum("weight").alias("weight"))
         unit_edges = joined.select(
             F.col("unit").alias("target"), F.col("other").alias("source"), F.col("weight").cast("float")
         )
         to_units = cut(unit_edges, nodes, other_nodes, work, "to-units", self.heavy)
-        start = with_plan(states[1], to_units, work, "others-for-units")
         step = Step.of(self.spark, to_units, None, self.words.size)
-        vectors = step.run(start, TopK(self.model.k), work, "unit-vectors").select("part", "vectors")
-        step.done()
+        state = step.run_from(states[1], TopK(self.model.k), work, "unit-vectors")
+        vectors = state.select("part", "vectors")
         weights, figures = unit_weights(self, nodes, table, held, vectors, text_nodes, states[0])
         return Units(nodes, table, held, vectors, weights, {"units": count} | figures)
 
-    def fill(self, state: DataFrame, nodes: Nodes, texts: DataFrame, units: Units, name: str) -> DataFrame:
-        """The vectors of a state, with generated ones for the given texts, which have no clicks."""
+    def fill(self, state: DataFrame, nodes: Nodes, tokens: DataFrame, units: Units, name: str) -> DataFrame:
+        """The vectors of a state, with generated ones for the texts that have no clicks."""
         work = self.work
-        tokens = self._tokens(texts, nodes, name)
-        grams = work.saved(f"{name}-grams", find_grams(tokens))
-        held = held_units(tokens, grams, units.table, nodes.parts, decompose=True)
+        grams = find_grams(tokens, clicked=False)
+        held = held_units(tokens, grams, units.table, nodes.parts, clicked=False)
         edges = held.select(
             F.col("text").alias("target"),
             F.col("unit").alias("source"),
             F.lit(1.0).cast("float").alias("weight"),
         )
-        to_texts = cut(edges, nodes, units.nodes, work, f"{name}-from-units", self.heavy)
-        weighed = _weighed(units)
+        to_texts = cut(edges, nodes, units.nodes, work, f"{name}-from-units")
         step = Step.of(self.spark, to_texts, None, self.words.size)
-        start = with_plan(weighed, to_texts, work, f"{name}-weighed-units")
-        generated = step.run(start, TopK(self.model.k), work, f"{name}-generated")
-        step.done()
+        generated = step.run_from(_weighed(units), TopK(self.model.k), work, f"{name}-generated")
         return work.saved(f"{name}-filled", _filled(state, generated, nodes.parts))
-
-    def _tokens(self, texts: DataFrame, nodes: Nodes, name: str) -> DataFrame:
-        placed = in_parts(texts, nodes)
-        known = self.words.known(count_words(placed, self.analyzer, self.work, f"{name}-words"))
-        blocks = token_blocks(placed, known, self.analyzer, nodes.parts)
-        return self.work.saved(f"{name}-tokens", blocks)
 
 
 def write_units(units: Units | None, width: int, out: Output) -> dict[str, Any]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from coclick.spark.links import Cut
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, unpack, unpack_csr
-from coclick.spark.step import STATE, state_table
-from coclick.spark.storage import Work
+from coclick.sparse import Csr
 
 _ROWS = "id long, columns array<int>, values array<float>"
+ENTRIES = "node long, column long, value float"
 _AT_ONCE = 20_000  # rows of a batch
 
 
@@ -25,11 +24,14 @@ class _Unpack:
     """From blocks to rows (id, columns, values)."""
 
     nodes: Nodes
+    change: Callable[[Csr], Csr] | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
                 vectors = unpack_csr(payload)
+                if self.change is not None:
+                    vectors = self.change(vectors)
                 for first in range(0, vectors.rows, _AT_ONCE):
                     some = vectors.between(first, min(first + _AT_ONCE, vectors.rows))
                     ends = pa.array(some.indptr.astype(np.int32))
@@ -43,9 +45,35 @@ class _Unpack:
                     )
 
 
-def rows_of(blocks: DataFrame, nodes: Nodes) -> DataFrame:
-    """A table with a row for each vector."""
-    return blocks.select("part", "vectors").mapInArrow(_Unpack(nodes), _ROWS)
+def rows_of(blocks: DataFrame, nodes: Nodes, change: Callable[[Csr], Csr] | None = None) -> DataFrame:
+    """A table with a row for each vector, as the change leaves it."""
+    return blocks.select("part", "vectors").mapInArrow(_Unpack(nodes, change), _ROWS)
+
+
+def entry_table(ids: NDArray[np.int64], rows: Csr) -> pa.Table:
+    """The entries (node, column, value) of rows whose ids are given."""
+    return pa.table(
+        {
+            "node": pa.array(np.repeat(ids, rows.lengths())),
+            "column": pa.array(rows.indices.astype(np.int64)),
+            "value": pa.array(rows.data),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Entries:
+    nodes: Nodes
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
+                yield from entry_table(self.nodes.ids(part), unpack_csr(payload)).to_batches()
+
+
+def entries_of(blocks: DataFrame, nodes: Nodes) -> DataFrame:
+    """A table with a row for each entry of each vector."""
+    return blocks.select("part", "vectors").mapInArrow(_Entries(nodes), ENTRIES)
 
 
 @dataclass(frozen=True)
@@ -64,17 +92,3 @@ class _UnpackValues:
 def values_of(blocks: DataFrame, nodes: Nodes) -> DataFrame:
     """A table with a row for each number."""
     return blocks.select("part", "values").mapInArrow(_UnpackValues(nodes), "id long, value double")
-
-
-def with_plan(blocks: DataFrame, then: Cut, work: Work, name: str) -> DataFrame:
-    """Blocks of vectors as a state from which a step can start."""
-    parts = then.sources.parts
-    vectors = blocks.select("part", F.lit("vectors").alias("kind"), F.col("vectors").alias("payload"))
-    together = vectors.union(then.plans).repartitionById(parts, "part").groupBy("part")
-
-    def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        held = dict(zip(table["kind"].to_pylist(), cells(table, "payload"), strict=True))
-        plan = held["plan"].to_pybytes() if "plan" in held else None
-        return state_table(key[0].as_py(), unpack_csr(held["vectors"]), plan)
-
-    return work.saved(name, together.applyInArrow(state, STATE))

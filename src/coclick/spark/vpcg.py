@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -13,11 +14,11 @@ from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned, csr_entry
 from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
-from coclick.spark.step import Step, TopK
+from coclick.spark.step import Step, TopK, with_plan
 from coclick.spark.storage import Output
 from coclick.spark.units import Lesson, Units, write_units
-from coclick.spark.vectors import rows_of, with_plan
-from coclick.spark.words import Vocabulary, count_words, in_parts, rows_of_words
+from coclick.spark.vectors import rows_of
+from coclick.spark.words import BLOCK, Rows, Vocabulary, count_words, in_parts, token_blocks
 from coclick.text import Analyzer
 from coclick.views import choose_fields, count_terms, unit_rows
 
@@ -29,21 +30,25 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
     queries, docs = Nodes(graph.size("queries"), parts), Nodes(graph.size("docs"), parts)
     from_queries = model.start == "query"
     texts, others = (queries, docs) if from_queries else (docs, queries)
+    clicked = [graph.table("edges").select(F.col(side).alias("id")).distinct() for side in ("q", "d")]
     analyzer = Analyzer(model.language, model.stem, model.stop_words)
-    placed = in_parts(start_texts(model, graph), texts)
+    placed = in_parts(_told_clicked(start_texts(model, graph), clicked[0 if from_queries else 1]), texts)
     counted = count_words(placed, analyzer, work)
     words = Vocabulary.of(counted, work)
     width = words.size
+    tokens = work.saved("tokens", token_blocks(placed, words.known(counted), analyzer, parts))
 
     edges = weighted_edges(model, graph)
     to_others = cut(_directed(edges, "other", "text"), others, texts, work, "to-others", heavy)
     to_texts = cut(_directed(edges, "text", "other"), texts, others, work, "to-texts", heavy)
-    start = rows_of_words(
-        placed, words.known(counted), analyzer, texts, lambda tokens: unit_rows(count_terms(tokens, width))
+    start = tokens.mapInArrow(Rows(texts, lambda some: unit_rows(count_terms(some, width))), BLOCK)
+    read = work.saved("start", with_plan(start, to_others))
+    rounds = int(model.iterations)
+    steps = (
+        Step.of(spark, to_others, to_texts, width, repeated=rounds > 1),
+        Step.of(spark, to_texts, to_others, width, repeated=rounds > 1),
     )
-    read = with_plan(start, to_others, work, "start")
-    steps = Step.of(spark, to_others, to_texts, width), Step.of(spark, to_texts, to_others, width)
-    for number in range(1, int(model.iterations) + 1):
+    for number in range(1, rounds + 1):
         before = read
         other_state = steps[0].run(before, TopK(model.k), work, f"others-{number}")
         read = steps[1].run(other_state, TopK(model.k), work, f"texts-{number}")
@@ -52,17 +57,18 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
 
     lesson = Lesson(spark, model, analyzer, words, work, heavy)
     short = short_texts(graph)
-    unit_texts = graph.table("queries") if from_queries else short
     learned = None
-    if model.units == "words" and unit_texts is not None:
-        learned = lesson.learn(unit_texts, edges, (texts, others), (read, other_state))
-    sides = (read, other_state) if from_queries else (other_state, read)
+    if model.units == "words" and (from_queries or short is not None):
+        if not from_queries and short is not None:
+            tokens = lesson.tokens(_told_clicked(short, clicked[1]), docs, "unit")
+        learned = lesson.learn(tokens, edges, (texts, others), (read, other_state))
+    sides = [read, other_state] if from_queries else [other_state, read]
     if learned is not None:
-        clicked = graph.table("edges")
-        sides = (
-            _fill(lesson, learned, sides[0], queries, graph.table("queries"), clicked.select("q"), "queries"),
-            _fill(lesson, learned, sides[1], docs, short, clicked.select("d"), "docs"),
-        )
+        those = tokens if from_queries else None, None if from_queries else tokens
+        for side, (nodes, named) in enumerate(((queries, graph.table("queries")), (docs, short))):
+            if named is not None:
+                missing = _Missing(named, nodes, clicked[side], those[side])
+                sides[side] = missing.filled(sides[side], lesson, learned, ("queries", "docs")[side])
 
     idf = F.log1p(F.lit(float(texts.count)) / F.greatest("texts", F.lit(1))).cast("float").alias("idf")
     out.table("terms", words.terms.select("id", "text", "surface", idf))
@@ -91,22 +97,30 @@ def _check(model: VPCG) -> None:
         raise UserError("on Spark, units are of words, and own=0", hint="units=words or units=none")
 
 
-def _fill(
-    lesson: Lesson,
-    learned: Units,
-    state: DataFrame,
-    nodes: Nodes,
-    texts: DataFrame | None,
-    clicked: DataFrame,
-    name: str,
-) -> DataFrame:
-    """The vectors of a side, with generated ones for what has no clicks."""
-    if texts is None:
-        return state
-    missing = texts.join(clicked.toDF("id").distinct(), "id", "left_anti")
-    if not missing.limit(1).count():
-        return state
-    return lesson.fill(state, nodes, missing, learned, name)
+@dataclass(frozen=True)
+class _Missing:
+    """The texts of a side that have no clicks."""
+
+    texts: DataFrame  # id, text: those with clicks, too
+    nodes: Nodes
+    clicked: DataFrame  # id
+    tokens: DataFrame | None  # of all texts, if they are there
+
+    def filled(self, state: DataFrame, lesson: Lesson, learned: Units, name: str) -> DataFrame:
+        """The vectors of the side, with generated ones for these texts."""
+        if self.clicked.count() == self.nodes.count:
+            return state
+        tokens = self.tokens
+        if tokens is None:
+            missing = self.texts.join(self.clicked, "id", "left_anti")
+            tokens = lesson.tokens(missing.withColumn("clicked", F.lit(False)), self.nodes, name)
+        return lesson.fill(state, self.nodes, tokens, learned, name)
+
+
+def _told_clicked(texts: DataFrame, clicked: DataFrame) -> DataFrame:
+    """Texts (id, text, clicked): whether each has clicks."""
+    told = texts.join(clicked.withColumn("clicked", F.lit(True)), "id", "left")
+    return told.withColumn("clicked", F.coalesce("clicked", F.lit(False)))
 
 
 def start_texts(model: VPCG, graph: SparkGraph) -> DataFrame:

@@ -1,7 +1,8 @@
 """The words of texts on Spark: one vocabulary of all parts, and each text as a sparse row over it.
 
 A part counts its own words; added up, they are the vocabulary. Then the numbers of its own words, and no
-others, travel back to each part. Terms are numbered by their hash, as `Words.by_hash` does it.
+others, travel back to each part, whose texts become sequences of numbers. Terms are numbered by their hash, as
+`Words.by_hash` does it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -19,13 +21,14 @@ from coclick.kernels.strings import hash_strings
 from coclick.kernels.threads import set_threads
 from coclick.spark.numbering import numbered
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import pack_csr
+from coclick.spark.payload import cells, column, pack, pack_csr, unpack
 from coclick.spark.storage import Work
 from coclick.sparse import Csr
 from coclick.strings import Strings
 from coclick.text import Analyzer, TermIndex, Tokens
 
 BLOCK = "part int, vectors binary"
+_TOKENS = "part int, tokens binary"
 _COUNTED = "part int, term string, surface string, n long, texts long"
 
 
@@ -57,7 +60,7 @@ class Vocabulary:
 def in_parts(texts: DataFrame, nodes: Nodes) -> DataFrame:
     """Texts (id, text) with the part that each is in, every part on one executor."""
     part = (F.col("id") % nodes.parts).cast("int").alias("part")
-    return texts.select("id", "text", part).repartitionById(nodes.parts, "part")
+    return texts.select("*", part).repartitionById(nodes.parts, "part")
 
 
 def count_words(texts: DataFrame, analyzer: Analyzer, work: Work, name: str = "words") -> DataFrame:
@@ -69,30 +72,46 @@ def count_words(texts: DataFrame, analyzer: Analyzer, work: Work, name: str = "w
     return work.saved(name, texts.groupBy("part").applyInArrow(count, _COUNTED))
 
 
-def rows_of_words(
-    texts: DataFrame,
-    known: DataFrame,
-    analyzer: Analyzer,
-    nodes: Nodes,
-    make_rows: Callable[[Tokens], Csr],
-) -> DataFrame:
-    """Blocks of texts as rows: `make_rows` of their terms."""
+def token_blocks(texts: DataFrame, known: DataFrame, analyzer: Analyzer, parts: int) -> DataFrame:
+    """Blocks of texts (id, text, clicked, part) as sequences of terms, in the order of their ids."""
 
-    def rows(key: tuple[pa.Scalar, ...], table: pa.Table, terms: pa.Table) -> pa.Table:
+    def tokens(key: tuple[pa.Scalar, ...], table: pa.Table, terms: pa.Table) -> pa.Table:
         set_threads(1)
-        part = key[0].as_py()
-        tokens = tokens_of(table.sort_by("id"), terms, analyzer)
-        if len(tokens) != nodes.rows(part):
-            raise RuntimeError("the texts of a part are not complete")
+        table = table.sort_by("id")
+        found = tokens_of(table, terms, analyzer)
+        clicked = column(table, "clicked").astype(np.uint8)
+        payload = pack([column(table, "id"), clicked, found.indptr, found.terms])
         return pa.table(
-            {
-                "part": pa.array([part], pa.int32()),
-                "vectors": pa.array([pack_csr(make_rows(tokens))], pa.binary()),
-            }
+            {"part": pa.array([key[0].as_py()], pa.int32()), "tokens": pa.array([payload], pa.binary())}
         )
 
-    own = known.repartitionById(nodes.parts, "part").groupBy("part")
-    return texts.groupBy("part").cogroup(own).applyInArrow(rows, BLOCK)
+    own = known.repartitionById(parts, "part").groupBy("part")
+    return texts.groupBy("part").cogroup(own).applyInArrow(tokens, _TOKENS)
+
+
+def read_tokens(payload: pa.Buffer) -> tuple[NDArray[np.int64], NDArray[np.bool_], Tokens]:
+    """Of a block: the texts' ids, whether each has clicks, and their terms."""
+    ids, clicked, indptr, terms = unpack(payload)
+    return ids, clicked.astype(bool), Tokens(indptr, terms)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """From blocks of all texts to blocks of rows: `make_rows` of their terms."""
+
+    nodes: Nodes
+    make_rows: Callable[[Tokens], Csr]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """For `mapInArrow`."""
+        set_threads(1)
+        for batch in batches:
+            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "tokens"), strict=True):
+                _, _, tokens = read_tokens(payload)
+                if len(tokens) != self.nodes.rows(part):
+                    raise RuntimeError("the texts of a part are not complete")
+                rows = pa.array([pack_csr(self.make_rows(tokens))], pa.binary())
+                yield pa.record_batch({"part": pa.array([part], pa.int32()), "vectors": rows})
 
 
 def tokens_of(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:

@@ -1,0 +1,94 @@
+"""The rows of a log on Spark: typed fields, the actions that count, the rows that are rejected.
+
+Every row is right, rejected, or aside: of an action that is neither shown nor clicked. Rejected rows are kept
+with the reason, as the local engine keeps them in `rejects.parquet`; but a DataFrame has no lines to name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from coclick.errors import UserError
+from coclick.logs import rules
+from coclick.logs.names import ACTIONS, Action, action_codes
+from coclick.spark.storage import Output
+from coclick.spark.typed import Typing
+
+_MOST_ACTIONS = 20
+
+
+class Rows:
+    """A log that was read, and what was counted meanwhile."""
+
+    def __init__(self, log: DataFrame, format: str, places: Mapping[str, int], out: Output) -> None:
+        self.format, self.out = format, out
+        chosen = sorted(set(places.values()))
+        names = [log.columns[i] for i in chosen]
+        typing = Typing(format, names, {name: chosen.index(place) for name, place in places.items()})
+        quoted = [log[f"`{name.replace('`', '``')}`"] for name in names]
+        self._rows = out.work.saved("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
+        self._has_actions = "action" in places
+        self._counts = self._count()
+        self._aside = 0
+        self.figures: dict[str, Any] = {}
+
+    def _count(self) -> list[tuple[str | None, str | None, int]]:
+        """How many rows there are of each action and reason."""
+        action = F.col("action") if self._has_actions else F.lit(None).cast("string").alias("action")
+        return [tuple(row) for row in self._rows.groupBy(action, "bad").count().collect()]
+
+    def tell_actions(self, actions: Sequence[Action]) -> None:
+        """Give the actions that count their codes, `act`; the others are counted."""
+        if not self._has_actions:
+            self._rows = self._rows.withColumn("act", F.lit(1))
+            return
+        counts: dict[str, int] = {}
+        for name, _, count in self._counts:
+            if name is not None:
+                counts[name] = counts.get(name, 0) + count
+        counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        codes = action_codes(counts, actions)
+        others = {name: count for name, count in counts.items() if name not in codes}
+        self.figures["other_actions"] = dict(list(others.items())[:_MOST_ACTIONS])
+        for code, action in enumerate(actions, 1):
+            if code not in codes.values() and action.name not in ACTIONS:
+                there = ", ".join(self.figures["other_actions"]) or "none but those that count"
+                raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {there}")
+        cases = F.lit(None).cast("int")
+        for name, code in codes.items():
+            cases = F.when(F.col("action") == name, code).otherwise(cases)
+        self._rows = self._rows.withColumn("act", cases)
+        self._counts = [(name, bad, n) for name, bad, n in self._counts if name is None or name in codes]
+        self._aside = sum(others.values())
+
+    def right(self) -> DataFrame:
+        """The rows that count."""
+        events = self.format == "events"
+        return self._rows.filter("bad IS NULL" + (" AND act IS NOT NULL" if events else ""))
+
+    def keep_rejected(self) -> None:
+        """Write the table `rejects` (field, reason, raw), if there is anything for it, and count."""
+        rejected: dict[str, int] = {}
+        for _, bad, count in self._counts:
+            if bad is not None:
+                why = bad.replace("|", " ")
+                rejected[why] = rejected.get(why, 0) + count
+        total = self._aside + sum(count for *_, count in self._counts)
+        if rejected:
+            wrong = self._rows.filter(rules.rejected(self._has_actions))
+            parts = F.split("bad", r"\|")
+            self.out.table("rejects", wrong.select(parts[0].alias("field"), parts[1].alias("reason"), "raw"))
+        self.figures |= {
+            "rows": total,
+            "right": total - sum(rejected.values()),
+            "rejected": dict(sorted(rejected.items(), key=lambda reason: (-reason[1], reason[0]))),
+        }
+
+    def spellings(self) -> DataFrame:
+        """What normalisation merged (text, spelling, count), also in rows with something else wrong."""
+        merged = self._rows.filter("spelt IS NOT NULL AND query <> ''")
+        return merged.groupBy(F.col("query").alias("text"), F.col("spelt").alias("spelling")).count()
