@@ -17,6 +17,7 @@ TABLES = {
     "docs": "SELECT * FROM (VALUES (0, 'a', 'Red shoe'), (1, 'b', '')) AS t(id, name, text_title)",
     "edges": "SELECT * FROM (VALUES (1, 1, 2.0), (0, 0, 3.5), (1, 0, 1.0)) AS t(q, d, clicks)",
 }
+PAIRS = "SELECT 0 AS q, 0 AS d, 5 AS impressions"
 
 
 def write(path, tables=TABLES, texts=("title",)):
@@ -57,11 +58,33 @@ def test_a_model_of_it_is_an_ordinary_one(tmp_path):
         ("docs", "SELECT 0 AS id, 'a' AS name"),
         ("edges", "SELECT 0 AS q, 2 AS d, 1.0 AS clicks"),
         ("edges", "SELECT -1 AS q, 0 AS d, 1.0 AS clicks"),
+        ("skips", "SELECT 0 AS q, 0 AS clicked, 2 AS skipped, 1 AS count"),
+        ("daily", "SELECT 0 AS q, 1 AS d, 19000 AS day, 1.0 AS clicks"),
+        ("daily", "SELECT 0 AS q, 0 AS d, 19000 AS day, 1.0 AS clicks, [NULL] AS positions"),
+        ("daily", "SELECT 0 AS q, 0 AS d, 'x' AS day"),
     ],
 )
 def test_what_does_not_fit_together_is_not_believed(tmp_path, table, sql):
     with pytest.raises(ArtefactError):
-        ClickGraph.open(write(tmp_path, TABLES | {table: sql}))
+        ClickGraph.open(write(tmp_path, TABLES | {"pairs": PAIRS, table: sql}))
+
+
+def test_days_and_their_positions(tmp_path):
+    days = """SELECT * FROM (VALUES
+        (1, 0, 19002, 0.0, 1, []::STRUCT(position INTEGER, shown INTEGER)[]),
+        (0, 0, 19001, 2.0, 4, [{'position': 1, 'shown': 3}, {'position': 4, 'shown': 1}]),
+        (0, 0, 19000, 1.5, 1, [{'position': 2, 'shown': 1}])
+        ) AS t(q, d, day, clicks, impressions, positions)"""
+    pairs = "SELECT * FROM (VALUES (1, 0, 1), (0, 0, 5)) AS t(q, d, impressions)"
+    daily = ClickGraph.open(write(tmp_path, TABLES | {"pairs": pairs, "daily": days})).daily
+    assert daily.indptr.tolist() == [0, 2, 3]
+    assert daily.day.tolist() == [19000, 19001, 19002]
+    assert daily.clicks.tolist() == [1.5, 2, 0]
+    assert daily.impressions.tolist() == [1, 4, 1]
+    assert daily.users is None
+    assert daily.position_indptr.tolist() == [0, 1, 3, 3]
+    assert daily.position.tolist() == [2, 1, 4]
+    assert daily.shown.tolist() == [1, 3, 1]
 
 
 def test_a_name_of_a_column_is_a_name_and_no_more(tmp_path):

@@ -28,6 +28,7 @@ _SORTED_BY = {  # others by id
     "variants": "id, spelling",
     "holders": "unit, text",
 }
+_OF_DAYS = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")
 
 
 def is_parquet(source: Artefact) -> bool:
@@ -37,20 +38,25 @@ def is_parquet(source: Artefact) -> bool:
 
 def columns(source: Artefact, table: str, select: str) -> dict[str, NDArray[Any]]:
     """Columns of a table without nulls, in the order of its ids."""
+    order = _SORTED_BY.get(table, "id")
+    found = _run(source, table, f"SELECT {select} FROM (SELECT * FROM read_parquet($paths) ORDER BY {order})")
+    if any(np.ma.isMaskedArray(values) and values.mask.any() for values in found.values()):
+        raise _damaged(source, table)
+    return {name: np.asarray(values) for name, values in found.items()}
+
+
+def _run(source: Artefact, table: str, sql: str) -> dict[str, NDArray[Any]]:
+    """The result of SQL on the files of a table, `$paths`."""
     import duckdb  # which takes longer than opening arrays does
 
     paths = [str(path) for path in source.table(table)]
     if not paths:
         raise ArtefactError(f"{source.kind} has no table {table!r}", where=str(source.path))
-    rows = f"SELECT * FROM read_parquet($paths) ORDER BY {_SORTED_BY.get(table, 'id')}"
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
-            found = connection.execute(f"SELECT {select} FROM ({rows})", {"paths": paths}).fetchnumpy()
+            return connection.execute(sql, {"paths": paths}).fetchnumpy()
     except duckdb.Error as error:
         raise ArtefactError(f"the table {table!r} cannot be read: {error}", where=str(source.path)) from None
-    if any(np.ma.isMaskedArray(values) and values.mask.any() for values in found.values()):
-        raise _damaged(source, table)
-    return {name: np.asarray(values) for name, values in found.items()}
 
 
 def read_strings(source: Artefact, table: str, column: str) -> Strings:
@@ -125,23 +131,18 @@ def read_pairs(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
 
 
 def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """The columns of the table of days, if there is one: those of each pair, and their positions."""
-    if not source.table("daily"):
+    """The columns of the table of days, if there is one: those of each pair, and their positions. What the
+    log did not tell is None."""
+    if not source.table("daily") or not pairs:
         return {}
-    found = columns(source, "daily", "* EXCLUDE (positions)" if _has_positions(source) else "*")
-    width = 1 + max(pairs["docs"].max(initial=0), found["d"].max(initial=0))
-    query = np.repeat(np.arange(len(pairs["indptr"]) - 1), np.diff(pairs["indptr"]))
-    owner = found["q"] * width + found["d"]
-    known = query * width + pairs["docs"]
-    if not np.array_equal(owner[np.flatnonzero(np.diff(owner, prepend=-1))], known):
-        raise _damaged(source, "daily")
-    told = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")
-    daily: dict[str, Any] = dict.fromkeys(told)  # None for what the log did not tell
-    daily["indptr"] = np.append(np.searchsorted(owner, known), len(owner)).astype(np.int64)
-    for name, values in found.items():
-        if name not in ("q", "d"):
-            daily[name] = values.astype(np.float32 if name == "clicks" else np.int32)
-    if _has_positions(source):
+    told = set(_run(source, "daily", "DESCRIBE SELECT * FROM read_parquet($paths)")["column_name"].tolist())
+    counts = [name for name in ("impressions", "users", "sessions", "navigational") if name in told]
+    found = columns(source, "daily", ", ".join(["q", "d", "day", "clicks", *counts]))
+    daily: dict[str, Any] = dict.fromkeys(_OF_DAYS)
+    daily["indptr"] = _days_of_pairs(source, found["q"], found["d"], pairs)
+    daily["clicks"] = found["clicks"].astype(np.float32)
+    daily |= {name: found[name].astype(np.int32) for name in ("day", *counts)}
+    if "positions" in told:
         sizes = columns(source, "daily", "len(positions) AS size")["size"]
         flat = columns(source, "daily", "unnest(positions, recursive := true)")
         daily["position_indptr"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -149,13 +150,17 @@ def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, An
     return daily
 
 
-def _has_positions(source: Artefact) -> bool:
-    import duckdb
-
-    paths = [str(path) for path in source.table("daily")]
-    with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
-        described = connection.execute("DESCRIBE SELECT * FROM read_parquet($paths)", {"paths": paths})
-        return any(name == "positions" for name, *_ in described.fetchall())
+def _days_of_pairs(
+    source: Artefact, query: NDArray[Any], doc: NDArray[Any], pairs: dict[str, NDArray[Any]]
+) -> NDArray[np.int64]:
+    """Where the days of each pair begin; each has at least one."""
+    width = 1 + max(pairs["docs"].max(initial=0), doc.max(initial=0))
+    owner = query.astype(np.int64) * width + doc
+    pair_query = np.repeat(np.arange(len(pairs["indptr"]) - 1), np.diff(pairs["indptr"]))
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    if not np.array_equal(owner[first], pair_query * width + pairs["docs"]):
+        raise _damaged(source, "daily")
+    return np.append(first, len(owner)).astype(np.int64)
 
 
 def read_skips(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[Any]]:

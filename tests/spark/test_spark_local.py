@@ -25,7 +25,7 @@ def test_the_graph_is_the_local_one(graph, local_graph):
 WALKS = "rw(keep=12,t=3)"
 SPECS = [
     "vpcg",
-    "vpcg(start=doc,iterations=2,weight=log1p,k=5,unit_weights=idf)",
+    "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)",
     WALKS,
     "rmls(dim=16,rounds=1,validation=0)",
 ]
@@ -110,8 +110,12 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     ]
     frame = spark.createDataFrame(rows, "query string, doc string, clicks double, impressions int")
     frame.coalesce(1).write.parquet(str(tmp_path / "log"))
-    there = coclick.spark.build(spark, frame, None, str(tmp_path / "there"), min_clicks=2)
-    here = logs.build([tmp_path / "log" / "*.parquet"], None, tmp_path / "here", min_clicks=2)
+    texts = [("d1", "Red shoes"), ("d2", "Shoes in red and blue"), ("d4", "Blue shoes")]
+    docs = spark.createDataFrame(texts, "id string, title string")
+    (tmp_path / "docs.tsv").write_text("id\ttitle\n" + "".join(f"{name}\t{title}\n" for name, title in texts))
+    there = coclick.spark.build(spark, frame, docs, str(tmp_path / "there"), min_clicks=2)
+    log = [tmp_path / "log" / "*.parquet"]
+    here = logs.build(log, tmp_path / "docs.tsv", tmp_path / "here", min_clicks=2)
     opened = ClickGraph.open(tmp_path / "there")
     assert opened.queries.to_list() == here.queries.to_list()
     assert opened.docs.to_list() == here.docs.to_list()
@@ -120,7 +124,7 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert_same_rejects(opened, here)
     for figure in ("pairs_below_thresholds", "clicks_below_thresholds"):
         assert there.figures[figure] == here.figures[figure], figure
-    spec = "vpcg(min_texts=1,unit_weights=idf)"  # with fewer queries, and fewer units, than parts
+    spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes of all kinds than parts
     coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=PARTS)
     assert_same_model(open_model(tmp_path / "model"), create(spec).fit(here))
 

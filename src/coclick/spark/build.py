@@ -109,29 +109,31 @@ class _Build:
         else:
             found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
-        edges = candidates.filter(rules.passes(min_clicks, min_users)).selectExpr("q", "d", "clicks")
-        self.edges = self.out.work.saved("edges", edges)
-        (pairs_, total), (kept, kept_total) = (
-            frame.agg(F.count("*"), F.coalesce(F.sum("clicks"), F.lit(0.0))).collect()[0]
-            for frame in (candidates, self.edges)
-        )
+        passes = F.expr(rules.passes(min_clicks, min_users)).alias("passes")
+        marked = self.out.work.saved("candidates", candidates.select("q", "d", "clicks", passes))
+        self.edges = marked.filter("passes").drop("passes")
+        kept, below, clicks_below = marked.agg(
+            F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
+        ).collect()[0]
         if not kept:
-            raise self._nothing(pairs_)
+            raise self._nothing(below)
         self.sizes["edges"] = kept
         self.thresholds = min_clicks > 1 or min_users > 1
         self.figures |= {
             "min_clicks": min_clicks,
             "min_users": min_users,
-            "pairs_below_thresholds": pairs_ - kept,
-            "clicks_below_thresholds": round(total - kept_total, 6),
+            "pairs_below_thresholds": below,
+            "clicks_below_thresholds": round(clicks_below, 6),
         }
 
     def write(self, docs: DataFrame | None) -> list[str]:
         """Number what is used, and write all tables; returns the documents' fields."""
         work, out = self.out.work, self.out
         used = self.edges.select("q", "d") if self.pairs is None else self.pairs
-        if self.pairs is not None and self.thresholds:
-            used = used.join(self.edges.select("q").distinct(), "q", "left_semi")
+        if self.pairs is not None:
+            if self.thresholds:
+                used = used.join(self.edges.select("q").distinct(), "q", "left_semi")
+            used = work.saved("used", used)
         texts = used.select(F.col("q").alias("text")).distinct()
         names = used.select(F.col("d").alias("name")).distinct()
         described_docs, fields = None, list[str]()

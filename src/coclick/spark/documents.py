@@ -53,16 +53,16 @@ def read(docs: DataFrame, work: Work) -> tuple[DataFrame, list[str]]:
         rows = chosen.select("name", *(F.col(f"texts.{column}").alias(column) for column in columns))
     else:
         rows = rows.distinct()
-    saved = work.saved("documents", rows)
-    if not saved.limit(1).count():
-        raise UserError("there is no document among the documents")
-    return saved, texts
+    return work.saved("documents", rows), texts
 
 
 def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
     """How many of the log's documents are missing; a log of which none is there belongs to something else."""
-    missing = names.join(documents, "name", "left_anti").count()
-    if missing == names.count():
+    there = documents.select("name", F.lit(1).alias("there"))
+    every, known = names.join(there, "name", "left").agg(F.count("*"), F.count("there")).collect()[0]
+    if not known:
+        if documents.isEmpty():
+            raise UserError("there is no document among the documents")
         examples = [
             ", ".join(repr(row[0]) for row in frame.select("name").sort("name").limit(3).collect())
             for frame in (names, documents)
@@ -71,4 +71,4 @@ def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
             "none of the log's documents is among the documents",
             hint=f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
         )
-    return {"docs_missing": missing}
+    return {"docs_missing": every - known}
