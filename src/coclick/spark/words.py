@@ -1,8 +1,8 @@
 """The words of texts on Spark: one vocabulary of all parts, and each text as a sparse row over it.
 
 A part counts its own words; added up, they are the vocabulary. Then the numbers of its own words, and no
-others, travel back to each part, whose texts become sequences of numbers. Terms are numbered by their hash, as
-`Words.by_hash` does it.
+others, travel back to each part, whose texts become sequences of numbers. Terms are numbered by their hash,
+as `Words.by_hash` does it.
 """
 
 from __future__ import annotations
