@@ -125,7 +125,7 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     for figure in ("pairs_below_thresholds", "clicks_below_thresholds"):
         assert there.figures[figure] == here.figures[figure], figure
     spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes of all kinds than parts
-    coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=PARTS)
+    coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=5)
     assert_same_model(open_model(tmp_path / "model"), create(spec).fit(here))
 
 
