@@ -24,7 +24,7 @@ demo: .venv/demo.done
 setup: .venv/dev.done
 
 test: setup check
-	@$(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=loadfile
+	@$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 check: setup
 	@$(BIN)/ruff format --check --quiet .

@@ -22,6 +22,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NO_DATA = "the development data is not beside this repository"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LONGEST = {"spark", "test_tutorial.py", "test_cli_judge.py"}
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=NO_DATA)
 
 
@@ -48,8 +49,8 @@ def browser():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark's tests come first: where files of tests run side by side, the longest should not be the last."""
-    items.sort(key=lambda item: "spark" not in item.path.parts)  # stable: else their order stays
+    """The longest files come first, where they run beside all others: nobody should wait for them at the end."""
+    items.sort(key=lambda item: not LONGEST & set(item.path.parts))  # stable: else their order stays
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
