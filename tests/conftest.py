@@ -49,7 +49,7 @@ def browser():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files come first, where they run beside all others: nobody should wait for them at the end."""
+    """The longest files come first, beside all others: nobody should wait for them at the end."""
     items.sort(key=lambda item: not LONGEST & set(item.path.parts))  # stable: else their order stays
 
 
