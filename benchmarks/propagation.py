@@ -2,14 +2,12 @@
 
 Our time includes renumbering, transposing, packing, normalising and unpacking; theirs, too, includes the
 normalisation between the half-steps and excludes the transpose, which it is given. Neither pays for fresh
-memory after its first run: what one run frees the process keeps for the next. In a virtual machine the first
-touch of a page can take longer than all the work on it, and tells nothing of either.
+memory after its first run (see `_freed`).
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import time
 from collections.abc import Callable
@@ -19,6 +17,7 @@ import numpy as np
 import scipy.sparse
 from sparse_dot_topn import sp_matmul_topn
 
+from benchmarks._freed import keep_freed_memory
 from coclick.kernels.threads import set_threads
 from coclick.progress import quiet
 from coclick.propagation import Propagation
@@ -33,7 +32,7 @@ RUNS = 5
 
 def rows(shape: str, threads: int) -> list[dict]:
     set_threads(threads)
-    _keep_freed_memory()
+    keep_freed_memory()
     drawn = named_graph(shape)
     start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
     clicks = drawn.clicks
@@ -68,15 +67,6 @@ def rows(shape: str, threads: int) -> list[dict]:
             "check": check,
         }
     ]
-
-
-def _keep_freed_memory() -> None:
-    """Let glibc keep what is freed, however large; other allocators stay as they are."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        trim_threshold, mmap_most = -1, -4
-        mallopt(trim_threshold, -1)
-        mallopt(mmap_most, 0)
 
 
 def _seconds(action: Callable[[], Any]) -> float:
