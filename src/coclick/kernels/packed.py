@@ -17,7 +17,8 @@ from coclick.sparse import Csr
 # zero values: a processor guesses the end of a row right more often when there are fewer ends.
 GROUP = 4
 MOST_ENTRIES = 65_535
-_ONE, _TWO, _AHEAD = np.uint64(1), np.uint64(2), np.uint64(16)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+_AHEAD = np.uint64(16)  # rows between the one that is prefetched and the one that is read
 _MOST_PADDING = 2  # a fixed width may take this many times the room of rows laid end to end
 
 
@@ -122,9 +123,9 @@ def fill_group(
 def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], starts: NDArray[np.int64]) -> int:
     """Where each row begins if they lie end to end, and where the last one ends."""
     total = np.uint64(0)
-    for place in range(len(order)):
-        if place + 16 < len(order):
-            prefetch(indptr, order[place + 16])
+    for place in range(np.uint64(len(order))):
+        if place + _AHEAD < np.uint64(len(order)):
+            prefetch(indptr, order[place + _AHEAD])
         starts[place] = total
         total += whole_groups(np.uint64(indptr[order[place] + 1] - indptr[order[place]]))
     return int(total)
