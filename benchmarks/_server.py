@@ -20,7 +20,6 @@ class Server(NamedTuple):
 
     pid: int
     port: int
-    seconds: float  # from the start to the first answer
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port)
@@ -37,7 +36,6 @@ def serving(*arguments: str) -> Iterator[Server]:
     command = [sys.executable, "-m", "coclick.cli", "serve", *arguments, "--port", "0"]
     # An installed package has its bytecode from pip; here the first start writes it.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    started = time.perf_counter()
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         try:
@@ -46,7 +44,7 @@ def serving(*arguments: str) -> Iterator[Server]:
                     break
             port = urlsplit(line.split()[-1]).port or 0
             _wait_for(port)
-            yield Server(process.pid, port, time.perf_counter() - started)
+            yield Server(process.pid, port)
         finally:
             process.terminate()
             process.stderr.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -262,6 +263,20 @@ def demo(
     run(directory)
 
 
+@app.callback()
+def coclick() -> None:
+    """What stands before every command: a program with one command would have no name for it."""
+
+
+def _alone(name: str) -> typer.Typer:
+    """The program with that command alone, if it has one: typer reads the signatures of all it has."""
+    every = app.registered_commands
+    named = [one for one in every if (one.name or getattr(one.callback, "__name__", "")) == name]
+    alone = copy.copy(app)
+    alone.registered_commands = named or every
+    return alone
+
+
 def main() -> None:
     """Run the command line; errors are printed for people, and exit codes mean something.
 
@@ -269,8 +284,9 @@ def main() -> None:
     3 a damaged artefact · 130 interrupted.
     """
     prepare()
+    program = _alone("".join(sys.argv[1:2]))
     try:
-        app()
+        program()
     except CoclickError as error:
         fail(str(error), error.exit_code)
     except MemoryError as error:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import config
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime import rtsys
 
 from coclick._version import __version__
@@ -68,6 +68,19 @@ def _cache_directory() -> Path | None:
 _DIRECTORY = _cache_directory()
 
 
+class _Result(CompileResultCacheImpl):
+    """What is kept of a compiled function: not the environments in which there is nothing.
+
+    Every function that was copied into it has one, and to load it numba imports the module where that
+    function stood: for `np.empty` a part of its compiler.
+    """
+
+    def reduce(self, cres: Any) -> tuple[Any, ...]:
+        """What is written to the cache."""
+        *kept, environments = super().reduce(cres)
+        return (*kept, tuple(one for one in environments if one.consts))
+
+
 class _Cache(FunctionCache):
     """Numba's cache of compiled functions, without what only compiling needs.
 
@@ -75,6 +88,8 @@ class _Cache(FunctionCache):
     scipy.linalg: half a second in every new process. Compiled code needs but the runtime which counts
     references; where there is none yet, numba's compiler loads the rest itself.
     """
+
+    _impl_class = _Result
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The function compiled for these types, or None."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -16,23 +15,17 @@ from coclick.answers import Answer
 from coclick.describe import describe_model
 from coclick.errors import UserError
 from coclick.model import Model
-from coclick.serve import given, taken
+from coclick.serve import taken
 from coclick.serve.catalogue import Catalogue, Served
+from coclick.serve.document import PROBLEMS, answered
 from coclick.serve.metrics import Metrics
 from coclick.serve.problems import Json
 from coclick.serve.work import Work
 
-# All refer to the one shape that /health declares: FastAPI would make a validator for each address and code.
-_PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"description": HTTPStatus(code).phrase, "content": _PROBLEM}
-    for code in (400, 401, 404, 413, 422, 503)
-}
-
 
 def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     """All addresses, for these models."""
-    api = APIRouter(responses=_PROBLEMS)
+    api = APIRouter(responses=PROBLEMS)
 
     async def ask(model: str | None, question: Callable[..., Any], *args: Any) -> Json:
         return Json(await work.ask(catalogue.get(model), question, *args))
@@ -40,61 +33,61 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
     async def ask_several(model: str | None, question: Callable[..., Any], *args: Any) -> Json:
         return Json({"answers": await work.ask_several(catalogue.get(model), question, *args)})
 
-    @api.get("/search", response_model=given.SearchAnswer, openapi_extra=taken.SEARCH_PARAMETERS)
+    @api.get("/search", responses=answered("SearchAnswer"), openapi_extra=taken.SEARCH_PARAMETERS)
     async def search(request: Request) -> Response:
         """Rank documents for a query."""
         asked = taken.read_search(request.query_params)
         return await ask(asked.model, _search, asked.q, asked.k, asked.allow, asked.block)
 
-    @api.post("/search", response_model=given.SearchAnswers)
+    @api.post("/search", responses=answered("SearchAnswers"))
     async def search_several(body: taken.Searches) -> Response:
         """Rank documents for several queries, over all documents or over some."""
         return await ask_several(body.model, _searches, body.queries, body.k, body.allow, body.block)
 
-    @api.post("/rank", response_model=given.RankAnswer)
+    @api.post("/rank", responses=answered("RankAnswer"))
     async def rank(body: taken.Ranking) -> Response:
         """Rank the candidates of another engine: its second stage."""
         candidates = [one if isinstance(one, str) else _fields(one) for one in body.candidates]
         return await ask(body.model, answers.rank, body.query, candidates)
 
-    @api.get("/similar/queries", response_model=given.SimilarQueriesAnswer)
+    @api.get("/similar/queries", responses=answered("SimilarQueriesAnswer"))
     async def similar_queries(q: taken.Q, k: taken.K = 10, model: taken.ModelName = None) -> Response:
         """Find queries of the log that are like a query."""
         return await ask(model, _similar_queries, q, k)
 
-    @api.post("/similar/queries", response_model=given.SimilarQueriesAnswers)
+    @api.post("/similar/queries", responses=answered("SimilarQueriesAnswers"))
     async def similar_queries_several(body: taken.SimilarQueries) -> Response:
         """The same for several queries."""
         return await ask_several(body.model, answers.similar_queries, body.queries, body.k)
 
-    @api.get("/similar/documents", response_model=given.SimilarDocumentsAnswer)
+    @api.get("/similar/documents", responses=answered("SimilarDocumentsAnswer"))
     async def similar_documents(doc: taken.Doc, k: taken.K = 10, model: taken.ModelName = None) -> Response:
         """Find documents that are like a document."""
         return await ask(model, _similar_documents, doc, k)
 
-    @api.post("/similar/documents", response_model=given.SimilarDocumentsAnswers)
+    @api.post("/similar/documents", responses=answered("SimilarDocumentsAnswers"))
     async def similar_documents_several(body: taken.SimilarDocuments) -> Response:
         """The same for several documents."""
         return await ask_several(body.model, answers.similar_docs, body.docs, body.k)
 
-    @api.get("/expand", response_model=given.ExpandAnswer)
+    @api.get("/expand", responses=answered("ExpandAnswer"))
     async def expand(q: taken.Q, model: taken.ModelName = None) -> Response:
         """The words that stand for a query."""
         return await ask(model, answers.expand, q)
 
-    @api.post("/expand", response_model=given.ExpandAnswers)
+    @api.post("/expand", responses=answered("ExpandAnswers"))
     async def expand_several(body: taken.Queries) -> Response:
         """The same for several queries."""
         return await ask_several(body.model, _expand, body.queries)
 
-    @api.get("/explain", response_model=given.ExplainAnswer, response_model_exclude_none=True)
+    @api.get("/explain", responses=answered("ExplainAnswer"))
     async def explain(
         q: taken.Q, doc: taken.Doc, clicks: taken.Clicks = 10, model: taken.ModelName = None
     ) -> Response:
         """Say exactly why a document has its score, and which clicks taught that."""
         return await ask(model, answers.explain, q, doc, clicks)
 
-    @api.get("/vectors", response_model=given.VectorAnswer)
+    @api.get("/vectors", responses=answered("VectorAnswer"))
     async def vectors(
         q: taken.Q | None = None, doc: taken.Doc | None = None, model: taken.ModelName = None
     ) -> Response:
@@ -105,12 +98,12 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
             return await ask(model, _query_vector, q)
         return await ask(model, _doc_vector, doc)
 
-    @api.post("/vectors", response_model=given.VectorAnswers)
+    @api.post("/vectors", responses=answered("VectorAnswers"))
     async def vectors_several(body: taken.Things) -> Response:
         """The vectors of several queries and documents."""
         return await ask_several(body.model, _vectors, body.queries, body.docs)
 
-    @api.get("/models", response_model=given.Models)
+    @api.get("/models", responses=answered("Models"))
     async def models() -> Response:
         """The models that are served, the default first."""
         return Json({"models": [_describe(served) for served in catalogue.all()]})
@@ -121,12 +114,12 @@ def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
         served = catalogue.get(name)
         return Json(_describe(served) | describe_model(served.model))
 
-    @api.get("/health", response_model=given.Status, responses={503: {"model": given.Problem}})
+    @api.get("/health", responses=answered("Status"))
     async def health() -> Response:
         """Whether the process lives."""
         return Json({"status": "alive"})
 
-    @api.get("/ready", response_model=given.Status)
+    @api.get("/ready", responses=answered("Status"))
     async def ready() -> Response:
         """Whether all models are loaded: they are before the first request is taken."""
         return Json({"status": "ready"})

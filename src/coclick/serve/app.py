@@ -14,6 +14,7 @@ from coclick._version import __version__
 from coclick.kernels.threads import set_threads
 from coclick.serve import api, problems
 from coclick.serve.catalogue import Catalogue
+from coclick.serve.document import Documented
 from coclick.serve.guard import Guard
 from coclick.serve.metrics import Metrics
 from coclick.serve.settings import Settings
@@ -34,7 +35,7 @@ def create_app(catalogue: Catalogue, settings: Settings) -> FastAPI:
         watching.cancel()
         work.close()
 
-    app = FastAPI(
+    app = Documented(
         title="coclick",
         version=__version__,
         description="Search click logs into relevance: rank, find similar, expand, and say why.",
@@ -42,8 +43,9 @@ def create_app(catalogue: Catalogue, settings: Settings) -> FastAPI:
         docs_url=None,  # both would load scripts from elsewhere
         redoc_url=None,
     )
-    app.include_router(api.router(catalogue, work, metrics))
-    app.include_router(studio(catalogue, work, Path(settings.report) if settings.report else None))
+    report = Path(settings.report) if settings.report else None
+    for part in (api.router(catalogue, work, metrics), studio(catalogue, work, report)):
+        app.router.routes.extend(part.routes)  # as they are: `include_router` would make each a second time
     problems.install(app)
     app.add_middleware(Guard, settings=settings, metrics=metrics)
     return app
