@@ -159,6 +159,17 @@ def test_odd_bodies(client, body, code):
     assert answer.json()["error"]["message"]
 
 
+def test_a_body_that_does_not_say_that_it_is_json(client):
+    form = {"content-type": "application/x-www-form-urlencoded"}  # what curl says unless it is told
+    error = client("POST", "/search", content=b'{"queries": ["a"]}', headers=form).json()["error"]
+    assert error["where"] == "body" and "content-type: application/json" in error["hint"]
+
+
+def test_head_is_get_without_the_body(client):
+    given, asked = client("GET", "/ready"), client("HEAD", "/ready")
+    assert asked.status_code == 200 and asked.headers["content-length"] == given.headers["content-length"]
+
+
 def test_a_body_without_a_stated_length_is_limited_too(client):
     async def pieces():
         for _ in range(6):

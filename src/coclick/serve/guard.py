@@ -44,6 +44,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":  # like GET; the server leaves the body out
+            scope = {**scope, "method": "GET"}
         began = time.perf_counter()
         status = 0
 

@@ -62,9 +62,18 @@ async def _of_coclick(request: Request, error: CoclickError) -> Response:
 async def _of_validation(request: Request, error: RequestValidationError) -> Response:
     """The first mistake, with the path of its field; the others are counted."""
     found = error.errors()
-    where = ".".join(map(str, found[0]["loc"]))
+    first = found[0]
+    where = ".".join(map(str, first["loc"]))
+    if first["type"] == "json_invalid":
+        return problem(422, f"the body is no JSON: {first['ctx']['error']}", where)
+    if where == "body" and not _says_json(request):
+        return problem(422, "the body must be JSON and say so", where, "send content-type: application/json")
     others = f"and {len(found) - 1} more like this" if len(found) > 1 else None
-    return problem(422, found[0]["msg"], where, others)
+    return problem(422, first["msg"], where, others)
+
+
+def _says_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().endswith("json")
 
 
 async def _of_http(request: Request, error: HTTPException) -> Response:

@@ -160,6 +160,8 @@ def _shorten(part: View) -> None:
 
 
 def _clicked_docs(part: View) -> set[str]:
-    """The documents of all clicks in an explanation."""
+    """The documents of all clicks in an explanation, and those by which a query is known."""
     found = {click["doc"] for key in ("clicks", "query_clicks") for click in part.get(key, ())}
+    if part.get("kind") == "query clicks":
+        found.add(part["label"])
     return found.union(*(_clicked_docs(one) for key in ("parts", "words") for one in part.get(key, ())))

@@ -64,7 +64,7 @@ function parts(page, parent, words, coloured = false) {
   const whole = coloured ? parent.score : parent.value;
   const largest = Math.max(...parent.parts.map((part) => Math.abs(part.value)));
   const made = parent.parts.map((part, i) => {
-    const line = onePart(part, whole, largest, coloured ? `colour-${i % COLOURS}` : "");
+    const line = onePart(page, part, whole, largest, coloured ? `colour-${i % COLOURS}` : "");
     return unfolding(line, inside(page, part, words[i]), coloured && i === 0);
   });
   if (parent.rest.parts) {
@@ -75,11 +75,13 @@ function parts(page, parent, words, coloured = false) {
   return node("div", { class: "parts" }, made);
 }
 
-function onePart({ kind, label, value }, whole, largest, colour) {
+function onePart(page, { kind, label, value }, whole, largest, colour) {
   const swatch = colour ? [node("span", { class: `swatch ${colour}` })] : [];
   const before = SAID_BEFORE[kind] || (kind === "word" ? "" : kind);
+  const titled = kind === "query clicks" && page.data.titles[label];
+  const name = titled ? [node("b", {}, titled), quiet(` ${label}`)] : [node("b", {}, label)];
   return [
-    node("span", { class: "what" }, ...swatch, before ? quiet(`${before} `) : "", node("b", {}, label)),
+    node("span", { class: "what" }, ...swatch, before ? quiet(`${before} `) : "", ...name),
     meter(value, largest, colour),
     node("span", { class: "figure" }, figure(value)),
     node("span", { class: "figure share quiet" }, whole ? percent(value / whole) : ""),
