@@ -15,13 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from benchmarks._graphs import graph_of
+from benchmarks._click_log import write_click_log
 from benchmarks._processes import memory_bytes, processor_seconds
-from benchmarks._spark import local_session, row_numbers
-from coclick.simulate.shapes import shaped_graph
+from benchmarks._spark import local_session
 
 EDGES_PER_NODE = 5  # of either side, as in the shape M
 HEADER = " {0} s | {0} s of cores | {0} GB |"
@@ -41,25 +37,10 @@ def main() -> None:
     for edges in chosen.edges:
         with tempfile.TemporaryDirectory() as name:
             place = Path(name)
-            _write_log(edges, place)
+            nodes = edges // EDGES_PER_NODE
+            write_click_log(nodes, nodes, edges, place)
             run = [_measured(_command(chosen.engine, action, place), place) for action in ("build", "train")]
         print(f"| {edges:,} | {chosen.engine} | {' | '.join(run)} |", flush=True)
-
-
-def _write_log(edges: int, place: Path) -> None:
-    """A log of clicks and a table of documents, with texts of pseudo-words."""
-    nodes = edges // EDGES_PER_NODE
-    graph = graph_of(shaped_graph(nodes, nodes, edges))
-    docs = graph.docs.to_list()
-    clicks = graph.clicks
-    columns = {
-        "query": pa.DictionaryArray.from_arrays(row_numbers(clicks), graph.queries.to_list()),
-        "doc": pa.DictionaryArray.from_arrays(clicks.indices, docs),
-        "clicks": clicks.data,
-    }
-    pq.write_table(pa.table(columns), place / "clicks.parquet", row_group_size=1_000_000)
-    titles = graph.texts["title"].to_list()
-    pq.write_table(pa.table({"doc": docs, "title": titles}), place / "docs.parquet", row_group_size=250_000)
 
 
 def _command(engine: str, action: str, place: Path) -> list[str]:

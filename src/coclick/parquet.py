@@ -183,6 +183,15 @@ def read_variants(source: Artefact) -> list[tuple[int, str, int]]:
     return list(zip(*(found[name].tolist() for name in ("id", "spelling", "count")), strict=True))
 
 
+def read_rejects(source: Artefact) -> list[tuple[str | None, int | None, str, str, str]]:
+    """The table of rejected rows, which is Parquet in both layouts; what Spark read has no file and line."""
+    if not source.table("rejects"):
+        return []
+    names = ("file", "line", "field", "reason", "raw")
+    found = _run(source, "rejects", f"SELECT {', '.join(names)} FROM read_parquet($paths) ORDER BY ALL")
+    return list(zip(*(found[name].tolist() for name in names), strict=True))
+
+
 def _by_query(
     source: Artefact, table: str, found: dict[str, NDArray[Any]], rows: int, width: int, data: NDArray[Any]
 ) -> Csr:

@@ -82,8 +82,9 @@ class Artefact:
         return self.path / str(self.files[name]["file"])
 
     def table(self, name: str) -> list[Path]:
-        """The files of a table that Spark wrote, in order; none if there is no such table."""
-        return [self.file(part) for part in sorted(self.files) if part.rpartition(".")[0] == name]
+        """The Parquet files of a table, one or as many as Spark wrote, in order; none if there is none."""
+        parts = [part for part in sorted(self.files) if name in (part, part.rpartition(".")[0])]
+        return [self.file(part) for part in parts]
 
     def size(self) -> int:
         """Bytes on disk."""

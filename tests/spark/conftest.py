@@ -41,6 +41,12 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason="Spark needs Java"))
 
 
+def pytest_generate_tests(metafunc):
+    """A test of any model runs for those that its module names."""
+    if "spec" in metafunc.fixturenames:
+        metafunc.parametrize("spec", metafunc.module.SPECS)
+
+
 @pytest.fixture(scope="session")
 def log(tmp_path_factory) -> Path:
     """Simulated events with documents, and a few rows that are wrong or spelt in another way."""
@@ -113,14 +119,14 @@ def graph(spark, log, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trained(spark, graph, tmp_path_factory):
-    """The directory of a model, trained when a test first asks for it."""
+def trained(request, spark, graph, tmp_path_factory):
+    """The directory of a model of the module's SPECS, trained when a test first asks for it."""
     import coclick.spark
 
     @cache
     def train(spec: str) -> Path:
         place = tmp_path_factory.mktemp("model") / "model"
-        coclick.spark.train(spark, spec, graph, str(place), parts=FEW_PARTS, heavy=HEAVY)
+        coclick.spark.train(spark, spec, graph, str(place), parts=request.module.SPECS[spec], heavy=HEAVY)
         return place
 
     return train

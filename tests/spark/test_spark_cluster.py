@@ -10,10 +10,15 @@ import pytest
 from benchmarks._event_log import all_logged, events, tasks
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
-from spark.agreement import assert_same_graph, assert_same_model, assert_same_rows
-from spark.conftest import PARTS, assert_little_reached_the_driver, start_session
+from spark.agreement import assert_same_rows
+from spark.conftest import FEW_PARTS, PARTS, assert_little_reached_the_driver, start_session
+from spark.same_as_local import SameAsLocal
 
-SPECS = ["vpcg", "rw", "rmls(views=words,dim=16,rounds=0.5,validation=0)"]
+SPECS = {
+    "vpcg(rho=1000)": FEW_PARTS,  # so that the regression has few rounds
+    "rw": PARTS,
+    "rmls(views=words,dim=16,rounds=0.5,validation=0)": FEW_PARTS,
+}
 FAULTY = "vpcg(units=none,iterations=2)"
 
 
@@ -24,19 +29,8 @@ def spark(cluster, event_log):
     session.stop()
 
 
-def test_the_graph_is_the_local_one(graph, local_graph):
-    assert_same_graph(ClickGraph.open(graph.path.removeprefix("file:")), local_graph)
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_model_is_the_local_one(trained, local_graph, spec):
-    assert_same_model(open_model(trained(spec)), create(spec).fit(local_graph))
-
-
-def test_no_edge_and_no_vector_reaches_the_driver(spark, trained, event_log):
-    for spec in SPECS:
-        trained(spec)
-    assert_little_reached_the_driver(spark, event_log)
+class TestCluster(SameAsLocal):
+    pass
 
 
 class CutOff(Exception):
@@ -117,6 +111,12 @@ def test_a_worker_that_dies_costs_a_retry(survived, graph, event_log):
     names = there.terms_.to_list(), here.terms_.to_list()
     assert_same_rows(there.query_index_.vectors, here.query_index_.vectors, *names)
     assert_same_rows(there.doc_index_.vectors, here.doc_index_.vectors, *names)
+
+
+def test_no_edge_and_no_vector_reaches_the_driver(spark, survived, trained, event_log):
+    for spec in SPECS:
+        trained(spec)
+    assert_little_reached_the_driver(spark, event_log)
 
 
 def test_only_what_was_finished_is_left(survived):

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from coclick.cli import app
-from coclick.errors import UserError
+from coclick.errors import CoclickError, UserError
 from coclick.spark import session
 
 
@@ -67,3 +67,35 @@ def test_wrong_options(arguments, what):
     result = CliRunner().invoke(app, ["train", "vpcg", "g", "-o", "m", *arguments])
     assert isinstance(result.exception, UserError)
     assert what in result.exception.what
+
+
+@pytest.mark.parametrize(
+    ("message", "what", "hint"),
+    [
+        (
+            "[PYTHON_EXCEPTION] From the Python worker: Traceback (most recent call last):\n"
+            '  File "worker.py", line 6, in main\n    import it\n'
+            "ModuleNotFoundError: No module named 'coclick'\n SQLSTATE: 38000",
+            "Spark gave up: ModuleNotFoundError: No module named 'coclick'",
+            "on all workers",
+        ),
+        (
+            "[JAVA_GATEWAY_EXITED] Java exited.",
+            "Spark gave up: [JAVA_GATEWAY_EXITED] Java exited.",
+            "Java 17",
+        ),
+        ("\nNo space left.\n\tat java.io", "Spark gave up: No space left.", "nothing was finished"),
+    ],
+)
+def test_what_spark_says_is_said_in_a_line(monkeypatch, message, what, hint):
+    from py4j.protocol import Py4JError
+
+    from coclick.spark import engine
+
+    def fails(master):
+        raise Py4JError(message)
+
+    monkeypatch.setattr(engine, "started", fails)
+    result = CliRunner().invoke(app, ["train", "vpcg", "g", "-o", "m", "--engine", "spark"])
+    assert isinstance(result.exception, CoclickError)
+    assert result.exception.what == what and hint in result.exception.hint

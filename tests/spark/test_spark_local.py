@@ -1,12 +1,15 @@
 """Spark on one machine: the same graph as the local engine builds, and the same models."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from coclick import ClickGraph, create, open_model
+from coclick import ClickGraph, create, logs, open_model
 from coclick.errors import UserError
 from spark.agreement import assert_same_graph, assert_same_model, assert_same_rejects
-from spark.conftest import PARTS, assert_little_reached_the_driver, read_log, start_session
+from spark.conftest import FEW_PARTS, PARTS, assert_little_reached_the_driver, read_log, start_session
+from spark.same_as_local import SameAsLocal
 
 
 @pytest.fixture(scope="module")
@@ -16,24 +19,29 @@ def spark(event_log):
     session.stop()
 
 
-def test_the_graph_is_the_local_one(graph, local_graph):
-    opened = ClickGraph.open(graph.path.removeprefix("file:"))
-    assert_same_graph(opened, local_graph)
-    assert opened.figures["other_actions"] == local_graph.figures["other_actions"] != {}
-
-
 WALKS = "rw(keep=12,t=3)"
-SPECS = [
-    "vpcg",
-    "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)",
-    WALKS,
-    "rmls(dim=16,rounds=1,validation=0)",
-]
+SPECS = {
+    "vpcg": FEW_PARTS,
+    "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)": PARTS,
+    WALKS: PARTS,
+    "rmls(dim=16,rounds=1,validation=0)": FEW_PARTS,
+}
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_model_is_the_local_one(trained, local_graph, spec):
-    assert_same_model(open_model(trained(spec)), create(spec).fit(local_graph))
+class TestOneMachine(SameAsLocal):
+    pass
+
+
+def test_a_view_of_ones_own_makes_arrays_of_the_tables(graph, local_graph, tmp_path):
+    files = tmp_path / "queries.tsv", tmp_path / "docs.tsv"
+    for path, side, names in zip(
+        files, ("query", "doc"), (local_graph.queries, local_graph.docs), strict=True
+    ):
+        path.write_text(f"{side}\tfeature\n{names[0]}\tfirst\n")
+    source = graph.path.removeprefix("file:")
+    with_view = logs.add_view(source, "tags", [files[0]], [files[1]], tmp_path / "graph")
+    assert with_view.views["tags"].queries.row(0)[1].tolist() == [1.0]
+    assert_same_graph(with_view, local_graph)
 
 
 def test_no_edge_and_no_vector_reaches_the_driver(spark, trained, event_log):
@@ -96,7 +104,6 @@ def test_what_is_wrong_is_said_before_anything_is_written(spark, graph, local_gr
 
 def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     import coclick.spark
-    from coclick import logs
 
     rows = [
         ("Red  Shoes", "d1", 2.5, 10),
@@ -110,20 +117,28 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     ]
     frame = spark.createDataFrame(rows, "query string, doc string, clicks double, impressions int")
     frame.coalesce(1).write.parquet(str(tmp_path / "log"))
-    texts = [("d1", "Red shoes"), ("d2", "Shoes in red and blue"), ("d4", "Blue shoes")]
-    docs = spark.createDataFrame(texts, "id string, title string")
-    (tmp_path / "docs.tsv").write_text("id\ttitle\n" + "".join(f"{name}\t{title}\n" for name, title in texts))
+    texts = [
+        ("d1", "Red shoes"),
+        ("d2", "Shoes in red and blue"),
+        ("d4", "Blue shoes"),
+        ("d1", "Very red shoes"),
+        (None, "Nobody's shoes"),
+        ("d5", None),
+    ]
+    docs = spark.createDataFrame(texts, "id string, title string").coalesce(1)
+    docs.write.parquet(str(tmp_path / "docs"))
     there = coclick.spark.build(spark, frame, docs, str(tmp_path / "there"), min_clicks=2)
     log = [tmp_path / "log" / "*.parquet"]
-    here = logs.build(log, tmp_path / "docs.tsv", tmp_path / "here", min_clicks=2)
+    here = logs.build(log, next((tmp_path / "docs").glob("*.parquet")), tmp_path / "here", min_clicks=2)
     opened = ClickGraph.open(tmp_path / "there")
     assert opened.queries.to_list() == here.queries.to_list()
     assert opened.docs.to_list() == here.docs.to_list()
     assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
     assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
     assert_same_rejects(opened, here)
-    for figure in ("pairs_below_thresholds", "clicks_below_thresholds"):
-        assert there.figures[figure] == here.figures[figure], figure
+    counted = {name: there.figures[name] for name in here.figures if name not in ("files", "seconds")}
+    assert counted == {name: here.figures[name] for name in counted}
+    assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
     spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes of all kinds than parts
     coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=5)
     assert_same_model(open_model(tmp_path / "model"), create(spec).fit(here))
@@ -156,19 +171,28 @@ def test_a_head_query_is_no_heavy_task(spark, tmp_path):
     assert most_edges(heavy=100) < 1.2
 
 
-def test_the_command_line(tmp_path, log):  # the last one: it ends the session
+def test_the_command_line(tmp_path):  # the last one: it ends the session
     from typer.testing import CliRunner
 
     from coclick.cli import app
 
+    clicks, docs = tmp_path / "clicks.parquet", tmp_path / "docs.tsv"
+    rows = [("red shoes", "d1", 3), ("red shoes", "d2", 1), ("blue", "d2", 2), ("blue", None, 1)]
+    table = dict(zip(("query", "doc", "clicks"), map(list, zip(*rows, strict=True)), strict=True))
+    pq.write_table(pa.table(table), clicks)
+    docs.write_text('d1\t"Red" shoes\nd2\t5" heels, blue\n')  # no header, and quotes are only quotes
     graph, model = str(tmp_path / "graph"), str(tmp_path / "model")
     engine = ["--engine", "spark", "--master", "local[2]"]
-    events = str(log / "events.parquet")
+    said = []
     for arguments in (
-        ["build", events, "--docs", str(log / "docs.tsv"), *engine, "-o", graph],
+        ["build", str(clicks), "--docs", str(docs), *engine, "-o", graph],
         ["train", "rw", graph, *engine, "-o", model],
     ):
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output
-    query = ClickGraph.open(graph).queries[0]
-    assert open_model(model).search(query).hits()
+        said.append(result.output)
+    assert "1 rows rejected" in said[0] and "doc is missing" in said[0]
+    built, here = ClickGraph.open(graph), logs.build([clicks], docs, tmp_path / "here")
+    assert built.texts["title"].to_list() == here.texts["title"].to_list()
+    assert [row[2:] for row in logs.rejects(built)] == [row[2:] for row in logs.rejects(here)]
+    assert open_model(model).search("red shoes").hits()

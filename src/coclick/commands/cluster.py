@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 ENGINES = ("local", "spark")
 _ANY = "local[*]"  # the master where none is named: all cores of this machine
+_HINTS = {  # by what Spark says
+    "No module named 'coclick'": 'pip install "coclick[spark]" on all workers, where their Python is',
+    "JAVA_GATEWAY_EXITED": "look at `java -version`: Spark needs Java 17 or later",
+}
+_ANY_HINT = "nothing was finished, and what is unfinished is removed by the next run; Spark's log says more"
 _TEXT = {".tsv": "\t", ".tab": "\t", ".csv": ","}
 
 
@@ -34,9 +39,9 @@ def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **
         graph = build_on_spark(spark, _read_log(spark, log), _read_docs(spark, docs), out, **options)
         sizes = graph.manifest["sizes"]
     say(f"{sizes['queries']:,} queries, {sizes['docs']:,} documents, {sizes['edges']:,} edges in {out}")
-    for reason, count in graph.figures["rejected"].items():
-        say(f"{count:,} rows rejected: {reason}")
-    say(f"left out on Spark: {', '.join(graph.figures['left_out'])}")
+    for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
+        for reason, count in graph.figures.get(key, {}).items():
+            say(f"{count:,} {rows} rejected, kept in the table rejects: {reason}")
     suggest(f'coclick train "vpcg" {out} --engine spark -o model')
 
 
@@ -55,7 +60,7 @@ def _session(master: str | None) -> Iterator[SparkSession]:
     """A session for one command; what goes wrong in Spark is said in a line."""
     from coclick.spark.engine import started  # first: it says what to install
 
-    from py4j.protocol import Py4JError  # isort: skip
+    from py4j.protocol import Py4JError, Py4JJavaError  # isort: skip
     from pyspark.errors import PySparkException
 
     spark = None
@@ -64,6 +69,8 @@ def _session(master: str | None) -> Iterator[SparkSession]:
         yield spark
     except PySparkException as error:
         raise _explained(error.getMessage() or str(error)) from error
+    except Py4JJavaError as error:
+        raise _explained(str(error.java_exception)) from error
     except Py4JError as error:
         raise _explained(str(error)) from error
     finally:
@@ -72,11 +79,14 @@ def _session(master: str | None) -> Iterator[SparkSession]:
 
 
 def _explained(message: str) -> CoclickError:
-    first = next((line for line in message.splitlines() if line.strip()), "no reason given")
-    return CoclickError(
-        f"Spark gave up: {first[:300]}",
-        hint="nothing was finished, and what is unfinished is removed by the next run; Spark's log says more",
-    )
+    """The line that says most: of a Python traceback the one behind it, else the first."""
+    lines = [line for line in message.splitlines() if line.strip()]
+    first = next(iter(lines), "no reason given")
+    _, traceback, after = message.partition("Traceback (most recent call last):\n")
+    if traceback:
+        first = next((line for line in after.splitlines() if line.strip() and line[0] != " "), first)
+    hints = [hint for sign, hint in _HINTS.items() if sign in message]
+    return CoclickError(f"Spark gave up: {first[:300]}", hint=next(iter(hints), _ANY_HINT))
 
 
 def _read_log(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
@@ -94,16 +104,36 @@ def _read_docs(spark: SparkSession, path: str | None) -> DataFrame | None:
     if path is None:
         return None
     suffix = "." + path.removesuffix(".gz").rpartition(".")[2]
-    if suffix in _TEXT:
-        return spark.read.option("sep", _TEXT[suffix]).option("header", True).csv(path)
-    return _parquet(spark, path)
+    return _text(spark, path, _TEXT[suffix]) if suffix in _TEXT else _parquet(spark, path)
+
+
+def _text(spark: SparkSession, path: str, separator: str) -> DataFrame:
+    """CSV with quotes, or tabs without; the first line is a header if it looks like one."""
+    from coclick.logs.documents import headerless, is_header
+
+    quotes = {"quote": '"', "escape": '"', "multiLine": True} if separator == "," else {"quote": ""}
+    reader = spark.read.options(sep=separator, **quotes)
+    with _readable(path):
+        first = reader.csv(path).first()
+        if first is None:
+            raise UserError("the file of documents is empty", where=path)
+        if is_header([cell or "" for cell in first]):
+            return reader.option("header", True).csv(path)
+        return reader.csv(path).toDF(*headerless(len(first)))
 
 
 def _parquet(spark: SparkSession, *paths: str) -> DataFrame:
+    with _readable(*paths):
+        return spark.read.parquet(*paths)
+
+
+@contextmanager
+def _readable(*paths: str) -> Iterator[None]:
+    """What Spark cannot read is the user's to mend."""
     from pyspark.errors import AnalysisException
 
     try:
-        return spark.read.parquet(*paths)
+        yield
     except AnalysisException as error:
         message = (error.getMessage() or str(error)).splitlines()[0]
         raise UserError(f"Spark cannot read this: {message}", where=", ".join(paths)) from None

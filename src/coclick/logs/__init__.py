@@ -10,6 +10,7 @@ from __future__ import annotations
 from coclick.logs.documents import read_docs
 from coclick.logs.own_view import add_view
 from coclick.logs.pipeline import build
+from coclick.logs.rejects import rejects
 from coclick.logs.variants import variants
 
-__all__ = ["add_view", "build", "read_docs", "variants"]
+__all__ = ["add_view", "build", "read_docs", "rejects", "variants"]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ from coclick.logs.names import DOC_COLUMNS, plain, resolve
 from coclick.logs.rejects import create_reject
 from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
 
+MISSING, DUPLICATE = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
 _HEADERLESS = ("doc", "title", "body")
 _LONGEST_CELL = 8_000_000
@@ -42,11 +44,11 @@ def read_documents(work: Workspace, path: Path) -> list[str]:
     work.run(f"""
         CREATE TABLE document_row AS
         SELECT line, {columns["doc"].text()} AS name {texts},
-            CASE WHEN problem IS NOT NULL THEN problem WHEN name IS NULL THEN 'doc|is missing' END AS bad
+            CASE WHEN problem IS NOT NULL THEN problem WHEN name IS NULL THEN '{MISSING}' END AS bad
         FROM ({source});
         CREATE TABLE wrong AS
         SELECT line, bad FROM document_row WHERE bad IS NOT NULL UNION ALL
-        SELECT line, 'doc|is a duplicate' FROM document_row ANTI JOIN (
+        SELECT line, '{DUPLICATE}' FROM document_row ANTI JOIN (
             SELECT min(line) AS line FROM document_row WHERE bad IS NULL GROUP BY name
         ) USING (line) WHERE bad IS NULL;
         INSERT INTO reject
@@ -110,16 +112,25 @@ def _look(path: Path) -> LogFile:
         raise UserError("the file of documents is empty", where=str(path))
     if file.kind not in ("tsv", "csv"):
         return file
-    cells = [plain(cell) for cell in file.columns]
+    return with_header(file, is_header(file.columns))
+
+
+def is_header(cells: Sequence[str]) -> bool:
+    """Whether the first line of a text file names its columns: an id first, or an id and some text."""
+    cells = [plain(cell) for cell in cells]
     known = any(cell in DOC_COLUMNS["doc"] for cell in cells) and any(cell in _TEXT_NAMES for cell in cells)
-    return with_header(file, known or cells[0] in DOC_COLUMNS["doc"])
+    return known or cells[0] in DOC_COLUMNS["doc"]
+
+
+def headerless(columns: int) -> list[str]:
+    """The fields of a text file without a header."""
+    return [*_HEADERLESS, *(f"field{number}" for number in range(4, columns + 1))][:columns]
 
 
 def field_names(file: LogFile) -> dict[int, str]:
     """Column → field, `doc` being the id; names fit for an array's name, each used once."""
     if file.kind in ("tsv", "csv") and not file.header:
-        names = [*_HEADERLESS, *(f"field{number}" for number in range(4, len(file.columns) + 1))]
-        return dict(enumerate(names[: len(file.columns)]))
+        return dict(enumerate(headerless(len(file.columns))))
     found = resolve(file.columns, DOC_COLUMNS)
     taken = {"doc": found.pop("doc", 0), **found}
     for index, column in enumerate(file.columns):

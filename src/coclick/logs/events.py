@@ -9,6 +9,7 @@ session (paper 003 §4.2). The rules themselves are in `coclick.logs.rules`, bec
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from coclick.logs import rules
@@ -102,20 +103,26 @@ def aggregate(work: Workspace, rows: Rows) -> Known:
     return known
 
 
-def figures(work: Workspace, known: Known, actions: int) -> dict[str, Any]:
-    """Users, sessions, and the share of all clicks that the ten busiest users made: bots show here."""
+def figures(work: Workspace, known: Known, rows: Rows) -> dict[str, Any]:
+    """Users, the share of the busiest, sessions, the first and the last event, as far as the log tells."""
     found: dict[str, Any] = {}
     if known.users:
-        clicks = " + ".join(f"c{code}" for code in range(1, actions + 1))
         table = "stretch" if known.sessions else "event"
         found["users"] = work.value(f"SELECT count(*) FROM (SELECT u FROM {table} GROUP BY u)")
-        found["busiest_users_share"] = work.value(f"""
-            WITH person_clicks AS (SELECT sum({clicks}) AS n FROM click GROUP BY u)
-            SELECT round((SELECT sum(n) FROM (FROM person_clicks ORDER BY n DESC LIMIT 10)) / sum(n), 4)
-            FROM person_clicks""")
+        share = rules.busiest_share(rules.action_counts(rows.actions))
+        found["busiest_users_share"] = work.value(share)
     if known.sessions:
         found["sessions"] = work.value("SELECT max(s) FROM stretch")
+    if known.days:
+        found |= span(*work.rows("SELECT min(t), max(t) FROM event")[0])
     return found
+
+
+def span(first: int, last: int) -> dict[str, str]:
+    """The figures of the first and the last event, given in microseconds since 1970."""
+    start = datetime(1970, 1, 1, tzinfo=UTC)
+    times = {"first": first, "last": last}
+    return {name: (start + timedelta(microseconds=time)).isoformat() for name, time in times.items()}
 
 
 def _shown(work: Workspace, known: Known) -> None:

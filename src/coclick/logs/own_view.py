@@ -1,7 +1,7 @@
 """`add_view`: files of features in, a graph with one more view out.
 
 A file has a row for each feature of a query or a document: query or doc, feature, and perhaps its value. The
-old graph's arrays are linked, not copied; the view's are written block by block.
+old graph's arrays are linked, not copied, unless Spark wrote it; the view's are written block by block.
 """
 
 from __future__ import annotations
@@ -22,10 +22,19 @@ from coclick.logs.files import LogFile, blame, expand, look, with_header
 from coclick.logs.names import VIEW_COLUMNS, resolve
 from coclick.logs.pipeline import REJECTS
 from coclick.logs.recognise import Found
-from coclick.logs.rejects import create_reject, first_rejected, publish_rejects, rejected, write_rejects
+from coclick.logs.rejects import (
+    copy_rejects,
+    create_reject,
+    first_rejected,
+    publish_rejects,
+    rejected,
+    write_rejects,
+)
 from coclick.logs.rows import Rows
+from coclick.logs.variants import copy_variants
 from coclick.logs.workspace import Workspace, parse_memory
 from coclick.own_views import check_name, nothing_matches, view_names
+from coclick.parquet import is_parquet
 from coclick.store import ArtefactWriter, writing
 from coclick.strings import Vocab
 from coclick.text import normalise_batch
@@ -74,7 +83,7 @@ def add_view(
         for side in sides:
             counted |= side.write(work, writer, f"view.{name}")
         counted["rejected"] = rejected(work, [*paths[0], *paths[1]])
-        _link_others(graph, writer, name)
+        _keep_others(graph, work, writer, name)
         write_rejects(work, writer, f"view.{name}.rejects")
         views = {**graph.figures.get("views", {}), name: counted}
         writer.commit("graph", figures={**graph.figures, "views": views})
@@ -84,12 +93,18 @@ def add_view(
     return ClickGraph.open(out)
 
 
-def _link_others(graph: ClickGraph, out: ArtefactWriter, name: str) -> None:
-    """All that the graph has but the view of that name."""
-    assert graph.artefact is not None  # it was opened from disk
-    for part in graph.artefact.files:
+def _keep_others(graph: ClickGraph, work: Workspace, out: ArtefactWriter, name: str) -> None:
+    """All that the graph has but the view of that name; tables from Spark become arrays."""
+    source = graph.artefact
+    assert source is not None  # it was opened from disk
+    if is_parquet(source):
+        graph.write(out)
+        copy_variants(graph, out)
+        copy_rejects(source, work, out)
+        return
+    for part in source.files:
         if not part.startswith(f"view.{name}."):
-            out.link(part, graph.artefact, part)
+            out.link(part, source, part)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -147,10 +146,7 @@ class _Build:
             self.figures["other_actions"] = rows.other_actions
         if rows.format != "clicks" and work.value("SELECT count(*) FROM event"):
             self.known = events.aggregate(work, rows)
-            self.figures |= events.figures(work, self.known, len(rows.actions))
-            if self.known.days:
-                first, last = work.rows("SELECT min(t), max(t) FROM event")[0]
-                self.figures |= {"first": _iso(first), "last": _iso(last)}
+            self.figures |= events.figures(work, self.known, rows)
 
     def choose_edges(self, min_clicks: float, min_users: int) -> None:
         """Table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
@@ -287,7 +283,3 @@ class _Build:
     @property
     def _files(self) -> list[Path]:
         return [*self.paths, *([self.docs] if self.docs else [])]
-
-
-def _iso(microseconds: int) -> str:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)).isoformat()

@@ -1,4 +1,4 @@
-"""Rows that were rejected: a table while files are read, a Parquet file beside the graph in the end."""
+"""Rows that were rejected: a table while files are read, a part of the graph in the end."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from coclick.graph import ClickGraph
 from coclick.logs import scans
-from coclick.logs.workspace import Workspace, literal
-from coclick.store import ArtefactWriter
+from coclick.logs.workspace import Workspace, literal, paths_sql
+from coclick.parquet import read_rejects
+from coclick.store import Artefact, ArtefactWriter
+
+
+def rejects(graph: ClickGraph) -> list[tuple[str | None, int | None, str, str, str]]:
+    """(file, line, field, reason, raw row) of all that the build rejected, whichever engine built the graph.
+
+    Rows that Spark read have no file and no line.
+    """
+    return read_rejects(graph.artefact) if graph.artefact else []
 
 
 def create_reject(work: Workspace) -> None:
@@ -43,6 +53,15 @@ def write_rejects(work: Workspace, out: ArtefactWriter, name: str) -> None:
     work.run(f"""
         COPY (FROM reject ORDER BY file, line, field, reason, raw) TO {literal(path)} (FORMAT parquet)""")
     out.parquet(name, path)
+
+
+def copy_rejects(source: Artefact, work: Workspace, out: ArtefactWriter) -> None:
+    """The rejected rows of a graph from Spark, if there are any, in one file."""
+    if files := source.table("rejects"):
+        path = out.scratch()
+        rows = f"FROM read_parquet({paths_sql(files)}) ORDER BY ALL"
+        work.run(f"COPY ({rows}) TO {literal(path)} (FORMAT parquet)")
+        out.parquet("rejects", path)
 
 
 def publish_rejects(out: ArtefactWriter, name: str, file: str) -> None:

@@ -138,6 +138,15 @@ def weighted_clicks(actions: Sequence[Action]) -> str:
         FROM clicked GROUP BY q, d"""
 
 
+def busiest_share(counts: Sequence[str]) -> str:
+    """The share of all clicks that the ten busiest users made: bots show here."""
+    return f"""
+        WITH person AS (SELECT sum({" + ".join(counts)}) AS n FROM click GROUP BY u)
+        SELECT round((SELECT sum(n) FROM (SELECT n FROM person ORDER BY n DESC LIMIT 10) AS busiest)
+            / sum(n), 4)
+        FROM person"""
+
+
 def skips(counts: Sequence[str]) -> str:
     """Joachims' rule: what was clicked is preferred to what stood above it on the page and was not."""
     return f"""

@@ -31,6 +31,15 @@ def write_variants(work: Workspace, out: ArtefactWriter, queries: Numbering) -> 
     return int(kept.sum())
 
 
+def copy_variants(graph: ClickGraph, out: ArtefactWriter) -> None:
+    """Store the spellings of a graph from Spark as arrays."""
+    assert graph.artefact is not None
+    found = read_variants(graph.artefact)
+    out.array("variants.query", np.array([query for query, _, _ in found], np.int32))
+    out.array("variants.count", np.array([count for _, _, count in found], np.int32))
+    Strings.from_list(raw for _, raw, _ in found).write(out, "variants.text")
+
+
 def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
     """(query, spelling, rows) for every spelling in the log that differs from its query's normal form.
 

@@ -24,11 +24,9 @@ from coclick.spark import documents, events
 from coclick.spark.engine import ours
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import numbered
-from coclick.spark.rows import Rows
+from coclick.spark.rows import Rows, by_reason, write_rejects
 from coclick.spark.storage import Output, output
 from coclick.spark.typed import described
-
-LEFT_OUT = ["views"]  # which only the local engine keeps
 
 
 def build(
@@ -47,7 +45,6 @@ def build(
     """Build a click graph from a log and write it to the directory `out`, which all workers must reach.
 
     The log is of aggregated `clicks` or of `events`; parameters mean what they mean to `coclick.build`.
-    `figures["left_out"]` names what only the local engine keeps.
     """
     started = time.monotonic()
     if format not in ("auto", "clicks", "events"):
@@ -88,12 +85,12 @@ class _Build:
 
     def read(self, log: DataFrame, places: dict[str, int]) -> None:
         """Rows to typed fields; what is wrong with the others."""
-        rows = Rows(log, self.format, places, self.out)
-        self.figures |= {"format": self.format, "engine": "spark", "left_out": LEFT_OUT}
+        rows = Rows(log, self.format, places, self.out.work)
+        self.figures |= {"format": self.format, "engine": "spark"}
         if self.format == "events":
             self.figures["actions"] = {action.name: action.weight for action in self.actions}
             rows.tell_actions(self.actions)
-        rows.keep_rejected()
+        self.wrong = [rows.rejected()]
         self.figures |= rows.figures
         self.rows, self.spellings = rows.right(), rows.spellings()
 
@@ -109,9 +106,10 @@ class _Build:
         else:
             found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
+            self.figures |= found.figures
         passes = F.expr(rules.passes(min_clicks, min_users)).alias("passes")
         marked = self.out.work.saved("candidates", candidates.select("q", "d", "clicks", passes))
-        self.edges = marked.filter("passes").drop("passes")
+        self.edges, self.seen = marked.filter("passes").drop("passes"), marked
         kept, below, clicks_below = marked.agg(
             F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
         ).collect()[0]
@@ -138,12 +136,16 @@ class _Build:
         names = used.select(F.col("d").alias("name")).distinct()
         described_docs, fields = None, list[str]()
         if docs is not None:
-            described_docs, fields = documents.read(docs, work)
+            found = documents.read(docs, work)
+            described_docs, fields = found.table, found.fields
             self.figures |= documents.overlap(names, described_docs)
+            self.figures["docs_rejected"] = by_reason(found.rejected)
+            self.wrong.append(found.wrong)
             names = names.union(described_docs.select("name")).distinct()
         queries, self.sizes["queries"] = numbered(texts, ["text"], work, "queries")
         numbers, self.sizes["docs"] = numbered(names, ["name"], work, "docs")
         queries = out.table("queries", queries.select("id", "text"))
+        self.figures["queries_below_thresholds"] = self._queries_seen() - self.sizes["queries"]
         if described_docs is not None:
             filled = {f"text_{name}": F.coalesce(f"text_{name}", F.lit("")) for name in fields}
             numbers = numbers.join(described_docs, "name", "left").withColumns(filled)
@@ -156,8 +158,18 @@ class _Build:
             out.table("daily", _numbers(self.history["daily"], queries, numbers))
         if "skips" in self.history:
             out.table("skips", _numbers(self.history["skips"], queries, numbers, ("clicked", "skipped")))
-        out.table("variants", self.spellings.join(queries, "text").select("id", "spelling", "count"))
+        spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
+        self.figures["merged_spellings"] = out.table("variants", spellings).count()
+        if fields:
+            self.figures["docs_without_text"] = documents.without_text(numbers, fields)
+        write_rejects(out, self.wrong)
         return fields
+
+    def _queries_seen(self) -> int:
+        """How many queries the right rows have, whether they are in the graph or not."""
+        if self.pairs is not None and not self.thresholds:
+            return self.sizes["queries"]
+        return (self.seen if self.pairs is None else self.pairs).select("q").distinct().count()
 
     def _nothing(self, below: int) -> UserError:
         """No edge at all: why?"""

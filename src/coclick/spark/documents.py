@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.logs.documents import field_names
+from coclick.logs.documents import DUPLICATE, MISSING, field_names
 from coclick.logs.fields import Column
 from coclick.spark.storage import Work
 from coclick.spark.typed import described, in_memory
@@ -40,20 +40,45 @@ class _Texts:
         yield from connection.sql(f"SELECT {', '.join(chosen)} FROM batch").to_arrow_table().to_batches()
 
 
-def read(docs: DataFrame, work: Work) -> tuple[DataFrame, list[str]]:
-    """Table (name, text_<field> …), and its fields. Of several documents with one id the first counts by its
-    texts: a DataFrame has no first row."""
+@dataclass(frozen=True)
+class Documents:
+    """The table (name, text_<field> …), its fields, and the rows that were rejected."""
+
+    table: DataFrame
+    fields: list[str]
+    rejected: dict[str, int]  # by "field|reason"
+    wrong: DataFrame | None  # bad, raw
+
+
+def read(docs: DataFrame, work: Work) -> Documents:
+    """Of several documents with one id the first counts by its texts: a DataFrame has no first row."""
     fields = field_names(described(docs, "the documents"))
     texts = [name for name in fields.values() if name != "doc"]
     schema = ", ".join("name string" if name == "doc" else f"text_{name} string" for name in fields.values())
-    rows = docs.mapInArrow(_Texts(fields), schema).filter("name IS NOT NULL")
+    rows = docs.mapInArrow(_Texts(fields), schema)
     columns = [f"text_{name}" for name in texts]
-    if columns:
-        chosen = rows.groupBy("name").agg(F.min(F.struct(*columns)).alias("texts"))
-        rows = chosen.select("name", *(F.col(f"texts.{column}").alias(column) for column in columns))
-    else:
-        rows = rows.distinct()
-    return work.saved("documents", rows), texts
+    grouped = rows.groupBy("name").agg(
+        F.min(F.struct(F.lit(""), *columns)).alias("texts"), F.count("*").alias("rows")
+    )
+    saved = work.saved("documents", grouped)
+    missing, again = saved.agg(
+        F.sum(F.expr("if(name IS NULL, rows, 0)")), F.sum(F.expr("if(name IS NULL, 0, rows - 1)"))
+    ).collect()[0]
+    rejected = {reason: count for reason, count in ((MISSING, missing), (DUPLICATE, again)) if count}
+    wrong = _wrong(rows, columns, [docs.columns[place] for place in fields]) if rejected else None
+    known = saved.filter("name IS NOT NULL")
+    table = known.select("name", *(F.col(f"texts.{column}").alias(column) for column in columns))
+    return Documents(table, texts, rejected, wrong)
+
+
+def _wrong(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:
+    """The rows without an id, and all but the first with one, as JSON under the names that they had."""
+    named = (F.col(column).alias(name) for column, name in zip(rows.columns, names, strict=True))
+    raw = F.to_json(F.struct(*named), {"ignoreNullFields": "false"})
+    missing = rows.filter("name IS NULL").select(F.lit(MISSING).alias("bad"), raw.alias("raw"))
+    order = Window.partitionBy("name").orderBy(F.lit(""), *texts)
+    ranked = rows.filter("name IS NOT NULL").withColumn("place", F.row_number().over(order))
+    return missing.union(ranked.filter("place > 1").select(F.lit(DUPLICATE), raw))
 
 
 def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
@@ -72,3 +97,11 @@ def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
             hint=f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
         )
     return {"docs_missing": every - known}
+
+
+def without_text(docs: DataFrame, fields: list[str]) -> int:
+    """How many documents have no text in the field that most have one in."""
+    every, *texts = docs.agg(F.count("*"), *(F.count_if(F.col(f"text_{f}") != "") for f in fields)).collect()[
+        0
+    ]
+    return int(every - max(texts))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from coclick.logs import rules
+from coclick.logs.events import span
 from coclick.logs.names import Action
 from coclick.spark.storage import Work
 
@@ -23,6 +25,7 @@ class Found:
     candidates: DataFrame  # q, d, clicks, actions[, users]: the clicked pairs
     pairs: DataFrame | None  # q, d and their counts: all that were shown or clicked
     history: dict[str, DataFrame]  # daily and skips
+    figures: dict[str, Any]  # users, sessions and times, as the local engine counts them
 
 
 def aggregate(
@@ -31,15 +34,18 @@ def aggregate(
     """Add up the events."""
     columns = [sql for name, sql in _COLUMNS.items() if name in fields]
     rows.selectExpr("query AS q", "doc AS d", "act AS a", *columns).createOrReplaceTempView("event")
-    lowest_position = "min(position)" if "position" in fields else "NULL"
-    lowest, impressions = spark.sql(f"SELECT {lowest_position}, bool_or(a = 0) FROM event").collect()[0]
     users, days = "user" in fields, "timestamp" in fields
+    lowest_position = "min(position)" if "position" in fields else "NULL"
+    times = "min(t), max(t)" if days else "NULL, NULL"
+    lowest, impressions, first, last = spark.sql(
+        f"SELECT {lowest_position}, bool_or(a = 0), {times} FROM event"
+    ).collect()[0]
     sessions = users and days
     counts = rules.action_counts(actions)
     if sessions:
         _view(spark, work, "stretch", _SESSIONS)
         _view(spark, work, "page", rules.pages(lowest, counts, _DIV))
-        spark.sql(rules.clicked_pages(actions)).createOrReplaceTempView("click")
+        _view(spark, work, "click", rules.clicked_pages(actions))
     else:
         spark.sql(rules.plain_pages(lowest, days, _DIV)).createOrReplaceTempView("page")
         spark.sql(rules.plain_clicks(counts, days, users, _DIV)).createOrReplaceTempView("click")
@@ -48,20 +54,35 @@ def aggregate(
     if users:
         _view(spark, work, "clickers", rules.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
+    figures = _people(spark, counts, sessions) if users else {}
+    if days and first is not None:
+        figures |= span(first, last)
     if not (impressions or users or days):
-        return Found(candidates, None, {})
+        return Found(candidates, None, {}, figures)
     positions = bool(impressions) and lowest is not None
     daily = work.saved("daily", _daily(spark, actions, bool(impressions), users, sessions, positions))
     history = {"daily": daily} if days else {}
     if sessions and positions:
         history["skips"] = spark.sql(rules.skips(counts)).withColumnRenamed("n", "count")
-    return Found(candidates, _pairs(spark, daily, users), history)
+    return Found(candidates, _pairs(spark, daily, users), history, figures)
 
 
 # Each user's sessions have numbers of their own, so that nothing is sorted as a whole.
 _SESSIONS = f"""
-    SELECT u, b, struct(u, sum(starts) OVER (PARTITION BY u ORDER BY b ROWS UNBOUNDED PRECEDING)) AS s
+    SELECT u, b, struct(
+        u, sum(starts) OVER (PARTITION BY u ORDER BY b ROWS UNBOUNDED PRECEDING) AS number) AS s
     FROM ({rules.session_starts(_DIV)}) AS marked"""
+
+
+def _people(spark: SparkSession, counts: Sequence[str], sessions: bool) -> dict[str, Any]:
+    """How many users and sessions there are, and how much the busiest users clicked."""
+    found: dict[str, Any] = {"busiest_users_share": spark.sql(rules.busiest_share(counts)).collect()[0][0]}
+    if not sessions:
+        found["users"] = spark.table("event").select("u").distinct().count()
+        return found
+    of_user = spark.table("stretch").groupBy("u").agg(F.max("s.number").alias("sessions"))
+    found["users"], found["sessions"] = of_user.agg(F.count("*"), F.sum("sessions")).collect()[0]
+    return found
 
 
 def _view(spark: SparkSession, work: Work, name: str, sql: str) -> None:

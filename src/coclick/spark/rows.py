@@ -7,6 +7,7 @@ with the reason, as the local engine keeps them in `rejects.parquet`; but a Data
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -15,7 +16,7 @@ from pyspark.sql import functions as F
 from coclick.errors import UserError
 from coclick.logs import rules
 from coclick.logs.names import ACTIONS, Action, action_codes
-from coclick.spark.storage import Output
+from coclick.spark.storage import Output, Work
 from coclick.spark.typed import Typing
 
 _MOST_ACTIONS = 20
@@ -24,13 +25,13 @@ _MOST_ACTIONS = 20
 class Rows:
     """A log that was read, and what was counted meanwhile."""
 
-    def __init__(self, log: DataFrame, format: str, places: Mapping[str, int], out: Output) -> None:
-        self.format, self.out = format, out
+    def __init__(self, log: DataFrame, format: str, places: Mapping[str, int], work: Work) -> None:
+        self.format = format
         chosen = sorted(set(places.values()))
         names = [log.columns[i] for i in chosen]
         typing = Typing(format, names, {name: chosen.index(place) for name, place in places.items()})
         quoted = [log[f"`{name.replace('`', '``')}`"] for name in names]
-        self._rows = out.work.saved("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
+        self._rows = work.saved("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
         self._has_actions = "action" in places
         self._counts = self._count()
         self._aside = 0
@@ -70,25 +71,38 @@ class Rows:
         events = self.format == "events"
         return self._rows.filter("bad IS NULL" + (" AND act IS NOT NULL" if events else ""))
 
-    def keep_rejected(self) -> None:
-        """Write the table `rejects` (field, reason, raw), if there is anything for it, and count."""
+    def rejected(self) -> DataFrame | None:
+        """The rows that are rejected (bad, raw), if there are any; counts them."""
         rejected: dict[str, int] = {}
         for _, bad, count in self._counts:
             if bad is not None:
-                why = bad.replace("|", " ")
-                rejected[why] = rejected.get(why, 0) + count
+                rejected[bad] = rejected.get(bad, 0) + count
         total = self._aside + sum(count for *_, count in self._counts)
-        if rejected:
-            wrong = self._rows.filter(rules.rejected(self._has_actions))
-            parts = F.split("bad", r"\|")
-            self.out.table("rejects", wrong.select(parts[0].alias("field"), parts[1].alias("reason"), "raw"))
         self.figures |= {
             "rows": total,
             "right": total - sum(rejected.values()),
-            "rejected": dict(sorted(rejected.items(), key=lambda reason: (-reason[1], reason[0]))),
+            "rejected": by_reason(rejected),
         }
+        return self._rows.filter(rules.rejected(self._has_actions)).select("bad", "raw") if rejected else None
 
     def spellings(self) -> DataFrame:
         """What normalisation merged (text, spelling, count), also in rows with something else wrong."""
         merged = self._rows.filter("spelt IS NOT NULL AND query <> ''")
         return merged.groupBy(F.col("query").alias("text"), F.col("spelt").alias("spelling")).count()
+
+
+def by_reason(counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts of rejected rows in words, the commonest first."""
+    ordered = sorted(counts.items(), key=lambda reason: (-reason[1], reason[0]))
+    return {bad.replace("|", " "): count for bad, count in ordered}
+
+
+def write_rejects(out: Output, wrong: Sequence[DataFrame | None]) -> None:
+    """The table `rejects` of wrong rows (bad, raw), if there are any; a DataFrame has no file, no lines."""
+    found = [frame for frame in wrong if frame is not None]
+    if found:
+        field, reason = (F.split("bad", r"\|")[i] for i in (0, 1))
+        columns = {"file": F.lit(None).cast("string"), "line": F.lit(None).cast("long")}
+        columns |= {"field": field, "reason": reason, "raw": F.col("raw")}
+        every = reduce(DataFrame.union, found)
+        out.table("rejects", every.select(*(value.alias(name) for name, value in columns.items())))
