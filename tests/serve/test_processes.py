@@ -35,6 +35,7 @@ def test_it_answers_on_the_loopback_and_ends_when_told(models, expected, told, c
         assert urlsplit(address).hostname == "127.0.0.1"
         for name in ("vpcg", "pls"):
             assert hits(httpx.get(address + "/search", params={"q": QUERY, "model": name})) == expected[name]
+        assert "Problem" in httpx.get(address + "/openapi.json").json()["components"]["schemas"]
         process.send_signal(told)
         assert process.wait(30) == code
         assert process.stderr.read() == ""
