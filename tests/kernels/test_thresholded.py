@@ -7,6 +7,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coclick.kernels import thresholded
 from coclick.kernels.sparse_products import column_ranges, times, times_sparse
 from coclick.kernels.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
@@ -87,7 +88,7 @@ def test_a_product_replaces_what_was_in_its_room():
 
 
 def test_single_thin_and_thick_rows_are_alike():
-    """Rows that are copied, rows whose touched columns are listed, and rows that are read as a whole."""
+    """Rows that are copied, rows that touch some groups of columns, and rows that touch them all."""
     right = matrix(400, 900, 0.02, 3)
     left = matrix(300, 400, 0.5, 4).to_scipy().toarray()
     left[:100] *= np.arange(400) == 7
@@ -163,6 +164,24 @@ def test_threads_do_not_change_a_bit():
                 strict=True,
             ):
                 assert mine.tobytes() == theirs.tobytes()
+
+
+def test_rows_found_in_several_waves_are_joined(monkeypatch):
+    left, right = matrix(300, 90, 0.1, 8), matrix(90, 130, 0.1, 9)
+    expected = left.to_scipy().toarray() @ right.to_scipy().toarray()
+    monkeypatch.setattr(thresholded, "_ROOM", 5000)
+    assert thresholded.most_entries(left, right) > 2 * 5000
+    found = thresholded_product(left, right, np.zeros(300, np.float32)).rows
+    assert found.problem() is None
+    np.testing.assert_allclose(found.to_scipy().toarray(), expected, atol=1e-5)
+
+
+def test_wide_rows_of_which_little_is_touched():
+    left, right = matrix(200, 300, 0.02, 10), matrix(300, 9000, 0.0005, 11)
+    expected = left.to_scipy() @ right.to_scipy()
+    found = thresholded_product(left, right, np.zeros(200, np.float32)).rows
+    assert abs(found.to_scipy() - expected).max() < 1e-5
+    assert found.problem() is None
 
 
 def test_sizes_that_do_not_fit():

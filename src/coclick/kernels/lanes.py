@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from coclick.kernels.inlined import inlined
 
 LANES = 32
+MASK = 64  # numbers, each of which is a bit of a word
 _FEW = np.uint64(256)
 _VECTOR = ir.VectorType(ir.IntType(32), LANES)
 _ZEROS = ir.Constant(_VECTOR, [0] * LANES)
+_SIZES = ir.VectorType(ir.FloatType(), MASK)
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, lanes: Any = _VECTOR) -> Any:
     """Where the lanes that begin at an index of an array lie."""
     data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
+    return builder.bitcast(builder.gep(data, [index]), lanes.as_pointer())
 
 
 def _load(builder: Any, pointer: Any) -> Any:
@@ -30,9 +32,11 @@ def _load(builder: Any, pointer: Any) -> Any:
     return lanes
 
 
-def _in_all_lanes(builder: Any, number: Any) -> Any:
-    nothing = ir.Constant(_VECTOR, ir.Undefined)
-    return builder.shuffle_vector(builder.insert_element(nothing, number, ir.IntType(32)(0)), nothing, _ZEROS)
+def _in_all_lanes(builder: Any, number: Any, lanes: Any = _VECTOR) -> Any:
+    nothing = ir.Constant(lanes, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.IntType(32)(0))
+    every = ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), [0] * lanes.count)
+    return builder.shuffle_vector(first, nothing, every)
 
 
 def _add_where(builder: Any, condition: Any, counts: Any) -> None:
@@ -85,8 +89,23 @@ def _count_at_least(typing: Any, numbers: Any, start: Any, end: Any, bound: Any)
     return types.int32(numbers, types.uint64, types.uint64, types.int32), generate
 
 
+def _larger(typing: Any, numbers: Any, first: Any, bound: Any) -> Any:
+    """Which of `numbers[first]` … `numbers[first + 63]` have a size above the bound: a bit for each."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers, first, bound = arguments
+        lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, first, _SIZES))
+        kind = ir.FunctionType(_SIZES, [_SIZES])
+        size = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{MASK}f32")
+        above = builder.fcmp_ordered(">", builder.call(size, [lanes]), _in_all_lanes(builder, bound, _SIZES))
+        return builder.bitcast(above, ir.IntType(MASK))
+
+    return types.uint64(numbers, types.uint64, types.float32), generate
+
+
 rank_lanes: Any = intrinsic(_rank_lanes)
 count_at_least: Any = intrinsic(_count_at_least)
+larger: Any = intrinsic(_larger)
 
 
 @inlined

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.jit import jit
-from coclick.kernels.prefetch import prefetch
 from coclick.kernels.products import times_dense
+from coclick.kernels.row_sums import prefetch_ahead
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.thresholded import Rows, check_fit, most_entries, thresholded_product
 from coclick.sparse import Csr
 
 _BLOCKS_A_THREAD = 16
-_AHEAD = 8  # entries between the row that is prefetched and the one that is read
 _THIN = 0.3  # of the entries: below, sparse rows are added faster than dense ones, and take less memory
 
 
@@ -41,7 +40,7 @@ def times(left: Csr, right: Rows) -> Rows:
 def is_thin(left: Csr, right: Csr) -> bool:
     """Whether `left @ right` surely has few entries."""
     check_fit(left, right)
-    return most_entries(left, right, 0, left.rows) <= _THIN * left.rows * right.columns
+    return most_entries(left, right) <= _THIN * left.rows * right.columns
 
 
 def times_sparse(
@@ -103,11 +102,8 @@ def _sum_rows(
     for row in range(first, last):
         sums = out[row]
         sums[:] = 0
-        for at in range(indptr[row], indptr[row + 1]):
-            if at + _AHEAD < indptr[last]:
-                soon = begins[indices[at + _AHEAD]]
-                prefetch(row_indices, soon)
-                prefetch(row_data, soon)
-            value, other = data[at], indices[at]
+        for at in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+            prefetch_ahead(at, np.uint64(indptr[last]), indices, begins, ends, row_indices, row_data)
+            value, other = data[at], np.uint64(indices[at])
             for entry in range(begins[other], ends[other]):
                 sums[np.uint64(row_indices[entry] - first_column)] += value * row_data[entry]

@@ -1,16 +1,16 @@
 """Products of sparse matrices whose rows are thresholded and scaled before they are stored.
 
-A row of A B is added up in a dense array of sums. While a row is thin, every addition sets the bit of its
-column: the bits yield the columns that were touched in order, so that nothing is sorted and the others are
-not read. Of a thick row all columns are read. Entries z become s = sign(z) · max(|z| − t, 0), with a
-threshold t for each row, and the row is scaled to a given length, which makes it the exact minimiser
+Entries z of a row of A B become s = sign(z) · max(|z| − t, 0), with a threshold t for each row, and the row
+is scaled to a given length, which makes it the exact minimiser
 
     length · s / ‖s‖  =  argmin over ‖l‖ ≤ length of  −z·l + t‖l‖₁        with the minimum  −length · ‖s‖
+
+Few entries pass: those that do are found 64 columns at once, and only they are written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,17 +19,26 @@ from numpy.typing import NDArray
 from coclick.kernels.bits import lowest_bit
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import jit
-from coclick.kernels.prefetch import prefetch
+from coclick.kernels.lanes import larger
+from coclick.kernels.reassociated import reassociated
+from coclick.kernels.row_sums import (
+    GROUP,
+    RowSums,
+    add_dense_rows,
+    add_sparse_rows,
+    make_row_sums,
+    prefetch_ahead,
+)
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
 Rows = Csr | NDArray[np.float32]  # sparse or dense
+Block = tuple[int, int]  # the first row, and the one after the last
 
 _BLOCKS_A_THREAD = 16
 _ROOM = 1 << 25  # entries that a wave of blocks may have; memory that is not written to costs nothing
-_THICK = 2  # a row with more additions than one in so many columns is read as a whole
-_AHEAD = 8  # entries between the row that is prefetched and the one that is read
 _NOTHING = np.zeros((0, 0), np.float32)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)  # unsigned: numba gives signed indices a test for negative ones
 
 
 class Thresholded(NamedTuple):
@@ -54,48 +63,33 @@ def thresholded_product(
     """
     check_fit(left, right)
     columns = right.columns if isinstance(right, Csr) else right.shape[1]
-    lengths = np.zeros(left.rows + 1, np.int64)
     thresholds, gains = thresholds.copy(), np.zeros(left.rows)
     sparse = right if isinstance(right, Csr) else Csr.empty(0, 0)
     dense = _NOTHING if isinstance(right, Csr) else np.ascontiguousarray(right)
-    factors = left.indptr, left.indices, left.data, sparse.indptr, sparse.indices, sparse.data, dense
-
-    def room(block: tuple[int, int]) -> int:
-        if isinstance(right, Csr):
-            return 1 + most_entries(left, right, *block)
-        return 1 + (block[1] - block[0]) * columns
-
-    waves = list(_waves(balanced_blocks(left.indptr, _BLOCKS_A_THREAD * threads()), room))
+    right_rows = sparse.indptr[:-1], sparse.indptr[1:], sparse.indices, sparse.data, dense
+    factors = left.indptr, left.indices, left.data, *right_rows
+    scale = -1.0 if length is None else length
+    waves = list(_waves(_most_by_block(left, right)))
     size = max((last for wave in waves for _, last in wave.values()), default=0)
     indices, data = np.empty(size, np.int32), np.empty(size, np.float32)  # of one wave after the other
-    found, values = np.empty(0, np.int32), np.empty(0, np.float32)
+    found = _Joined(left.rows)
     for wave in waves:
 
-        def work(first: int, last: int, wave: dict[tuple[int, int], tuple[int, int]] = wave) -> None:
+        def work(first: int, last: int, wave: dict[Block, Block] = wave) -> None:
             own = slice(*wave[first, last])
-            scale = -1.0 if length is None else length
             _rows(
-                first, last, *factors, thresholds, share, scale, *_sums(columns),
-                indices[own], data[own], lengths, gains,
+                first, last, *factors, columns, thresholds, share, scale, make_row_sums(columns),
+                indices[own], data[own], found.indptr, gains,
             )  # fmt: skip
 
         run_blocks(work, wave)
-        for (first, last), (begin, _) in wave.items():
-            used = slice(begin, begin + int(lengths[first + 1 : last + 1].sum()))
-            _append(found, indices[used])
-            _append(values, data[used])
-    return Thresholded(Csr(np.cumsum(lengths), found, values, columns), thresholds, gains)
+        found.append(wave, indices, data)
+    return Thresholded(Csr(found.indptr, found.indices, found.data, columns), thresholds, gains)
 
 
-def _sums(columns: int) -> tuple[NDArray[np.float32], NDArray[np.uint64], NDArray[np.uint32]]:
-    """Where a row is added up: sums and bits of columns, all zero between rows, and room for a list."""
-    words = -(-columns // 64)
-    return np.zeros(columns, np.float32), np.zeros(words, np.uint64), np.zeros(columns, np.uint32)
-
-
-def most_entries(left: Csr, right: Csr, first: int, last: int) -> int:
-    """How many entries rows `first` … `last` − 1 of `left @ right` can have at most."""
-    return _most_entries(first, last, left.indptr, left.indices, right.indptr, right.columns)
+def most_entries(left: Csr, right: Csr) -> int:
+    """How many entries `left @ right` can have at most."""
+    return sum(_most_by_block(left, right).values())
 
 
 def check_fit(left: Csr, right: Rows) -> None:
@@ -105,14 +99,27 @@ def check_fit(left: Csr, right: Rows) -> None:
         raise ValueError(f"{left.columns} columns do not fit {rows} rows")
 
 
-def _waves(
-    blocks: list[tuple[int, int]], room: Callable[[tuple[int, int]], int]
-) -> Iterator[dict[tuple[int, int], tuple[int, int]]]:
+def _most_by_block(left: Csr, right: Rows) -> dict[Block, int]:
+    """Blocks of rows, and how many entries each can have at most."""
+    blocks = balanced_blocks(left.indptr, _BLOCKS_A_THREAD * threads())
+    if not isinstance(right, Csr):
+        return {(first, last): (last - first) * right.shape[1] for first, last in blocks}
+    most = dict.fromkeys(blocks, 0)
+
+    def count(first: int, last: int) -> None:
+        factors = left.indptr, left.indices, right.indptr, right.columns
+        most[first, last] = _most_entries(first, last, *factors)
+
+    run_blocks(count, blocks)
+    return most
+
+
+def _waves(most: dict[Block, int]) -> Iterator[dict[Block, Block]]:
     """Blocks that are worked on together, each with its place in their common room."""
-    wave: dict[tuple[int, int], tuple[int, int]] = {}
+    wave: dict[Block, Block] = {}
     end = 0
-    for block in blocks:
-        needed = room(block)
+    for block, entries in most.items():
+        needed = entries + 1  # an entry is written before it is known to be kept
         if wave and end + needed > _ROOM:
             yield wave
             wave, end = {}, 0
@@ -122,11 +129,36 @@ def _waves(
         yield wave
 
 
-def _append(array: NDArray[Any], more: NDArray[Any]) -> None:
-    """Grow an array in place: a large one is then in memory once, not twice as when parts are joined."""
-    before = len(array)
-    array.resize(before + len(more), refcheck=False)
-    array[before:] = more
+class _Joined:
+    """Rows found in waves. They grow in place: a large matrix is then in memory once, not twice."""
+
+    def __init__(self, rows: int) -> None:
+        self.indptr = np.zeros(rows + 1, np.int64)  # of rows that are not appended yet, their lengths
+        self.indices = np.empty(0, np.int32)
+        self.data = np.empty(0, np.float32)
+
+    def append(self, wave: dict[Block, Block], indices: NDArray[np.int32], data: NDArray[np.float32]) -> None:
+        """Copy the rows of a wave from its room; those before them are appended already."""
+        first, last = min(wave)[0], max(wave)[1]
+        np.cumsum(self.indptr[first : last + 1], out=self.indptr[first : last + 1])
+        self.indices = _grown(self.indices, int(self.indptr[last]))
+        self.data = _grown(self.data, int(self.indptr[last]))
+
+        def copy(first: int, last: int) -> None:
+            to = slice(self.indptr[first], self.indptr[last])
+            begin = wave[first, last][0]
+            own = slice(begin, begin + to.stop - to.start)
+            self.indices[to], self.data[to] = indices[own], data[own]
+
+        run_blocks(copy, wave)
+
+
+def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """An array with room for more. A new one has the large pages that numpy asks for, and keeps them."""
+    if not len(array):
+        return np.empty(size, array.dtype)
+    array.resize(size, refcheck=False)
+    return array
 
 
 @jit
@@ -139,101 +171,58 @@ def _most_entries(
     columns: int,
 ) -> int:
     most = 0
-    for row in range(first, last):
+    for row in range(np.uint64(first), np.uint64(last)):
         added = 0
-        for at in range(indptr[row], indptr[row + 1]):
-            added += row_indptr[indices[at] + 1] - row_indptr[indices[at]]
+        for at in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
+            other = np.uint64(indices[at])
+            added += row_indptr[other + _ONE] - row_indptr[other]
             if added >= columns:
                 break
         most += min(added, columns)
     return most
 
 
-@inlined
-def _is_thin(begin: int, end: int, indices: NDArray[np.int32], indptr: NDArray[np.int64], most: int) -> bool:
-    added = 0
-    for at in range(begin, end):
-        added += indptr[indices[at] + 1] - indptr[indices[at]]
-        if added > most:
-            return False
-    return True
+@reassociated
+def _squares(values: NDArray[np.float32], begin: np.uint64, count: np.uint64) -> float:
+    total = 0.0
+    for i in range(count):
+        total += np.float64(values[begin + i]) * np.float64(values[begin + i])
+    return total
 
 
 @inlined
-def _prefetch_row(
-    at: int,
-    last: int,
-    indices: NDArray[np.int32],
-    row_indptr: NDArray[np.int64],
-    row_indices: NDArray[np.int32],
-    row_data: NDArray[np.float32],
-) -> None:
-    if at < last:
-        soon = row_indptr[indices[at]]
-        prefetch(row_indices, soon)
-        prefetch(row_data, soon)
+def _first_threshold(
+    squares: float, share: float, columns: int, row: np.uint64, thresholds: NDArray[np.float32]
+) -> np.float32:
+    """The threshold of a row by the sum of its squares; it stays if the row has any entries."""
+    threshold = np.float32(share * np.sqrt(squares) / np.sqrt(columns))
+    if squares > 0:
+        thresholds[row] = threshold
+    return threshold
 
 
 @inlined
-def _add_rows(
-    begin: int,
-    end: int,
-    last: int,
-    indices: NDArray[np.int32],
-    data: NDArray[np.float32],
-    row_indptr: NDArray[np.int64],
-    row_indices: NDArray[np.int32],
-    row_data: NDArray[np.float32],
+def _write_above(
     sums: NDArray[np.float32],
-    bits: NDArray[np.uint64],
-    marks: bool,
-) -> None:
-    for at in range(begin, end):
-        _prefetch_row(at + _AHEAD, last, indices, row_indptr, row_indices, row_data)
-        value, other = data[at], indices[at]
-        for entry in range(row_indptr[other], row_indptr[other + 1]):
-            column = np.uint32(row_indices[entry])
-            sums[column] += value * row_data[entry]
-            if marks:
-                bits[column >> np.uint32(6)] |= np.uint64(1) << np.uint64(column & np.uint32(63))
-
-
-@inlined
-def _add_dense(
-    begin: int,
-    end: int,
-    indices: NDArray[np.int32],
-    data: NDArray[np.float32],
-    dense: NDArray[np.float32],
-    sums: NDArray[np.float32],
-) -> None:
-    for at in range(begin, end):
-        value, source = data[at], dense[indices[at]]
-        for column in range(len(sums)):
-            sums[column] += value * source[column]
-
-
-@inlined
-def _list_touched(bits: NDArray[np.uint64], touched: NDArray[np.uint32]) -> int:
-    """Clear the bits, and list the columns of those that were set; how many there were."""
-    count = 0
-    for word in range(len(bits)):
-        rest = bits[word]
-        if rest:
-            bits[word] = 0
-            while rest:
-                touched[count] = np.uint64(64) * np.uint64(word) + lowest_bit(rest)
-                rest &= rest - np.uint64(1)
-                count += 1
-    return count
-
-
-@inlined
-def _size(row: NDArray[np.float32], begin: int, end: int) -> float:
-    squares = 0.0
-    for at in range(begin, end):
-        squares += np.float64(row[at]) * np.float64(row[at])
-    return float(np.sqrt(squares))
+    group: np.uint64,
+    threshold: np.float32,
+    out_indices: NDArray[np.int32],
+    out_data: NDArray[np.float32],
+    end: np.uint64,
+) -> np.uint64:
+    """Write the sums of a group that are above the threshold, and clear them all; where the row now ends."""
+    begin = group * GROUP
+    rest = larger(sums, begin, threshold)
+    while rest:
+        place = begin + lowest_bit(rest)
+        value = sums[place]
+        kept = abs(value) - threshold
+        out_indices[end], out_data[end] = place, kept if value > 0 else -kept
+        rest &= rest - _ONE
+        end += _ONE
+    for column in range(GROUP):
+        sums[begin + column] = 0
+    return end
 
 
 @jit
@@ -243,73 +232,59 @@ def _rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
-    row_indptr: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
     row_indices: NDArray[np.int32],
     row_data: NDArray[np.float32],
     dense: NDArray[np.float32],
+    columns: int,
     thresholds: NDArray[np.float32],
     share: float,
     length: float,
-    sums: NDArray[np.float32],
-    bits: NDArray[np.uint64],
-    touched: NDArray[np.uint32],
+    scratch: RowSums,
     out_indices: NDArray[np.int32],
     out_data: NDArray[np.float32],
     lengths: NDArray[np.int64],
     gains: NDArray[np.float64],
 ) -> None:
-    """Rows `first` … `last` − 1, of sparse rows or, where there are some, of dense ones.
-
-    Entries are written whether they are kept or not, the next one over those that are not: no jumps.
-    """
-    columns = len(sums)
-    end = 0
-    for row in range(first, last):
-        begin, stop = indptr[row], indptr[row + 1]
-        rows = indices, data, row_indptr, row_indices, row_data
+    """Rows `first` … `last` − 1, of sparse rows or, where there are some, of dense ones."""
+    sums, marks, words, groups = scratch
+    last_entry, end = np.uint64(indptr[last]), np.uint64(0)
+    is_sparse = len(dense) == 0
+    for row in range(np.uint64(first), np.uint64(last)):
+        begin, stop = np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])
         start, threshold = end, thresholds[row]
-        least = max(threshold, np.float32(0))
-        is_sparse = len(dense) == 0
-        if is_sparse and stop - begin == 1:  # as most rows are: nothing is added up
-            factor, other = data[begin], indices[begin]
-            for entry in range(row_indptr[other], row_indptr[other + 1]):
+        if is_sparse and stop - begin == _ONE:  # as most rows are: nothing is added up
+            prefetch_ahead(begin, last_entry, indices, begins, ends, row_indices, row_data)
+            factor, other = data[begin], np.uint64(indices[begin])
+            source, entries = np.uint64(begins[other]), np.uint64(ends[other] - begins[other])
+            if threshold < 0:
+                squares = np.float64(factor) * np.float64(factor) * _squares(row_data, source, entries)
+                threshold = _first_threshold(squares, share, columns, row, thresholds)
+            for entry in range(source, source + entries):  # written whether it is kept or not: no jumps
                 value = factor * row_data[entry]
-                out_indices[end], out_data[end] = row_indices[entry], value
-                end += abs(value) > least
-        elif is_sparse and _is_thin(begin, stop, indices, row_indptr, columns // _THICK):
-            _add_rows(begin, stop, indptr[last], *rows, sums, bits, True)
-            for listed in range(_list_touched(bits, touched)):
-                place = touched[listed]
-                value = sums[place]
-                sums[place] = 0
-                out_indices[end], out_data[end] = place, value
-                end += abs(value) > least
-        else:
-            if is_sparse:
-                _add_rows(begin, stop, indptr[last], *rows, sums, bits, False)
-            else:
-                _add_dense(begin, stop, indices, data, dense, sums)
-            for column in range(columns):
-                value = sums[column]
-                sums[column] = 0
-                out_indices[end], out_data[end] = column, value
-                end += abs(value) > least
-        if threshold < 0:
-            size = _size(out_data, start, end)
-            threshold = np.float32(share * size / np.sqrt(columns))
-            if size > 0:
-                thresholds[row] = threshold
-        if threshold > 0:
-            written, end = end, start
-            for at in range(start, written):
-                value = out_data[at]
                 kept = abs(value) - threshold
-                out_indices[end] = out_indices[at]
-                out_data[end] = kept if value > 0 else -kept
-                end += kept > 0
-        gains[row] = _size(out_data, start, end)
+                out_indices[end], out_data[end] = row_indices[entry], kept if value > 0 else -kept
+                end += _ONE if kept > 0 else _ZERO
+        elif begin < stop:
+            if is_sparse:
+                count = add_sparse_rows(
+                    begin, stop, last_entry, indices, data, begins, ends, row_indices, row_data,
+                    sums, marks, words, groups,
+                )  # fmt: skip
+            else:
+                count = add_dense_rows(begin, stop, indices, data, dense, sums, groups)
+            if threshold < 0:
+                squares = 0.0
+                for i in range(count):
+                    squares += _squares(sums, np.uint64(groups[i]) * GROUP, GROUP)
+                threshold = _first_threshold(squares, share, columns, row, thresholds)
+            for i in range(count):
+                group = np.uint64(groups[i])
+                end = _write_above(sums, group, threshold, out_indices, out_data, end)
+        gains[row] = np.sqrt(_squares(out_data, start, end - start))
         if length >= 0 and end > start:
             scale = np.float32(length / gains[row])
             for at in range(start, end):
                 out_data[at] *= scale
-        lengths[row + 1] = end - start
+        lengths[row + _ONE] = end - start

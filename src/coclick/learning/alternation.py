@@ -114,7 +114,7 @@ class _Between:
 
     @classmethod
     def of(cls, edges: Csr, features: Csr) -> _Between:
-        if most_entries(edges, features, 0, edges.rows) > _JOINED * (edges.nnz + features.nnz):
+        if most_entries(edges, features) > _JOINED * (edges.nnz + features.nnz):
             return cls(edges, features)
         nothing = np.zeros(edges.rows, np.float32)
         return cls(None, thresholded_product(edges, features, nothing).rows)

@@ -1,0 +1,117 @@
+"""One row of a product of matrices after the other, added up in a dense array of sums.
+
+Columns lie in groups of 64. Every addition of a sparse row leaves a mark at the group of its column, so that
+groups without additions are never read, and the others are read many columns at once: nothing is sorted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.kernels.bits import lowest_bit
+from coclick.kernels.inlined import inlined
+from coclick.kernels.lanes import MASK
+from coclick.kernels.prefetch import prefetch
+
+GROUP = np.uint64(MASK)  # columns
+_ONE = np.uint64(1)  # unsigned: numba gives signed indices a test for negative ones
+_MARKS = np.uint64(8)  # in a word, of as many bits each
+_LINE = np.uint64(16)  # entries in a cache line
+_AHEAD = np.uint64(8)  # entries between the row that is prefetched and the one that is read
+
+
+class RowSums(NamedTuple):
+    """Where a row is added up."""
+
+    sums: NDArray[np.float32]  # of all columns, in whole groups; zero between rows
+    marks: NDArray[np.uint8]  # of groups; zero between rows
+    words: NDArray[np.uint64]  # the same memory
+    groups: NDArray[np.uint32]  # that were touched, a list
+
+
+def make_row_sums(columns: int) -> RowSums:
+    """Room to add up rows of so many columns."""
+    groups = -(-columns // MASK)
+    words = np.zeros(-(-groups // int(_MARKS)), np.uint64)
+    return RowSums(
+        np.zeros(groups * MASK, np.float32), words.view(np.uint8), words, np.empty(groups, np.uint32)
+    )
+
+
+@inlined
+def prefetch_ahead(
+    at: np.uint64,
+    last: np.uint64,
+    indices: NDArray[np.int32],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    row_indices: NDArray[np.int32],
+    row_data: NDArray[np.float32],
+) -> None:
+    """Ask for the row that comes some entries after entry `at`, and for where a later one begins.
+
+    Without a jump, around which numba would count references to the arrays, for every entry.
+    """
+    prefetch(begins, indices[min(at + _AHEAD + _AHEAD, last - _ONE)])
+    soon = np.uint64(indices[min(at + _AHEAD, last - _ONE)])
+    for line in range(np.uint64(begins[soon]), np.uint64(ends[soon]), _LINE):
+        prefetch(row_indices, line)
+        prefetch(row_data, line)
+
+
+@inlined
+def add_sparse_rows(
+    begin: np.uint64,
+    end: np.uint64,
+    last: np.uint64,
+    indices: NDArray[np.int32],
+    data: NDArray[np.float32],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    row_indices: NDArray[np.int32],
+    row_data: NDArray[np.float32],
+    sums: NDArray[np.float32],
+    marks: NDArray[np.uint8],
+    words: NDArray[np.uint64],
+    groups: NDArray[np.uint32],
+) -> np.uint64:
+    """Add up the rows of entries `begin` … `end` − 1, and list the groups touched; how many there are."""
+    for at in range(begin, end):
+        prefetch_ahead(at, last, indices, begins, ends, row_indices, row_data)
+        value, other = data[at], np.uint64(indices[at])
+        for entry in range(np.uint64(begins[other]), np.uint64(ends[other])):
+            column = np.uint64(row_indices[entry])
+            sums[column] += value * row_data[entry]
+            marks[column // GROUP] = 1
+    count = np.uint64(0)
+    for word in range(np.uint64(len(words))):
+        rest = words[word]
+        words[word] = 0
+        while rest:
+            groups[count] = _MARKS * word + lowest_bit(rest) // _MARKS
+            rest &= rest - _ONE
+            count += _ONE
+    return count
+
+
+@inlined
+def add_dense_rows(
+    begin: np.uint64,
+    end: np.uint64,
+    indices: NDArray[np.int32],
+    data: NDArray[np.float32],
+    dense: NDArray[np.float32],
+    sums: NDArray[np.float32],
+    groups: NDArray[np.uint32],
+) -> np.uint64:
+    """Add up the dense rows of entries `begin` … `end` − 1, and list all groups; how many there are."""
+    for at in range(begin, end):
+        value, other = data[at], np.uint64(indices[at])
+        for column in range(np.uint64(dense.shape[1])):
+            sums[column] += value * dense[other, column]
+    for group in range(len(groups)):
+        groups[group] = group
+    return np.uint64(len(groups))
