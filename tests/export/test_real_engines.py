@@ -130,6 +130,8 @@ def test_tantivy(words, tmp_path, queries):
     )
     expected = json.loads((folder / "expected.json").read_text())["results"]
     assert shown.stdout.split("\t")[1] == expected[0]["doc"]
+    again = subprocess.run([sys.executable, folder / "load.py", index], capture_output=True, text=True)
+    assert again.returncode == 1 and "exists already" in again.stderr and "Traceback" not in again.stderr
 
     script = runpy.run_path(folder / "search.py")
     opened = tantivy.Index.open(str(index))

@@ -37,7 +37,11 @@ from pathlib import Path
 
 import tantivy
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 here, target = Path(__file__).parent, Path(sys.argv[1])
+if target.exists():
+    sys.exit(f"{target} exists already: remove it, or name another")
 target.mkdir(parents=True)
 schema = tantivy.SchemaBuilder()
 schema.add_text_field("doc", stored=True, tokenizer_name="raw", index_option="basic")
@@ -89,6 +93,8 @@ def search(index, words, k=10):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     for score, doc, title in search(tantivy.Index.open(sys.argv[1]), vector(sys.argv[2])):
         print(f"{score:.6f}\\t{doc}\\t{title}")
 '''
