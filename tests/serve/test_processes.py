@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import httpx
@@ -60,6 +62,29 @@ def test_what_has_begun_is_answered_before_the_end(models, expected):
             connection.sendall(body[10:])
             assert connection.recv(100).startswith(b"HTTP/1.1 200")
         assert process.wait(30) in (0, -signal.SIGTERM)
+
+
+def test_clients_that_keep_asking_lose_no_answer_at_the_end(models):
+    lost, answers = [], []
+
+    def ask(port):
+        connection = HTTPConnection("127.0.0.1", port, timeout=30)
+        try:
+            while True:  # over the same connection, until the service closes it after an answer
+                connection.request("GET", f"/search?q={QUERY.replace(' ', '+')}")
+                answers.append(connection.getresponse().read())
+        except ConnectionRefusedError:
+            pass
+        except OSError as error:
+            lost.append(error)
+
+    with running(models / "vpcg") as (process, address), ThreadPoolExecutor(4) as clients:
+        for _ in range(4):
+            clients.submit(ask, urlsplit(address).port)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    assert not lost and len(set(answers)) == 1
 
 
 def test_after_a_kill_it_answers_the_same(models, expected):

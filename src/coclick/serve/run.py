@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import logging
@@ -20,6 +21,21 @@ from coclick.serve.catalogue import Catalogue
 from coclick.serve.settings import Settings
 
 _GRACE = 5  # seconds beyond a request's time-out, in which a service that ends answers what it has begun
+_ARRIVING = 0.25  # seconds in which a request that was sent before the end gets here
+
+
+class _Server(uvicorn.Server):
+    """One that also answers what it was sent, but has not yet read, when it is told to end."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no new connections; close those that there are after their next answer, then the idle ones."""
+        for server in self.servers:
+            server.close()
+        for listening in sockets or []:
+            listening.close()
+        self.server_state.default_headers.append((b"connection", b"close"))
+        await asyncio.sleep(_ARRIVING)
+        await super().shutdown()
 
 
 def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
@@ -39,7 +55,7 @@ def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
         _keep_what_is_loaded()
         _say_where(listening)
         with contextlib.suppress(KeyboardInterrupt):  # has done its work by then
-            uvicorn.Server(config).run(sockets=[listening])
+            _Server(config).run(sockets=[listening])
         return
     Catalogue(settings.models)  # what is wrong with a model is said once, before there are workers
     _keep_what_is_loaded()
