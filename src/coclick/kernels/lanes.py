@@ -50,25 +50,31 @@ def _no_counts(builder: Any) -> Any:
     return counts
 
 
-def _rank_lanes(typing: Any, numbers: Any, count: Any, first: Any, ranks: Any) -> Any:
-    """`ranks[i]` becomes how many of the first `count` numbers are smaller than `numbers[i]`.
+def _counting(comparison: str) -> Any:
+    """Lanes for which others are counted that compare with them in a way."""
 
-    For i = `first` … `first` + 31 at once; there must be room for as many behind the `count` in both arrays.
-    """
+    def count_others(typing: Any, numbers: Any, count: Any, first: Any, counts: Any) -> Any:
+        """`counts[i]` becomes how many of the first `count` numbers are smaller (larger) than `numbers[i]`.
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        numbers, count, first, ranks = arguments
-        lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, first))
-        data = context.make_array(signature.args[0])(context, builder, numbers).data
-        smaller = _no_counts(builder)
-        with cgutils.for_range(builder, count) as loop:
-            other = _in_all_lanes(builder, builder.load(builder.gep(data, [loop.index])))
-            _add_where(builder, builder.icmp_signed("<", other, lanes), smaller)
-        pointer = _pointer(context, builder, signature.args[3], ranks, first)
-        builder.store(builder.load(smaller), pointer).align = 4
-        return context.get_dummy_value()
+        For i = `first` … `first` + 31 at once; there must be room for as many behind the `count` in both
+        arrays.
+        """
 
-    return types.void(numbers, types.uint64, types.uint64, ranks), generate
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            numbers, count, first, counts = arguments
+            lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, first))
+            data = context.make_array(signature.args[0])(context, builder, numbers).data
+            found = _no_counts(builder)
+            with cgutils.for_range(builder, count) as loop:
+                other = _in_all_lanes(builder, builder.load(builder.gep(data, [loop.index])))
+                _add_where(builder, builder.icmp_signed(comparison, other, lanes), found)
+            pointer = _pointer(context, builder, signature.args[3], counts, first)
+            builder.store(builder.load(found), pointer).align = 4
+            return context.get_dummy_value()
+
+        return types.void(numbers, types.uint64, types.uint64, counts), generate
+
+    return intrinsic(count_others)
 
 
 def _count_at_least(typing: Any, numbers: Any, start: Any, end: Any, bound: Any) -> Any:
@@ -103,7 +109,8 @@ def _larger(typing: Any, numbers: Any, first: Any, bound: Any) -> Any:
     return types.uint64(numbers, types.uint64, types.float32), generate
 
 
-rank_lanes: Any = intrinsic(_rank_lanes)
+count_smaller: Any = _counting("<")
+count_larger: Any = _counting(">")
 count_at_least: Any = intrinsic(_count_at_least)
 larger: Any = intrinsic(_larger)
 
@@ -116,7 +123,7 @@ def rank(numbers: NDArray[np.uint32], count: np.uint64, ranks: NDArray[np.uint32
     """
     if count <= _FEW:
         for first in range(np.uint64(0), count, np.uint64(LANES)):
-            rank_lanes(numbers, count, first, ranks)
+            count_smaller(numbers, count, first, ranks)
     else:
         for place, position in enumerate(np.argsort(numbers[:count])):
             ranks[position] = place

@@ -18,48 +18,39 @@ from coclick.sparse import Csr
 GROUP = 4
 MOST_ENTRIES = 65_535
 _ONE, _TWO = np.uint64(1), np.uint64(2)
+_COUNT_BITS, _COUNT = np.uint64(16), np.uint64(MOST_ENTRIES)
 _AHEAD = np.uint64(16)  # rows between the one that is prefetched and the one that is read
-_MOST_PADDING = 2  # a fixed width may take this many times the room of rows laid end to end
+_LINE = np.uint64(16)  # uint32 numbers in a cache line
 
 
 class PackedRows(NamedTuple):
     """Sparse rows over `columns` terms, which ascend.
 
-    Entry e of row i is `entries[2 * (start + e)]`, a term, and `values[2 * (start + e) + 1]`, where
-    start is `i * width`, or `starts[i]` if the width is 0 (rows of very different lengths).
+    Entry e of a row is `entries[start + 2 * e]`, a term, and `values[start + 2 * e + 1]`.
     """
 
     entries: NDArray[np.uint32]
     values: NDArray[np.float32]  # the same memory
-    counts: NDArray[np.uint16]
-    starts: NDArray[np.int64]
-    width: int
+    where: NDArray[np.uint64]  # each row's start and its number of entries: one number, so one line to read
     columns: int
 
     @classmethod
     def empty(cls, rows: int, most: int, columns: int) -> PackedRows:
-        """Room for rows of up to `most` entries."""
-        width = (most + GROUP - 1) // GROUP * GROUP
-        entries = _aligned(2 * rows * width)
-        counts = np.zeros(rows, np.uint16)
-        return cls(entries, entries.view(np.float32), counts, np.empty(0, np.int64), width, columns)
+        """Empty rows, with room for up to `most` entries each."""
+        entries = _aligned(2 * rows * (-(-most // GROUP) * GROUP))
+        return cls(entries, entries.view(np.float32), np.zeros(rows, np.uint64), columns)
 
     @classmethod
     def from_csr(cls, matrix: Csr, order: NDArray[np.int32] | None = None) -> PackedRows:
         """Pack the rows of a matrix, in the given order."""
         if order is None:
             order = np.arange(matrix.rows, dtype=np.int32)
-        longest = int(matrix.lengths().max(initial=1))
+        longest = int(matrix.lengths().max(initial=0))
         if longest > MOST_ENTRIES:
             raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
-        starts = np.empty(matrix.rows, np.int64)
-        total = _lay_out(order, matrix.indptr, starts)
-        if matrix.rows * longest <= _MOST_PADDING * total:
-            packed = cls.empty(matrix.rows, longest, matrix.columns)
-        else:
-            entries = _aligned(2 * total)
-            counts = np.zeros(matrix.rows, np.uint16)
-            packed = cls(entries, entries.view(np.float32), counts, starts, 0, matrix.columns)
+        where = np.empty(matrix.rows, np.uint64)
+        entries = _aligned(2 * _lay_out(order, matrix.indptr, where))
+        packed = cls(entries, entries.view(np.float32), where, matrix.columns)
 
         def pack(first: int, last: int) -> None:
             _pack(first, last, order, matrix.indptr, matrix.indices, matrix.data, packed)
@@ -70,9 +61,9 @@ class PackedRows(NamedTuple):
     def to_csr(self, order: NDArray[np.int32] | None = None) -> Csr:
         """Unpack, in the given order."""
         if order is None:
-            order = np.arange(len(self.counts), dtype=np.int32)
+            order = np.arange(len(self.where), dtype=np.int32)
         indptr = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(self.counts[order], out=indptr[1:])
+        _row_ends(order, self.where, indptr)
         indices = np.empty(indptr[-1], np.int32)
         data = np.empty(indptr[-1], np.float32)
 
@@ -97,11 +88,30 @@ def _aligned(size: int) -> NDArray[np.uint32]:
 
 
 @inlined
-def row_start(width: int, starts: NDArray[np.int64], row: np.uint64) -> np.uint64:
+def placed(start: np.uint64, count: np.uint64) -> np.uint64:
+    """Where a row is: one number of its start in `entries` and its number of entries."""
+    return (start << _COUNT_BITS) | count
+
+
+@inlined
+def row_start(where: np.uint64) -> np.uint64:
     """Where in `entries` a row begins."""
-    if width:
-        return _TWO * row * np.uint64(width)
-    return _TWO * np.uint64(starts[row])
+    return where >> _COUNT_BITS
+
+
+@inlined
+def row_count(where: np.uint64) -> np.uint64:
+    """How many entries a row has."""
+    return where & _COUNT
+
+
+@inlined
+def prefetch_row(entries: NDArray[np.uint32], where: np.uint64) -> None:
+    """Prefetch the first three cache lines of a row, or fewer if it has no more."""
+    start, end = row_start(where), row_start(where) + _TWO * row_count(where)
+    prefetch(entries, start)
+    prefetch(entries, min(start + _LINE, end))
+    prefetch(entries, min(start + _TWO * _LINE, end))
 
 
 @inlined
@@ -113,22 +123,34 @@ def fill_group(
     count: np.uint64,
 ) -> None:
     """Fill up the last group of a row of `count` entries."""
-    for entry in range(count, (count + np.uint64(3)) & ~np.uint64(3)):
-        at = start + np.uint64(2) * entry
-        entries[at] = np.uint32(np.uint64(columns) + (entry & np.uint64(3)))
-        values[at + np.uint64(1)] = np.float32(0)
+    for entry in range(count, whole_groups(count)):
+        at = start + _TWO * entry
+        entries[at] = np.uint32(np.uint64(columns) + (entry & np.uint64(GROUP - 1)))
+        values[at + _ONE] = np.float32(0)
 
 
 @jit
-def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], starts: NDArray[np.int64]) -> int:
-    """Where each row begins if they lie end to end, and where the last one ends."""
-    total = np.uint64(0)
-    for place in range(np.uint64(len(order))):
-        if place + _AHEAD < np.uint64(len(order)):
+def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
+    """Place the rows end to end; how many entries that takes."""
+    total, rows = np.uint64(0), np.uint64(len(order))
+    for place in range(rows):
+        if place + _AHEAD < rows:
             prefetch(indptr, order[place + _AHEAD])
-        starts[place] = total
-        total += whole_groups(np.uint64(indptr[order[place] + 1] - indptr[order[place]]))
+        row = np.uint64(order[place])
+        count = np.uint64(indptr[row + _ONE] - indptr[row])
+        where[place] = placed(_TWO * total, count)
+        total += whole_groups(count)
     return int(total)
+
+
+@jit
+def _row_ends(order: NDArray[np.int32], where: NDArray[np.uint64], indptr: NDArray[np.int64]) -> None:
+    total, rows = np.uint64(0), np.uint64(len(order))
+    for place in range(rows):
+        if place + _AHEAD < rows:
+            prefetch(where, order[place + _AHEAD])
+        total += row_count(where[np.uint64(order[place])])
+        indptr[place + _ONE] = total
 
 
 @jit
@@ -149,13 +171,11 @@ def _pack(
             prefetch(indices, soon)
             prefetch(data, soon)
         begin = np.uint64(indptr[np.uint64(order[row])])
-        count = np.uint64(indptr[np.uint64(order[row]) + _ONE]) - begin
-        start = row_start(packed.width, packed.starts, row)
+        start, count = row_start(packed.where[row]), row_count(packed.where[row])
         for entry in range(count):
             packed.entries[start + _TWO * entry] = indices[begin + entry]
             packed.values[start + _TWO * entry + _ONE] = data[begin + entry]
         fill_group(packed.entries, packed.values, packed.columns, start, count)
-        packed.counts[row] = count
 
 
 @jit
@@ -170,11 +190,10 @@ def _unpack(
 ) -> None:
     end = np.uint64(last)
     for row in range(np.uint64(first), end):
-        if row + _AHEAD < end:
-            soon = row_start(packed.width, packed.starts, np.uint64(order[row + _AHEAD]))
-            for line in range(3):
-                prefetch(packed.entries, soon + np.uint64(16 * line))
-        at = row_start(packed.width, packed.starts, np.uint64(order[row]))
+        if row + _AHEAD + _AHEAD < end:
+            prefetch(packed.where, order[row + _AHEAD + _AHEAD])
+            prefetch_row(packed.entries, packed.where[np.uint64(order[row + _AHEAD])])
+        at = row_start(packed.where[np.uint64(order[row])])
         for to in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
             indices[to] = packed.entries[at]
             data[to] = packed.values[at + _ONE]

@@ -23,7 +23,15 @@ from numpy.typing import NDArray
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import jit
 from coclick.kernels.lanes import rank
-from coclick.kernels.packed import GROUP, PackedRows, row_start, whole_groups
+from coclick.kernels.packed import (
+    GROUP,
+    PackedRows,
+    placed,
+    prefetch_row,
+    row_count,
+    row_start,
+    whole_groups,
+)
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.topk import ONE, VECTOR, ZERO, keep_largest, padded
@@ -32,12 +40,11 @@ from coclick.sparse import Csr
 Done = Callable[[int], None]
 
 _AHEAD = np.uint64(16)  # edges between the row that is prefetched and the one that is read
-_LINE = np.uint64(16)  # uint32 numbers in a cache line
 _TWO, _GROUP = np.uint64(2), np.uint64(GROUP)
 # So many rows go through the steps together, or fewer if they have so many entries: what the steps hand on
 # stays in the cache.
 _ROWS, _ENTRIES = np.uint64(32), np.uint64(4096)
-_ALONE = np.uint64(1 << 32)  # instead of a count: the row is another row, and needs no adding up
+_ALONE = np.uint64(1 << 32)  # instead of a count: the row is another row, whose place is its start
 _BLOCKS_A_THREAD = 32
 _WORK_OF_A_BLOCK = 16_384  # rows and edges: enough to be worth handing out
 
@@ -49,6 +56,7 @@ class Scratch(NamedTuple):
     terms: NDArray[np.uint32]  # touched, row after row
     values: NDArray[np.float32]  # their sums
     keys: NDArray[np.int32]  # the values' bits
+    coming: NDArray[np.uint64]  # where the rows of the next edges are
     starts: NDArray[np.uint64]  # where each row's terms begin, and how many they are
     counts: NDArray[np.uint64]
     tied: NDArray[np.uint64]  # places
@@ -67,6 +75,7 @@ def make_scratch(columns: int) -> Scratch:
         np.empty(room, np.uint32),
         values,
         values.view(np.int32),
+        np.empty(int(_AHEAD), np.uint64),
         np.empty(int(_ROWS), np.uint64),
         np.empty(int(_ROWS), np.uint64),
         np.empty(one_row, np.uint64),
@@ -76,24 +85,34 @@ def make_scratch(columns: int) -> Scratch:
 
 
 @inlined
-def _prefetch_row(rows: PackedRows, row: np.uint64) -> None:
-    start = row_start(rows.width, rows.starts, row)
-    prefetch(rows.entries, start)
-    prefetch(rows.entries, start + _LINE)
-    prefetch(rows.entries, start + _TWO * _LINE)
+def _next_row(
+    edge: np.uint64,
+    last: np.uint64,
+    indices: NDArray[np.int32],
+    rows: PackedRows,
+    coming: NDArray[np.uint64],
+) -> np.uint64:
+    """Where the row of an edge is; those of later edges, up to the `last`, are sent for."""
+    prefetch(rows.where, np.uint64(indices[min(edge + _AHEAD + _AHEAD, last)]))
+    soon = rows.where[np.uint64(indices[min(edge + _AHEAD, last)])]
+    prefetch_row(rows.entries, soon)
+    slot = edge & (_AHEAD - ONE)
+    where = coming[slot]
+    coming[slot] = soon
+    return where
 
 
 @inlined
 def _first_row(
     rows: PackedRows,
-    row: np.uint64,
+    where: np.uint64,
     weight: np.float32,
     sums: NDArray[np.float32],
     terms: NDArray[np.uint32],
     at: np.uint64,
 ) -> np.uint64:
     """The first row of a sum: its terms are all new. Where they end."""
-    start, count = row_start(rows.width, rows.starts, row), np.uint64(rows.counts[row])
+    start, count = row_start(where), row_count(where)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
             place = group + np.uint64(entry)
@@ -106,14 +125,14 @@ def _first_row(
 @inlined
 def _add_row(
     rows: PackedRows,
-    row: np.uint64,
+    where: np.uint64,
     weight: np.float32,
     sums: NDArray[np.float32],
     terms: NDArray[np.uint32],
     end: np.uint64,
 ) -> np.uint64:
     """Add a row to the sums; where the terms touched so far end."""
-    start, count = row_start(rows.width, rows.starts, row), np.uint64(rows.counts[row])
+    start, count = row_start(where), row_count(where)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
             place = start + _TWO * (group + np.uint64(entry))
@@ -146,7 +165,7 @@ def _write_row(
     start: np.uint64,
     count: np.uint64,
     ranks: NDArray[np.uint32],
-    row: np.uint64,
+    to: np.uint64,
     out: PackedRows,
 ) -> None:
     """Write a row by ascending term, in whole groups."""
@@ -155,28 +174,25 @@ def _write_row(
         values[start + count + np.uint64(entry)] = np.float32(0)
     scale = _scale(values, start, count, ONE)
     rank(terms[start:], whole_groups(count), ranks)
-    to = row_start(out.width, out.starts, row)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
             place = group + np.uint64(entry)
             at = to + _TWO * np.uint64(ranks[place])
             out.entries[at] = terms[start + place]
             out.values[at + ONE] = values[start + place] * scale
-    out.counts[row] = count
 
 
 @inlined
-def _copy_row(rows: PackedRows, other: np.uint64, row: np.uint64, out: PackedRows) -> None:
-    """Write a row that is the sum of one other."""
-    start, count = row_start(rows.width, rows.starts, other), np.uint64(rows.counts[other])
+def _copy_row(rows: PackedRows, where: np.uint64, to: np.uint64, out: PackedRows) -> np.uint64:
+    """Write a row that is the sum of one other; how many entries it has."""
+    start, count = row_start(where), row_count(where)
     scale = _scale(rows.values, start + ONE, count, _TWO)
-    to = row_start(out.width, out.starts, row)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
             place = _TWO * (group + np.uint64(entry))
             out.entries[to + place] = rows.entries[start + place]
             out.values[to + place + ONE] = rows.values[start + place + ONE] * scale
-    out.counts[row] = count
+    return count
 
 
 @jit
@@ -191,30 +207,35 @@ def propagate_block(
     scratch: Scratch,
     out: PackedRows,
 ) -> None:
-    """Rows `first` … `last` − 1 of norm(top_K(W X)); W's weights are positive."""
-    sums, terms, values, keys, starts, counts, tied, tied_terms, ranks = scratch
-    most, last_row, last_edge = np.uint64(k), np.uint64(last), np.uint64(indptr[last])
-    row = np.uint64(first)
+    """Rows `first` … `last` − 1 of norm(top_K(W X)); W's weights are positive.
+
+    They are written end to end, from where they would begin if all rows before them were full.
+    """
+    sums, terms, values, keys, coming, starts, counts, tied, tied_terms, ranks = scratch
+    most, last_row, last_edge = np.uint64(k), np.uint64(last), np.uint64(indptr[last]) - ONE
+    row, to = np.uint64(first), _TWO * np.uint64(first) * whole_groups(most)
+    edge = np.uint64(indptr[first])
+    for early in range(edge, min(edge + _AHEAD, last_edge + ONE)):
+        coming[early & (_AHEAD - ONE)] = rows.where[np.uint64(indices[early])]
     while row < last_row:
         before, at = row, ZERO
         while row < last_row and row - before < _ROWS and at < _ENTRIES:
-            begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + ONE])
-            for edge in range(begin + _AHEAD, min(end + _AHEAD, last_edge)):
-                later = np.uint64(indices[min(edge + _AHEAD, last_edge - ONE)])
-                prefetch(rows.counts, later)
-                if rows.width == 0:
-                    prefetch(rows.starts, later)
-                _prefetch_row(rows, np.uint64(indices[edge]))
-            touched = at
-            alone = end - begin == ONE and np.uint64(rows.counts[np.uint64(indices[begin])]) <= most
-            if begin < end and not alone:
-                touched = _first_row(rows, np.uint64(indices[begin]), weights[begin], sums, terms, at)
-                for edge in range(begin + ONE, end):
-                    touched = _add_row(rows, np.uint64(indices[edge]), weights[edge], sums, terms, touched)
-                for i in range(at, touched):
-                    values[i] = sums[terms[i]]
-                    sums[terms[i]] = np.float32(0)
-            starts[row - before], counts[row - before] = at, touched - at if not alone else _ALONE
+            end, touched = np.uint64(indptr[row + ONE]), at
+            starts[row - before], counts[row - before] = at, ZERO
+            if edge < end:
+                where = _next_row(edge, last_edge, indices, rows, coming)
+                if edge + ONE == end and row_count(where) <= most:
+                    starts[row - before], counts[row - before] = where, _ALONE
+                else:
+                    touched = _first_row(rows, where, weights[edge], sums, terms, at)
+                    for other in range(edge + ONE, end):
+                        where = _next_row(other, last_edge, indices, rows, coming)
+                        touched = _add_row(rows, where, weights[other], sums, terms, touched)
+                    for i in range(at, touched):
+                        values[i] = sums[terms[i]]
+                        sums[terms[i]] = np.float32(0)
+                    counts[row - before] = touched - at
+            edge = end
             at += padded(touched - at + _GROUP)
             row += ONE
         for i in range(row - before):
@@ -222,10 +243,13 @@ def propagate_block(
                 keep_largest(terms, values, keys, starts[i], counts[i], most, tied, tied_terms, ranks)
                 counts[i] = most
         for i in range(row - before):
-            if counts[i] < _ALONE:
-                _write_row(terms, values, starts[i], counts[i], ranks, before + i, out)
+            count = counts[i]
+            if count < _ALONE:
+                _write_row(terms, values, starts[i], count, ranks, to, out)
             else:
-                _copy_row(rows, np.uint64(indices[np.uint64(indptr[before + i])]), before + i, out)
+                count = _copy_row(rows, starts[i], to, out)
+            out.where[before + i] = placed(to, count)
+            to += _TWO * whole_groups(count)
 
 
 def propagate(

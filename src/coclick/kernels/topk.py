@@ -1,7 +1,8 @@
 """The k largest of a list of positive numbers, without sorting.
 
-The bits of positive floats, read as integers, are in the order of the floats. So the k-th largest
-is found by bisection on the bits, each step a vectorised count of all numbers at or above a bound.
+The bits of positive floats, read as integers, are in the order of the floats. Of a short list, each number
+is compared with all others, many at once: no jump depends on them. Of a long one, the k-th largest is found
+by bisection on the bits, each step a count of all numbers at or above a bound.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.inlined import inlined
-from coclick.kernels.lanes import LANES, count_at_least, rank
+from coclick.kernels.lanes import LANES, count_at_least, count_larger, rank
 
 # Unsigned throughout: numba gives signed indices a test for negative ones, which costs a fifth here.
 ZERO, ONE = np.uint64(0), np.uint64(1)
 VECTOR = LANES  # numbers: lists begin at multiples of this, so that their last vector is their own
+_FEW = np.uint64(64)
 _LOWEST = np.int32(-1)
 _POSITIVE = np.int32(0x7FFFFFFF)
 
@@ -34,10 +36,8 @@ def _largest_below(keys: NDArray[np.int32], start: np.uint64, end: np.uint64, bo
 
 
 @inlined
-def kth_largest(
-    keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k: np.uint64
-) -> tuple[np.int32, bool]:
-    """A bound that the `k` largest of `n` keys reach, and whether others reach it, too (ties).
+def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k: np.uint64) -> np.int32:
+    """A bound that the `k` largest of `n` keys reach; others only if they tie with the last of them.
 
     Keys are not negative, 1 ≤ k < n, and their list is padded.
     """
@@ -54,7 +54,7 @@ def kth_largest(
         middle = np.int32(low + ((high - low) >> 1))
         count = count_at_least(keys, start, end, middle)
         if count == wanted:
-            return middle, False
+            return middle
         empty_half = (count == above_low) | (count == above_high)
         if count > wanted:
             low, above_low = middle, count
@@ -64,7 +64,7 @@ def kth_largest(
             high = _largest_below(keys, start, end, high)
             above_high = count_at_least(keys, start, end, high)
             if above_high >= wanted:
-                return high, above_high > wanted
+                return high
 
 
 @inlined
@@ -83,6 +83,27 @@ def _move_up(
         terms[kept] = terms[i]
         values[kept] = values[i]
         kept += np.uint64(reaches)
+    return kept - start
+
+
+@inlined
+def _leave_few(
+    terms: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    keys: NDArray[np.int32],
+    start: np.uint64,
+    n: np.uint64,
+    k: np.uint64,
+    larger: NDArray[np.uint32],
+) -> np.uint64:
+    """Leave only what fewer than `k` others exceed, in its order; how many that are."""
+    for first in range(ZERO, n, np.uint64(LANES)):
+        count_larger(keys[start:], n, first, larger)
+    kept = start
+    for i in range(n):
+        terms[kept] = terms[start + i]
+        values[kept] = values[start + i]
+        kept += np.uint64(np.uint64(larger[i]) < k)
     return kept - start
 
 
@@ -125,8 +146,13 @@ def keep_largest(
 
     Where values tie for the last places, smaller terms win. `keys` are the values, read as integers.
     """
-    bound, ties = kth_largest(keys, start, n, k)
-    left = _move_up(terms, values, keys, start, n, bound)
-    if ties:
+    if n <= _FEW:
+        left = _leave_few(terms, values, keys, start, n, k, ranks)
+    else:
+        left = _move_up(terms, values, keys, start, n, _bound_of_largest(keys, start, n, k))
+    if left > k:
+        bound = keys[start]
+        for i in range(start, start + left):
+            bound = min(bound, keys[i])
         _drop_ties(terms, keys, start, left, k, bound, tied, tied_terms, ranks)
         _move_up(terms, values, keys, start, left, bound)
