@@ -44,7 +44,7 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
 def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
     """Rows and columns in new orders; within a row, entries stay as they are."""
     indptr = np.zeros(matrix.rows + 1, np.int64)
-    np.cumsum(matrix.lengths()[rows.numbers], out=indptr[1:])
+    _row_ends(rows.numbers, matrix.indptr, indptr)
     new = Csr(indptr, np.empty(matrix.nnz, np.int32), np.empty(matrix.nnz, np.float32), matrix.columns)
 
     def copy(first: int, last: int) -> None:
@@ -126,6 +126,17 @@ def _counting_sort(
         starts[keys[position]] = place + 1
         numbers[place] = position
         places[position] = place
+
+
+@jit
+def _row_ends(rows: NDArray[np.int32], indptr: NDArray[np.int64], new_indptr: NDArray[np.int64]) -> None:
+    total, count = 0, np.uint64(len(rows))
+    for place in range(count):
+        if place + _ROWS_AHEAD < count:
+            prefetch(indptr, rows[place + _ROWS_AHEAD])
+        row = np.uint64(rows[place])
+        total += indptr[row + _ONE] - indptr[row]
+        new_indptr[place + _ONE] = total
 
 
 @jit

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +32,12 @@ def threads() -> int:
 def balanced_blocks(indptr: NDArray[np.int64], blocks: int) -> list[tuple[int, int]]:
     """Cut rows into at most `blocks` ranges of about equal work (non-zeros plus rows)."""
     rows = len(indptr) - 1
-    work = (indptr - indptr[0]) + np.arange(rows + 1)
-    cuts = np.searchsorted(work, np.linspace(0, work[-1], blocks + 1))
+    wanted = np.linspace(0, indptr[-1] - indptr[0] + rows, blocks + 1)
+    cuts, above = np.zeros(blocks + 1, np.int64), np.full(blocks + 1, rows)
+    while np.any(cuts < above):  # bisection: the work before a row ascends
+        middle = (cuts + above) // 2
+        too_little = indptr[middle] - indptr[0] + middle < wanted
+        cuts, above = np.where(too_little, middle + 1, cuts), np.where(too_little, above, middle)
     cuts[0], cuts[-1] = 0, rows
     edges = np.unique(cuts)
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
@@ -42,25 +48,55 @@ def run_blocks(
     blocks: Iterable[tuple[int, int]],
     done: Callable[[int], None] | None = None,
 ) -> None:
-    """Call `work(first, last)` for every block, `threads()` at a time; `done(rows)` after each.
+    """Call `work(first, last)` for every block, `threads()` at a time; `done(rows)` now and then.
 
-    Blocks are handed out in order as threads come free, so a block with heavy rows holds up nobody.
-    The first exception (Ctrl-C too) stops what has not started and is raised.
+    Blocks are handed out in order as threads come free, so a block with heavy rows holds up nobody. This
+    thread works, too, and alone calls `done`. The first exception (Ctrl-C too) stops what has not started
+    and is raised.
     """
-    blocks = list(blocks)
-    if threads() == 1 or len(blocks) == 1:
-        for first, last in blocks:
-            work(first, last)
-            if done:
-                done(last - first)
-        return
-    with ThreadPoolExecutor(threads()) as pool:
-        futures = [pool.submit(work, first, last) for first, last in blocks]
+    waiting = deque(blocks)
+    finished: deque[int] = deque()
+
+    def next_block() -> bool:
         try:
-            for future, (first, last) in zip(futures, blocks, strict=True):
-                future.result()
-                if done:
-                    done(last - first)
+            first, last = waiting.popleft()
+        except IndexError:
+            return False
+        try:
+            work(first, last)
         except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
+            waiting.clear()
             raise
+        finished.append(last - first)
+        return True
+
+    def help_out() -> None:
+        while next_block():
+            pass
+
+    def report() -> None:
+        while done and finished:
+            done(finished.popleft())
+
+    count = min(threads(), len(waiting)) - 1
+    helpers = [_pool(count).submit(help_out) for _ in range(count)]
+    try:
+        while next_block():
+            report()
+    finally:
+        waiting.clear()
+        helpers = [helper for helper in helpers if not helper.cancel()]
+        wait(helpers)
+    for helper in helpers:
+        helper.result()
+    report()
+
+
+@cache
+def _pool(size: int) -> ThreadPoolExecutor:
+    """Threads that live as long as the process: to start some takes longer than many a kernel."""
+    return ThreadPoolExecutor(size)
+
+
+if hasattr(os, "register_at_fork"):  # threads are not inherited
+    os.register_at_fork(after_in_child=_pool.cache_clear)
