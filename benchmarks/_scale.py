@@ -22,7 +22,7 @@ from benchmarks._spark import local_session
 
 EDGES_PER_NODE = 5  # of either side, as in the shape M
 HEADER = " {0} s | {0} s of cores | {0} GB |"
-EVERY = 0.2  # seconds: how often memory is looked at
+EVERY = 0.5  # seconds: how often memory is looked at
 
 
 def main() -> None:

@@ -57,9 +57,8 @@ def read(docs: DataFrame, work: Work) -> Documents:
     schema = ", ".join("name string" if name == "doc" else f"text_{name} string" for name in fields.values())
     rows = docs.mapInArrow(_Texts(fields), schema)
     columns = [f"text_{name}" for name in texts]
-    grouped = rows.groupBy("name").agg(
-        F.min(F.struct(F.lit(""), *columns)).alias("texts"), F.count("*").alias("rows")
-    )
+    smallest = F.min(F.struct(F.lit(""), *columns))  # which is of something, even where there are only ids
+    grouped = rows.groupBy("name").agg(smallest.alias("texts"), F.count("*").alias("rows"))
     saved = work.saved("documents", grouped)
     missing, again = saved.agg(
         F.sum(F.expr("if(name IS NULL, rows, 0)")), F.sum(F.expr("if(name IS NULL, 0, rows - 1)"))
