@@ -31,11 +31,11 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
     One pass over the rows: each joins the cluster of the first of its columns that has one with room,
     or begins a new one; its columns without a cluster follow it.
     """
-    keys = _clusters(matrix.indptr, matrix.indices, matrix.columns)
+    *keys, clusters = _clusters(matrix.indptr, matrix.indices, matrix.columns)
     rows, columns = (Order(np.empty_like(of_side), np.empty_like(of_side)) for of_side in keys)
 
     def sort(side: int, _: int) -> None:
-        _counting_sort(keys[side], matrix.rows + 1, *(rows, columns)[side])
+        _counting_sort(keys[side], clusters + 1, *(rows, columns)[side])
 
     run_blocks(sort, [(0, 1), (1, 2)])
     return rows, columns
@@ -84,8 +84,11 @@ def transpose(matrix: Csr) -> Csr:
 @jit
 def _clusters(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], columns: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The cluster of each row and of each column; columns that no row leads to come last."""
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """The cluster of each row and of each column, and how many there are.
+
+    Columns that no row leads to are in one more.
+    """
     rows = len(indptr) - 1
     of_row = np.empty(rows, np.int32)
     of_column = np.full(columns, rows, np.int32)
@@ -108,7 +111,9 @@ def _clusters(
         for at in range(first, last):
             column = np.uint64(indices[at])
             of_column[column] = joined if of_column[column] == rows else of_column[column]
-    return of_row, of_column
+    for number in range(columns):
+        of_column[number] = min(of_column[number], np.int32(clusters))
+    return of_row, of_column, clusters
 
 
 @jit
@@ -118,13 +123,14 @@ def _counting_sort(
     """The order of the keys (below `most`): ascending, equal ones as they come."""
     starts = np.zeros(most + 1, np.int32)
     for key in keys:
-        starts[key + 1] += 1
+        starts[np.uint64(key) + _ONE] += 1
     for key in range(most):
         starts[key + 1] += starts[key]
-    for position in range(len(keys)):
-        place = starts[keys[position]]
-        starts[keys[position]] = place + 1
-        numbers[place] = position
+    for position in range(np.uint64(len(keys))):
+        own = np.uint64(keys[position])
+        place = starts[own]
+        starts[own] = place + 1
+        numbers[np.uint64(place)] = position
         places[position] = place
 
 
