@@ -24,21 +24,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.kernels.block_bounds import (
+    TILE,
+    Common,
+    blocks_between,
+    fetch_strips,
+    strip_bound,
+    sum_bounds,
+    sum_strips,
+)
 from coclick.kernels.blocks import BLOCK, SHARES, STRIP, Blocks
 from coclick.kernels.dots import TOGETHER, spread, wipe
 from coclick.kernels.heap import best_first, push
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import jit
 from coclick.kernels.postings import Postings
-from coclick.kernels.prefetch import prefetch
 from coclick.kernels.target import Target, is_allowed, score_new
 
 HEAD = 16  # postings of each list that are considered in step 3, at least
 CHOSEN = 16  # rows that are scored there, at least
-TILE = 128  # blocks of which the highest bound is known
 LEVELS = 16  # blocks are visited from the highest bound down, in so many steps
 WHOLE = 1 << 29  # units of the bounds, which are whole numbers; the highest possible bound
 ROUNDING = 1e-7  # relative error of a float32 operation
+_BLOCK = np.uint64(BLOCK)  # unsigned: numba gives signed indices a test for negative ones
 
 
 class Rare(NamedTuple):
@@ -50,18 +58,6 @@ class Rare(NamedTuple):
     ends: NDArray[np.int64]
     query: NDArray[np.float64]
     table: NDArray[np.float32]
-
-
-class Common(NamedTuple):
-    """The terms that are bounded, and the bounds of the blocks."""
-
-    lines: NDArray[np.int64]
-    steps: NDArray[np.int32]  # units for each share
-    unit: np.float32
-    strips: NDArray[np.uint8]
-    bounds: NDArray[np.int32]  # by block
-    peaks: NDArray[np.int32]  # the highest of them by tile
-    slack: np.float32  # for rounding
 
 
 @jit
@@ -158,7 +154,7 @@ def _search(
         lines[: lists - count], steps[: lists - count], np.float32(unit), blocks.strips, bounds, peaks, slack
     )
 
-    top = _sum_bounds(common, blocks.blocks)
+    top = sum_bounds(common, blocks.blocks)
     _count(rare)
     found = _score_promising(rare, common, target)
     if found >= 0:
@@ -243,32 +239,12 @@ def _clear(table: NDArray[np.float32], postings: int) -> NDArray[np.float32]:
 
 
 @jit
-def _sum_bounds(common: Common, shares: NDArray[np.uint8]) -> int:
-    """Compute the bounds of all blocks and the peaks: the highest of all."""
-    bounds, peaks = common.bounds, common.peaks
-    bounds[:] = 0
-    for i in range(len(common.lines)):
-        line, step = shares[common.lines[i]], common.steps[i]
-        for block in range(len(bounds)):
-            bounds[block] = np.int32(bounds[block] + np.int32(step * np.int32(line[block])))
-    top = np.int32(0)
-    for tile in range(len(peaks)):
-        part = bounds[tile * TILE : (tile + 1) * TILE]
-        highest = np.int32(0)
-        for i in range(len(part)):
-            highest = np.int32(max(highest, part[i]))
-        peaks[tile] = highest
-        top = max(top, highest)
-    return int(top)
-
-
-@jit
 def _count(rare: Rare) -> None:
     """Add to each row's counter what the rare terms contribute."""
     mask = np.uint32(len(rare.table) - 1)
     for i in range(len(rare.query)):
         weight = np.float32(rare.query[i])
-        for at in range(rare.starts[i], rare.ends[i]):
+        for at in range(np.uint64(rare.starts[i]), np.uint64(rare.ends[i])):
             rare.table[np.uint32(rare.places[at]) & mask] += weight * rare.weights[at]
 
 
@@ -303,6 +279,7 @@ def _visit_blocks(common: Common, top: int, target: Target, found: int) -> int:
     """Add to the heap every row that belongs there for its common terms: its size, or −1 for damage."""
     strip_bounds = np.empty(BLOCK // STRIP, np.int32)
     waiting = np.empty(TOGETHER, np.int32)
+    near = np.empty(TILE, np.int64)
     waits = 0
     least = _least(common, target, found)
     below = top + 1
@@ -311,15 +288,13 @@ def _visit_blocks(common: Common, top: int, target: Target, found: int) -> int:
         for tile in range(len(common.peaks)):
             if common.peaks[tile] < level:
                 continue
-            blocks = range(tile * TILE, min((tile + 1) * TILE, len(common.bounds)))
-            for block in blocks:
-                if level <= common.bounds[block] < below:
-                    for line in common.lines:
-                        prefetch(common.strips[block, line], 0)
-            for block in blocks:
-                if common.bounds[block] < max(level, least) or common.bounds[block] >= below:
+            count, common.peaks[tile] = blocks_between(common.bounds, tile, level, below, near)
+            for block in near[:count]:
+                fetch_strips(common, block)
+            for block in near[:count]:
+                if common.bounds[block] < least:
                     continue
-                _sum_strips(common, block, strip_bounds)
+                sum_strips(common, block, strip_bounds)
                 for strip in range(BLOCK // STRIP):
                     if strip_bounds[strip] < least:
                         continue
@@ -341,33 +316,55 @@ def _visit_blocks(common: Common, top: int, target: Target, found: int) -> int:
 @jit
 def _score_counted(rare: Rare, common: Common, target: Target, found: int) -> int:
     """Add to the heap every row with a rare term that belongs there: its size, or −1 for damage."""
-    mask = np.uint32(len(rare.table) - 1)
-    waiting = np.empty(TOGETHER, np.int32)
+    waiting, near = np.empty(TOGETHER, np.int32), np.empty(TILE, np.int64)
     waits = 0
     full = len(target.rows)
     cut = target.scores[0] - common.slack if found == full else np.float32(-1.0)
     for i in range(len(rare.query)):
-        for at in range(rare.starts[i], rare.ends[i]):
-            place = rare.places[at]
-            if not 0 <= place < len(target.order):
+        for first in range(rare.starts[i], rare.ends[i], TILE):
+            count = _counted(
+                rare, common, len(target.order), first, min(first + TILE, rare.ends[i]), cut, near
+            )
+            if count < 0:
                 return -1
-            value = abs(rare.table[np.uint32(place) & mask])
-            if value + common.unit * np.float32(common.bounds[place // BLOCK]) < cut:
-                continue
-            if value + common.unit * np.float32(_strip_bound(common, place)) < cut:
-                continue
-            if not is_allowed(target, place):
-                continue
-            waiting[waits] = place
-            waits += 1
-            if waits == TOGETHER:
-                found = score_new(target, waiting, found)
-                if found < 0:
-                    return -1
-                waits = 0
-                if found == full:
-                    cut = target.scores[0] - common.slack
+            for place in near[:count]:
+                fetch_strips(common, place // BLOCK)
+            for place in near[:count]:
+                value = abs(rare.table[place & (len(rare.table) - 1)])
+                if value + common.unit * np.float32(strip_bound(common, place)) < cut:
+                    continue
+                if not is_allowed(target, place):
+                    continue
+                waiting[waits] = place
+                waits += 1
+                if waits == TOGETHER:
+                    found = score_new(target, waiting, found)
+                    if found < 0:
+                        return -1
+                    waits = 0
+                    if found == full:
+                        cut = target.scores[0] - common.slack
     return score_new(target, waiting[:waits], found)
+
+
+@inlined
+def _counted(
+    rare: Rare, common: Common, rows: int, first: int, last: int, cut: np.float32, near: NDArray[np.int64]
+) -> int:
+    """List the places of postings whose counter + bound reaches a cut: how many, or −1 for damage.
+
+    Places are listed whether they reach it or not, the next one over those that do not: no jumps.
+    """
+    mask, most, highest = np.uint64(len(rare.table) - 1), np.uint64(rows - 1), np.uint64(0)
+    count = np.uint64(0)
+    for at in range(np.uint64(first), np.uint64(last)):
+        given = np.uint64(rare.places[at])  # beyond all rows if it was negative
+        highest = max(highest, given)
+        place = min(given, most)
+        reach = abs(rare.table[place & mask]) + common.unit * np.float32(common.bounds[place // _BLOCK])
+        near[count] = place
+        count += np.uint64(not reach < cut)
+    return int(count) if highest <= most else -1
 
 
 @inlined
@@ -376,22 +373,3 @@ def _least(common: Common, target: Target, found: int) -> int:
     if found < len(target.rows) or common.unit == 0.0:
         return 1
     return max(1, int((target.scores[0] - common.slack) / common.unit))
-
-
-@inlined
-def _sum_strips(common: Common, block: int, bounds: NDArray[np.int32]) -> None:
-    """The bounds of the strips of a block."""
-    bounds[:] = 0
-    for i in range(len(common.lines)):
-        shares, step = common.strips[block, common.lines[i]], common.steps[i]
-        for strip in range(BLOCK // STRIP):
-            bounds[strip] = np.int32(bounds[strip] + np.int32(step * np.int32(shares[strip])))
-
-
-@inlined
-def _strip_bound(common: Common, place: int) -> int:
-    """The bound of the strip of a place."""
-    bound = 0
-    for i in range(len(common.lines)):
-        bound += common.steps[i] * common.strips[place // BLOCK, common.lines[i], place % BLOCK // STRIP]
-    return bound

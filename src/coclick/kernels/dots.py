@@ -53,7 +53,7 @@ def dot(
     if start < 0 or end > len(indices) or end > len(data):
         return np.float32(np.nan)
     total = 0.0
-    for at in range(start, end):
+    for at in range(np.uint64(start), np.uint64(end)):  # unsigned: no test for negative indices
         term = np.uint32(indices[at])
         if term >= len(dense):
             return np.float32(np.nan)

@@ -1,0 +1,88 @@
+"""What the common terms of a query can add to the rows of a block and of a strip (see blocks.py), at most."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.kernels.blocks import BLOCK, STRIP
+from coclick.kernels.inlined import inlined
+from coclick.kernels.jit import jit
+from coclick.kernels.prefetch import prefetch
+
+TILE = 128  # blocks of which the highest bound is known
+
+
+class Common(NamedTuple):
+    """The terms that are bounded, and the bounds of the blocks."""
+
+    lines: NDArray[np.int64]
+    steps: NDArray[np.int32]  # units for each share
+    unit: np.float32
+    strips: NDArray[np.uint8]
+    bounds: NDArray[np.int32]  # by block
+    peaks: NDArray[np.int32]  # by tile: the highest of them, then of those that are still to be visited
+    slack: np.float32  # for rounding
+
+
+@jit
+def sum_bounds(common: Common, shares: NDArray[np.uint8]) -> int:
+    """Compute the bounds of all blocks and the peaks: the highest of all."""
+    bounds, peaks = common.bounds, common.peaks
+    bounds[:] = 0
+    for i in range(len(common.lines)):
+        line, step = shares[common.lines[i]], common.steps[i]
+        for block in range(len(bounds)):
+            bounds[block] = np.int32(bounds[block] + np.int32(step * np.int32(line[block])))
+    top = np.int32(0)
+    for tile in range(len(peaks)):
+        part = bounds[tile * TILE : (tile + 1) * TILE]
+        highest = np.int32(0)
+        for i in range(len(part)):
+            highest = np.int32(max(highest, part[i]))
+        peaks[tile] = highest
+        top = max(top, highest)
+    return int(top)
+
+
+@inlined
+def blocks_between(
+    bounds: NDArray[np.int32], tile: int, level: int, below: int, near: NDArray[np.int64]
+) -> tuple[int, np.int32]:
+    """List the blocks of a tile with bounds from `level` to below `below`: how many, and the next bound."""
+    count, following = np.uint64(0), np.int32(0)
+    lowest, above = np.int32(level), np.int32(below)
+    for block in range(np.uint64(tile * TILE), np.uint64(min((tile + 1) * TILE, len(bounds)))):
+        bound = bounds[block]
+        near[count] = block
+        count += np.uint64((bound >= lowest) & (bound < above))
+        following = max(following, bound if bound < lowest else np.int32(0))
+    return int(count), following
+
+
+@inlined
+def fetch_strips(common: Common, block: int) -> None:
+    """Prefetch what the common terms add to the strips of a block."""
+    for line in common.lines:
+        prefetch(common.strips[block, line], 0)
+
+
+@inlined
+def sum_strips(common: Common, block: int, bounds: NDArray[np.int32]) -> None:
+    """The bounds of the strips of a block."""
+    bounds[:] = 0
+    for i in range(len(common.lines)):
+        shares, step = common.strips[block, common.lines[i]], common.steps[i]
+        for strip in range(BLOCK // STRIP):
+            bounds[strip] = np.int32(bounds[strip] + np.int32(step * np.int32(shares[strip])))
+
+
+@inlined
+def strip_bound(common: Common, place: int) -> int:
+    """The bound of the strip of a place."""
+    bound = 0
+    for i in range(len(common.lines)):
+        bound += common.steps[i] * common.strips[place // BLOCK, common.lines[i], place % BLOCK // STRIP]
+    return bound
