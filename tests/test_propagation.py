@@ -55,6 +55,22 @@ def test_half_step(seed):
         assert (np.diff(terms) > 0).all(), "terms ascend"
 
 
+@pytest.mark.parametrize("most", [1, 9])
+def test_many_entries_are_kept(most):
+    """More than 256 are sorted in another way; with a `most` of 1 nearly all sums tie."""
+    random = np.random.default_rng(0)
+
+    def matrix(shape):
+        drawn = scipy.sparse.random_array(shape, density=0.3, rng=random)
+        drawn.data = random.integers(1, most + 1, drawn.nnz).astype(np.float32)
+        return Csr.from_scipy(drawn)
+
+    weights, vectors = matrix((20, 30)), matrix((30, 1500))
+    ours = half_step(weights, vectors, 600)
+    np.testing.assert_allclose(dense(ours), expected(dense(weights) @ dense(vectors), 600), atol=1e-6)
+    assert ours.lengths().max() == 600
+
+
 @settings(max_examples=60)
 @given(st.integers(0, 10**6))
 def test_two_hops(seed):

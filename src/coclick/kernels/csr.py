@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing, jit
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
@@ -134,7 +134,7 @@ def _counting_sort(
         places[position] = place
 
 
-@jit
+@borrowing
 def _row_ends(rows: NDArray[np.int32], indptr: NDArray[np.int64], new_indptr: NDArray[np.int64]) -> None:
     total, count = 0, np.uint64(len(rows))
     for place in range(count):
@@ -145,7 +145,7 @@ def _row_ends(rows: NDArray[np.int32], indptr: NDArray[np.int64], new_indptr: ND
         new_indptr[place + _ONE] = total
 
 
-@jit
+@borrowing
 def _copy_rows(
     first: int,
     last: int,
@@ -172,13 +172,13 @@ def _copy_rows(
             at += _ONE
 
 
-@jit
+@borrowing
 def _count(numbers: NDArray[np.int32], counts: NDArray[np.int64]) -> None:
     for i in range(np.uint64(len(numbers))):
         counts[np.uint64(numbers[i])] += 1
 
 
-@jit
+@borrowing
 def _begin_columns(counts: NDArray[np.int64], indptr: NDArray[np.int64]) -> None:
     """Turn each block's count of each column into where its entries begin."""
     total = 0
@@ -190,7 +190,7 @@ def _begin_columns(counts: NDArray[np.int64], indptr: NDArray[np.int64]) -> None
         indptr[column + 1] = total
 
 
-@jit
+@borrowing
 def _scatter(
     first: int,
     last: int,

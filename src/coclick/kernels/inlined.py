@@ -1,4 +1,4 @@
-"""`inlined`: like `jit`, for small functions that only other kernels call.
+"""`inlined`: like `borrowing`, for small functions that only other kernels call.
 
 The compiler copies them into their callers. That matters where they take tuples of arrays: a call would
 put every pointer and size of every array on the stack.
@@ -10,4 +10,5 @@ from typing import Any
 
 import numba
 
-inlined: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True)
+_OPTIONS: Any = {"_nrt": False}
+inlined: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, **_OPTIONS)

@@ -10,11 +10,13 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from coclick.kernels.heapsort import sort
 from coclick.kernels.inlined import inlined
 
 LANES = 32
 MASK = 64  # numbers, each of which is a bit of a word
 _FEW = np.uint64(256)
+_HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 _VECTOR = ir.VectorType(ir.IntType(32), LANES)
 _ZEROS = ir.Constant(_VECTOR, [0] * LANES)
 _SIZES = ir.VectorType(ir.FloatType(), MASK)
@@ -53,26 +55,32 @@ def _no_counts(builder: Any) -> Any:
 def _counting(comparison: str) -> Any:
     """Lanes for which others are counted that compare with them in a way."""
 
-    def count_others(typing: Any, numbers: Any, count: Any, first: Any, counts: Any) -> Any:
-        """`counts[i]` becomes how many of the first `count` numbers are smaller (larger) than `numbers[i]`.
+    def count_others(typing: Any, numbers: Any, start: Any, count: Any, first: Any, counts: Any) -> Any:
+        """`counts[i]` becomes how many of `count` numbers from `start` on are smaller (larger) than the i-th.
 
         For i = `first` … `first` + 31 at once; there must be room for as many behind the `count` in both
         arrays.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            numbers, count, first, counts = arguments
-            lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, first))
+            numbers, start, count, first, counts = arguments
+            own = builder.add(start, first)
+            lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, own))
             data = context.make_array(signature.args[0])(context, builder, numbers).data
             found = _no_counts(builder)
-            with cgutils.for_range(builder, count) as loop:
-                other = _in_all_lanes(builder, builder.load(builder.gep(data, [loop.index])))
+            with cgutils.for_range_slice(
+                builder, start, builder.add(start, count), start.type(1), inc=True
+            ) as (
+                index,
+                _,
+            ):
+                other = _in_all_lanes(builder, builder.load(builder.gep(data, [index])))
                 _add_where(builder, builder.icmp_signed(comparison, other, lanes), found)
-            pointer = _pointer(context, builder, signature.args[3], counts, first)
+            pointer = _pointer(context, builder, signature.args[4], counts, first)
             builder.store(builder.load(found), pointer).align = 4
             return context.get_dummy_value()
 
-        return types.void(numbers, types.uint64, types.uint64, counts), generate
+        return types.void(numbers, types.uint64, types.uint64, types.uint64, counts), generate
 
     return intrinsic(count_others)
 
@@ -116,14 +124,23 @@ larger: Any = intrinsic(_larger)
 
 
 @inlined
-def rank(numbers: NDArray[np.uint32], count: np.uint64, ranks: NDArray[np.uint32]) -> None:
-    """`ranks[i]` becomes how many of the first `count` numbers are smaller than the i-th; all are different.
+def rank(
+    numbers: NDArray[np.uint32],
+    start: np.uint64,
+    count: np.uint64,
+    room: NDArray[np.uint64],
+    ranks: NDArray[np.uint32],
+) -> None:
+    """`ranks[i]` becomes how many of `count` numbers from `start` on are smaller than the i-th; all differ.
 
     There must be room for 32 more behind the `count` in both arrays.
     """
     if count <= _FEW:
         for first in range(np.uint64(0), count, np.uint64(LANES)):
-            count_smaller(numbers, count, first, ranks)
+            count_smaller(numbers, start, count, first, ranks)
     else:
-        for place, position in enumerate(np.argsort(numbers[:count])):
-            ranks[position] = place
+        for i in range(count):
+            room[i] = np.uint64(numbers[start + i]) << _HALF | i
+        sort(room, count)
+        for i in range(count):
+            ranks[room[i] & _LOW_HALF] = i

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
@@ -129,7 +129,7 @@ def fill_group(
         values[at + _ONE] = np.float32(0)
 
 
-@jit
+@borrowing
 def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
     """Place the rows end to end; how many entries that takes."""
     total, rows = np.uint64(0), np.uint64(len(order))
@@ -143,7 +143,7 @@ def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], where: NDArray
     return int(total)
 
 
-@jit
+@borrowing
 def _row_ends(order: NDArray[np.int32], where: NDArray[np.uint64], indptr: NDArray[np.int64]) -> None:
     total, rows = np.uint64(0), np.uint64(len(order))
     for place in range(rows):
@@ -153,7 +153,7 @@ def _row_ends(order: NDArray[np.int32], where: NDArray[np.uint64], indptr: NDArr
         indptr[place + _ONE] = total
 
 
-@jit
+@borrowing
 def _pack(
     first: int,
     last: int,
@@ -178,7 +178,7 @@ def _pack(
         fill_group(packed.entries, packed.values, packed.columns, start, count)
 
 
-@jit
+@borrowing
 def _unpack(
     first: int,
     last: int,

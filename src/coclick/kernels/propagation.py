@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing
 from coclick.kernels.lanes import rank
 from coclick.kernels.packed import (
     GROUP,
@@ -59,8 +59,7 @@ class Scratch(NamedTuple):
     coming: NDArray[np.uint64]  # where the rows of the next edges are
     starts: NDArray[np.uint64]  # where each row's terms begin, and how many they are
     counts: NDArray[np.uint64]
-    tied: NDArray[np.uint64]  # places
-    tied_terms: NDArray[np.uint32]
+    room: NDArray[np.uint64]  # for one row
     ranks: NDArray[np.uint32]
 
 
@@ -79,7 +78,6 @@ def make_scratch(columns: int) -> Scratch:
         np.empty(int(_ROWS), np.uint64),
         np.empty(int(_ROWS), np.uint64),
         np.empty(one_row, np.uint64),
-        np.empty(one_row, np.uint32),
         np.empty(one_row, np.uint32),
     )
 
@@ -164,6 +162,7 @@ def _write_row(
     values: NDArray[np.float32],
     start: np.uint64,
     count: np.uint64,
+    room: NDArray[np.uint64],
     ranks: NDArray[np.uint32],
     to: np.uint64,
     out: PackedRows,
@@ -173,7 +172,7 @@ def _write_row(
         terms[start + count + np.uint64(entry)] = np.uint32(out.columns + entry)
         values[start + count + np.uint64(entry)] = np.float32(0)
     scale = _scale(values, start, count, ONE)
-    rank(terms[start:], whole_groups(count), ranks)
+    rank(terms, start, whole_groups(count), room, ranks)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
             place = group + np.uint64(entry)
@@ -195,7 +194,7 @@ def _copy_row(rows: PackedRows, where: np.uint64, to: np.uint64, out: PackedRows
     return count
 
 
-@jit
+@borrowing
 def propagate_block(
     first: int,
     last: int,
@@ -211,7 +210,7 @@ def propagate_block(
 
     They are written end to end, from where they would begin if all rows before them were full.
     """
-    sums, terms, values, keys, coming, starts, counts, tied, tied_terms, ranks = scratch
+    sums, terms, values, keys, coming, starts, counts, room, ranks = scratch
     most, last_row, last_edge = np.uint64(k), np.uint64(last), np.uint64(indptr[last]) - ONE
     row, to = np.uint64(first), _TWO * np.uint64(first) * whole_groups(most)
     edge = np.uint64(indptr[first])
@@ -240,12 +239,12 @@ def propagate_block(
             row += ONE
         for i in range(row - before):
             if most < counts[i] < _ALONE:
-                keep_largest(terms, values, keys, starts[i], counts[i], most, tied, tied_terms, ranks)
+                keep_largest(terms, values, keys, starts[i], counts[i], most, room, ranks)
                 counts[i] = most
         for i in range(row - before):
             count = counts[i]
             if count < _ALONE:
-                _write_row(terms, values, starts[i], count, ranks, to, out)
+                _write_row(terms, values, starts[i], count, room, ranks, to, out)
             else:
                 count = _copy_row(rows, starts[i], to, out)
             out.where[before + i] = placed(to, count)

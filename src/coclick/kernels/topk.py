@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.kernels.heapsort import sort
 from coclick.kernels.inlined import inlined
-from coclick.kernels.lanes import LANES, count_at_least, count_larger, rank
+from coclick.kernels.lanes import LANES, count_at_least, count_larger
 
 # Unsigned throughout: numba gives signed indices a test for negative ones, which costs a fifth here.
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -19,6 +20,7 @@ VECTOR = LANES  # numbers: lists begin at multiples of this, so that their last 
 _FEW = np.uint64(64)
 _LOWEST = np.int32(-1)
 _POSITIVE = np.int32(0x7FFFFFFF)
+_HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
 @inlined
@@ -98,7 +100,7 @@ def _leave_few(
 ) -> np.uint64:
     """Leave only what fewer than `k` others exceed, in its order; how many that are."""
     for first in range(ZERO, n, np.uint64(LANES)):
-        count_larger(keys[start:], n, first, larger)
+        count_larger(keys, start, n, first, larger)
     kept = start
     for i in range(n):
         terms[kept] = terms[start + i]
@@ -116,18 +118,15 @@ def _drop_ties(
     k: np.uint64,
     bound: np.int32,
     tied: NDArray[np.uint64],
-    tied_terms: NDArray[np.uint32],
-    ranks: NDArray[np.uint32],
 ) -> None:
     """All keys reach the bound: take out those equal to it of largest terms until `k` are left."""
     count = ZERO
-    for i in range(start, start + n):
-        tied[count] = i
-        tied_terms[count] = terms[i]
-        count += np.uint64(keys[i] == bound)
-    rank(tied_terms, count, ranks)
-    for i in range(count):
-        keys[tied[i]] = bound if np.uint64(ranks[i]) < k - (n - count) else _LOWEST
+    for i in range(n):
+        tied[count] = np.uint64(terms[start + i]) << _HALF | i
+        count += np.uint64(keys[start + i] == bound)
+    sort(tied, count)
+    for i in range(k - (n - count), count):
+        keys[start + (tied[i] & _LOW_HALF)] = _LOWEST
 
 
 @inlined
@@ -139,20 +138,19 @@ def keep_largest(
     n: np.uint64,
     k: np.uint64,
     tied: NDArray[np.uint64],
-    tied_terms: NDArray[np.uint32],
-    ranks: NDArray[np.uint32],
+    larger: NDArray[np.uint32],
 ) -> None:
     """Of the `n` > k terms and values from `start` on, leave the `k` of largest values, in their order.
 
     Where values tie for the last places, smaller terms win. `keys` are the values, read as integers.
     """
     if n <= _FEW:
-        left = _leave_few(terms, values, keys, start, n, k, ranks)
+        left = _leave_few(terms, values, keys, start, n, k, larger)
     else:
         left = _move_up(terms, values, keys, start, n, _bound_of_largest(keys, start, n, k))
     if left > k:
         bound = keys[start]
         for i in range(start, start + left):
             bound = min(bound, keys[i])
-        _drop_ties(terms, keys, start, left, k, bound, tied, tied_terms, ranks)
+        _drop_ties(terms, keys, start, left, k, bound, tied)
         _move_up(terms, values, keys, start, left, bound)
