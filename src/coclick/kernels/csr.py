@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import borrowing, jit
+from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
@@ -31,11 +31,12 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
     One pass over the rows: each joins the cluster of the first of its columns that has one with room,
     or begins a new one; its columns without a cluster follow it.
     """
-    *keys, clusters = _clusters(matrix.indptr, matrix.indices, matrix.columns)
+    keys = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
+    clusters = _clusters(matrix.indptr, matrix.indices, *keys, np.zeros(matrix.rows, np.uint8))
     rows, columns = (Order(np.empty_like(of_side), np.empty_like(of_side)) for of_side in keys)
 
     def sort(side: int, _: int) -> None:
-        _counting_sort(keys[side], clusters + 1, *(rows, columns)[side])
+        _counting_sort(keys[side], np.zeros(clusters + 2, np.int32), *(rows, columns)[side])
 
     run_blocks(sort, [(0, 1), (1, 2)])
     return rows, columns
@@ -43,8 +44,8 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
 
 def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
     """Rows and columns in new orders; within a row, entries stay as they are."""
-    indptr = np.zeros(matrix.rows + 1, np.int64)
-    _row_ends(rows.numbers, matrix.indptr, indptr)
+    indptr = lengths_in_order(matrix.indptr, rows.numbers)
+    np.cumsum(indptr, out=indptr)
     new = Csr(indptr, np.empty(matrix.nnz, np.int32), np.empty(matrix.nnz, np.float32), matrix.columns)
 
     def copy(first: int, last: int) -> None:
@@ -55,6 +56,17 @@ def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
 
     run_blocks(copy, balanced_blocks(indptr, 4 * threads()))
     return new
+
+
+def lengths_in_order(indptr: NDArray[np.int64], order: NDArray[np.int32]) -> NDArray[np.int64]:
+    """0 and then the lengths of rows in an order: their sums are where the rows end."""
+    lengths = np.zeros(len(order) + 1, np.int64)
+
+    def measure(first: int, last: int) -> None:
+        _lengths(first, last, order, indptr, lengths)
+
+    run_blocks(measure, balanced_blocks(lengths, 4 * threads()))
+    return lengths
 
 
 def transpose(matrix: Csr) -> Csr:
@@ -81,20 +93,21 @@ def transpose(matrix: Csr) -> Csr:
     return new
 
 
-@jit
+@borrowing
 def _clusters(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], columns: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """The cluster of each row and of each column, and how many there are.
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    of_row: NDArray[np.int32],
+    of_column: NDArray[np.int32],
+    sizes: NDArray[np.uint8],
+) -> int:
+    """Find the cluster of each row and of each column; how many there are.
 
     Columns that no row leads to are in one more.
     """
-    rows = len(indptr) - 1
-    of_row = np.empty(rows, np.int32)
-    of_column = np.full(columns, rows, np.int32)
-    sizes = np.zeros(rows, np.int32)
-    clusters = 0
-    for row in range(np.uint64(rows)):
+    none, clusters = np.int32(len(of_row)), np.int32(0)
+    of_column[:] = none
+    for row in range(np.uint64(len(of_row))):
         first = np.uint64(indptr[row])
         last = min(np.uint64(indptr[row + _ONE]), first + _LOOK_AT)
         for at in range(first + _ENTRIES_AHEAD, min(last + _ENTRIES_AHEAD, np.uint64(len(indices)))):
@@ -102,31 +115,40 @@ def _clusters(
         joined = clusters
         for at in range(first, last):
             cluster = of_column[np.uint64(indices[at])]
-            if cluster < rows and sizes[np.uint64(cluster)] < _CLUSTER:
+            if cluster < none and sizes[np.uint64(cluster)] < _CLUSTER:
                 joined = cluster
                 break
-        clusters += joined == clusters
-        sizes[joined] += 1
+        clusters += np.int32(joined == clusters)
+        sizes[np.uint64(joined)] += np.uint8(1)
         of_row[row] = joined
         for at in range(first, last):
             column = np.uint64(indices[at])
-            of_column[column] = joined if of_column[column] == rows else of_column[column]
-    for number in range(columns):
-        of_column[number] = min(of_column[number], np.int32(clusters))
-    return of_row, of_column, clusters
+            of_column[column] = joined if of_column[column] == none else of_column[column]
+    for number in range(np.uint64(len(of_column))):
+        of_column[number] = min(of_column[number], clusters)
+    return int(clusters)
 
 
-@jit
+@borrowing
 def _counting_sort(
-    keys: NDArray[np.int32], most: int, numbers: NDArray[np.int32], places: NDArray[np.int32]
+    keys: NDArray[np.int32],
+    starts: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    places: NDArray[np.int32],
 ) -> None:
-    """The order of the keys (below `most`): ascending, equal ones as they come."""
-    starts = np.zeros(most + 1, np.int32)
-    for key in keys:
-        starts[np.uint64(key) + _ONE] += 1
-    for key in range(most):
-        starts[key + 1] += starts[key]
-    for position in range(np.uint64(len(keys))):
+    """The order of the keys: ascending, equal ones as they come.
+
+    `starts` are zeros, one for each key that may be and one more.
+    """
+    for i in range(np.uint64(len(keys))):
+        starts[np.uint64(keys[i]) + _ONE] += 1
+    for key in range(1, len(starts)):
+        starts[key] += starts[key - 1]
+    count = np.uint64(len(keys))
+    for position in range(count):
+        if position + _SLOTS_AHEAD + _SLOTS_AHEAD < count:
+            prefetch(starts, keys[position + _SLOTS_AHEAD + _SLOTS_AHEAD])
+            prefetch(numbers, starts[np.uint64(keys[position + _SLOTS_AHEAD])])
         own = np.uint64(keys[position])
         place = starts[own]
         starts[own] = place + 1
@@ -135,14 +157,20 @@ def _counting_sort(
 
 
 @borrowing
-def _row_ends(rows: NDArray[np.int32], indptr: NDArray[np.int64], new_indptr: NDArray[np.int64]) -> None:
-    total, count = 0, np.uint64(len(rows))
-    for place in range(count):
-        if place + _ROWS_AHEAD < count:
+def _lengths(
+    first: int,
+    last: int,
+    rows: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+) -> None:
+    """The lengths of the rows at places `first` … `last` − 1, each one place further on."""
+    end = np.uint64(last)
+    for place in range(np.uint64(first), end):
+        if place + _ROWS_AHEAD < end:
             prefetch(indptr, rows[place + _ROWS_AHEAD])
         row = np.uint64(rows[place])
-        total += indptr[row + _ONE] - indptr[row]
-        new_indptr[place + _ONE] = total
+        lengths[place + _ONE] = indptr[row + _ONE] - indptr[row]
 
 
 @borrowing

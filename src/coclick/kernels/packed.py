@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.kernels.csr import lengths_in_order
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
@@ -48,8 +49,9 @@ class PackedRows(NamedTuple):
         longest = int(matrix.lengths().max(initial=0))
         if longest > MOST_ENTRIES:
             raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
-        where = np.empty(matrix.rows, np.uint64)
-        entries = _aligned(2 * _lay_out(order, matrix.indptr, where))
+        where = lengths_in_order(matrix.indptr, order).view(np.uint64)
+        entries = _aligned(2 * _lay_out(where))
+        where = where[:-1]
         packed = cls(entries, entries.view(np.float32), where, matrix.columns)
 
         def pack(first: int, last: int) -> None:
@@ -63,7 +65,12 @@ class PackedRows(NamedTuple):
         if order is None:
             order = np.arange(len(self.where), dtype=np.int32)
         indptr = np.zeros(len(order) + 1, np.int64)
-        _row_ends(order, self.where, indptr)
+
+        def count(first: int, last: int) -> None:
+            _count(first, last, order, self.where, indptr)
+
+        run_blocks(count, balanced_blocks(indptr, 4 * threads()))
+        np.cumsum(indptr, out=indptr)
         indices = np.empty(indptr[-1], np.int32)
         data = np.empty(indptr[-1], np.float32)
 
@@ -130,27 +137,30 @@ def fill_group(
 
 
 @borrowing
-def _lay_out(order: NDArray[np.int32], indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
-    """Place the rows end to end; how many entries that takes."""
-    total, rows = np.uint64(0), np.uint64(len(order))
-    for place in range(rows):
-        if place + _AHEAD < rows:
-            prefetch(indptr, order[place + _AHEAD])
-        row = np.uint64(order[place])
-        count = np.uint64(indptr[row + _ONE] - indptr[row])
-        where[place] = placed(_TWO * total, count)
+def _lay_out(where: NDArray[np.uint64]) -> int:
+    """Put where rows lie, end to end, over their lengths, which begin one place later; their entries."""
+    total = np.uint64(0)
+    for row in range(np.uint64(len(where) - 1)):
+        count = where[row + _ONE]
+        where[row] = placed(_TWO * total, count)
         total += whole_groups(count)
     return int(total)
 
 
 @borrowing
-def _row_ends(order: NDArray[np.int32], where: NDArray[np.uint64], indptr: NDArray[np.int64]) -> None:
-    total, rows = np.uint64(0), np.uint64(len(order))
-    for place in range(rows):
-        if place + _AHEAD < rows:
+def _count(
+    first: int,
+    last: int,
+    order: NDArray[np.int32],
+    where: NDArray[np.uint64],
+    counts: NDArray[np.int64],
+) -> None:
+    """The numbers of entries of the rows at places `first` … `last` − 1, each one place further on."""
+    end = np.uint64(last)
+    for place in range(np.uint64(first), end):
+        if place + _AHEAD < end:
             prefetch(where, order[place + _AHEAD])
-        total += row_count(where[np.uint64(order[place])])
-        indptr[place + _ONE] = total
+        counts[place + _ONE] = row_count(where[np.uint64(order[place])])
 
 
 @borrowing
