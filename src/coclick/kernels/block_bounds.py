@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coclick.kernels.blocks import BLOCK, STRIP
 from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
 
 TILE = 128  # blocks of which the highest bound is known
@@ -27,7 +27,7 @@ class Common(NamedTuple):
     slack: np.float32  # for rounding
 
 
-@jit
+@borrowing
 def sum_bounds(common: Common, shares: NDArray[np.uint8]) -> int:
     """Compute the bounds of all blocks and the peaks: the highest of all."""
     bounds, peaks = common.bounds, common.peaks

@@ -37,7 +37,7 @@ from coclick.kernels.blocks import BLOCK, SHARES, STRIP, Blocks
 from coclick.kernels.dots import TOGETHER, spread, wipe
 from coclick.kernels.heap import best_first, push
 from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing, jit
 from coclick.kernels.postings import Postings
 from coclick.kernels.target import Target, is_allowed, score_new
 
@@ -58,6 +58,16 @@ class Rare(NamedTuple):
     ends: NDArray[np.int64]
     query: NDArray[np.float64]
     table: NDArray[np.float32]
+
+
+class Room(NamedTuple):
+    """Working memory of one search."""
+
+    chosen: NDArray[np.int32]  # promising rows
+    reaches: NDArray[np.float32]  # and what they may score
+    strip_bounds: NDArray[np.int32]
+    waiting: NDArray[np.int32]  # places of rows to be scored
+    near: NDArray[np.int64]  # blocks or places to be looked at
 
 
 @jit
@@ -156,15 +166,20 @@ def _search(
 
     top = sum_bounds(common, blocks.blocks)
     _count(rare)
-    found = _score_promising(rare, common, target)
+    most = max(CHOSEN, 2 * len(target.rows))
+    room = Room(
+        np.empty(most, np.int32), np.empty(most, np.float32), np.empty(BLOCK // STRIP, np.int32),
+        np.empty(TOGETHER, np.int32), np.empty(TILE, np.int64),
+    )  # fmt: skip
+    found = _score_promising(rare, common, target, room)
     if found >= 0:
-        found = _visit_blocks(common, top, target, found)
+        found = _visit_blocks(common, top, target, room, found)
     if found >= 0:
-        found = _score_counted(rare, common, target, found)
+        found = _score_counted(rare, common, target, room, found)
     return found
 
 
-@jit
+@borrowing
 def _open(
     postings: Postings,
     common: NDArray[np.int32],
@@ -208,7 +223,7 @@ def _line_of(common: NDArray[np.int32], term: int) -> int:
     return low if low < len(common) and common[low] == term else -1
 
 
-@jit
+@borrowing
 def _first_of_list(postings: Postings, start: int, end: int, weight: float, target: Target) -> int:
     """The heap of the best rows where there is one list: its size, or −1 for damage.
 
@@ -238,7 +253,7 @@ def _clear(table: NDArray[np.float32], postings: int) -> NDArray[np.float32]:
     return used
 
 
-@jit
+@borrowing
 def _count(rare: Rare) -> None:
     """Add to each row's counter what the rare terms contribute."""
     mask = np.uint32(len(rare.table) - 1)
@@ -248,16 +263,15 @@ def _count(rare: Rare) -> None:
             rare.table[np.uint32(rare.places[at]) & mask] += weight * rare.weights[at]
 
 
-@jit
-def _score_promising(rare: Rare, common: Common, target: Target) -> int:
+@borrowing
+def _score_promising(rare: Rare, common: Common, target: Target, room: Room) -> int:
     """Score rows at the heads of lists whose counter + bound is highest: the heap's size, or −1 for damage.
 
     Their counters turn negative. Which rows are best is no more than a good guess, so rows that share
     a counter may displace each other.
     """
     mask = np.uint32(len(rare.table) - 1)
-    chosen = np.empty(max(CHOSEN, 2 * len(target.rows)), np.int32)
-    reaches = np.empty(len(chosen), np.float32)
+    chosen, reaches = room.chosen, room.reaches
     size = 0
     for i in range(len(rare.query)):
         for at in range(rare.starts[i], min(rare.starts[i] + max(HEAD, len(target.rows)), rare.ends[i])):
@@ -274,12 +288,10 @@ def _score_promising(rare: Rare, common: Common, target: Target) -> int:
     return score_new(target, chosen[:size], 0)
 
 
-@jit
-def _visit_blocks(common: Common, top: int, target: Target, found: int) -> int:
+@borrowing
+def _visit_blocks(common: Common, top: int, target: Target, room: Room, found: int) -> int:
     """Add to the heap every row that belongs there for its common terms: its size, or −1 for damage."""
-    strip_bounds = np.empty(BLOCK // STRIP, np.int32)
-    waiting = np.empty(TOGETHER, np.int32)
-    near = np.empty(TILE, np.int64)
+    strip_bounds, waiting, near = room.strip_bounds, room.waiting, room.near
     waits = 0
     least = _least(common, target, found)
     below = top + 1
@@ -313,10 +325,10 @@ def _visit_blocks(common: Common, top: int, target: Target, found: int) -> int:
     return score_new(target, waiting[:waits], found)
 
 
-@jit
-def _score_counted(rare: Rare, common: Common, target: Target, found: int) -> int:
+@borrowing
+def _score_counted(rare: Rare, common: Common, target: Target, room: Room, found: int) -> int:
     """Add to the heap every row with a rare term that belongs there: its size, or −1 for damage."""
-    waiting, near = np.empty(TOGETHER, np.int32), np.empty(TILE, np.int64)
+    waiting, near = room.waiting, room.near
     waits = 0
     full = len(target.rows)
     cut = target.scores[0] - common.slack if found == full else np.float32(-1.0)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
 
 TOGETHER = 32  # rows that are fetched from memory at a time
 
 
-@jit
+@borrowing
 def score_rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -38,7 +38,7 @@ def score_rows(
     return sound
 
 
-@jit
+@borrowing
 def dot(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -61,7 +61,7 @@ def dot(
     return np.float32(total)
 
 
-@jit
+@borrowing
 def fetch(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -76,7 +76,7 @@ def fetch(
                 prefetch(data, at)
 
 
-@jit
+@borrowing
 def spread(terms: NDArray[np.int32], weights: NDArray[np.float32], dense: NDArray[np.float32]) -> None:
     """Add the query's positive weights to `dense`; terms that do not exist are left out."""
     for i in range(len(terms)):
@@ -84,7 +84,7 @@ def spread(terms: NDArray[np.int32], weights: NDArray[np.float32], dense: NDArra
             dense[terms[i]] += weights[i]
 
 
-@jit
+@borrowing
 def wipe(terms: NDArray[np.int32], dense: NDArray[np.float32]) -> None:
     """Set `dense` to zero again."""
     for i in range(len(terms)):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing
 
 
-@jit
+@borrowing
 def push(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score: np.float32, row: int) -> int:
     """Offer an entry to a heap with room for `len(rows)`, the worst at its root: the new size."""
     if size == len(rows):
@@ -29,7 +29,7 @@ def push(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score:
     return size + 1
 
 
-@jit
+@borrowing
 def best_first(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int) -> None:
     """Heap sort."""
     while size > 1:
@@ -39,7 +39,7 @@ def best_first(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int) 
         _sink(scores, rows, size, score, row)
 
 
-@jit
+@borrowing
 def _sink(
     scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score: np.float32, row: int
 ) -> None:
@@ -58,6 +58,6 @@ def _sink(
     scores[at], rows[at] = score, row
 
 
-@jit
+@borrowing
 def _worse(score: np.float32, row: int, other_score: np.float32, other_row: int) -> bool:
     return bool(score < other_score or (score == other_score and row > other_row))

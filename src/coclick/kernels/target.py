@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from coclick.kernels.dots import dot, fetch
 from coclick.kernels.heap import push
 from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import jit
+from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
 
 
@@ -38,7 +38,7 @@ def is_allowed(target: Target, place: int) -> bool:
     return not 0 <= row < len(target.allowed) or target.allowed[row] != 0
 
 
-@jit
+@borrowing
 def score_new(target: Target, places: NDArray[np.int32], found: int) -> int:
     """Score into the heap what has no stamp yet, overwriting `places`: the heap's size, or −1 for damage."""
     indptr, indices, data = target.indptr, target.indices, target.data
