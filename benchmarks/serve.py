@@ -48,8 +48,7 @@ def rows(shape: str, threads: int) -> list[dict]:
     library = _median(lambda query: answers.search(model, [query]), queries)
     with serving(str(path)) as server:
         same = _same(model, server, queries[:200])
-        connection = server.connect()
-        one = _median(lambda query: ask(connection, "GET", _search(query)), queries)
+        one = _load(server, queries, connections=1).median
         ranking = _rank(model, server, queries)
         found = [
             _bound(
@@ -79,24 +78,30 @@ class Load:
 
     def __init__(self, text: str) -> None:
         self.second = float(re.findall(r"Requests/sec:\s+([\d.]+)", text)[0])
-        value, unit = re.findall(r"99%\s+([\d.]+)(us|ms|s)", text)[0]
-        self.p99 = float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+        self.median, self.p99 = (self._milliseconds(text, share) for share in (50, 99))
         if re.search(r"Non-2xx|Socket errors", text):
             raise AssertionError(text)
 
+    @staticmethod
+    def _milliseconds(text: str, share: int) -> float:
+        value, unit = re.findall(rf"{share}%\s+([\d.]+)(us|ms|s)", text)[0]
+        return float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
 
-def _load(server: Server, queries: list[str], rate: float | None = None) -> Load:
+
+def _load(
+    server: Server, queries: list[str], rate: float | None = None, connections: int = CONNECTIONS
+) -> Load:
     """Searches as fast as they are answered, or about `rate` a second."""
     with tempfile.TemporaryDirectory() as place:
         script = Path(place) / "queries.lua"
         paths = ",\n".join(f'"{_search(query)}"' for query in queries)
-        pause = f"function delay() return {CONNECTIONS * 1000 / rate:.0f} end" if rate else ""
+        pause = f"function delay() return {connections * 1000 / rate:.0f} end" if rate else ""
         script.write_text(
             f"local paths = {{{paths}}}\nlocal at = 0\n{pause}\n"
             'request = function() at = at % #paths + 1 return wrk.format("GET", paths[at]) end\n'
         )
         url = f"http://127.0.0.1:{server.port}/"
-        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}", "--latency", "-s", str(script), url]
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}", "--latency", "-s", str(script), url]
         return Load(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

@@ -32,6 +32,8 @@ def threads() -> int:
 def balanced_blocks(indptr: NDArray[np.int64], blocks: int) -> list[tuple[int, int]]:
     """Cut rows into at most `blocks` ranges of about equal work (non-zeros plus rows)."""
     rows = len(indptr) - 1
+    if blocks == 1 or rows < 2:  # one query is searched again and again: do not weigh what cannot be cut
+        return [(0, rows)] if rows else []
     wanted = np.linspace(0, indptr[-1] - indptr[0] + rows, blocks + 1)
     cuts, above = np.zeros(blocks + 1, np.int64), np.full(blocks + 1, rows)
     while np.any(cuts < above):  # bisection: the work before a row ascends

@@ -9,7 +9,7 @@ import hmac
 import logging
 import time
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,13 +21,14 @@ log = logging.getLogger("coclick.serve")
 
 _TOO_LARGE, _IN_PARTS = f"the body has more than {BODY:,} bytes", "send it in parts"
 _OPEN = ("/health", "/ready")  # for those who watch the service, and tell nothing of its content
-_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "content-security-policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
-}
+_HEADERS = [  # unless an answer has its own; in the form in which they are sent
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
+    (b"cache-control", b"no-store"),
+]
 
 
 class Guard:
@@ -53,10 +54,8 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("cache-control", "no-store")
+                own = {name for name, _ in message["headers"]}
+                message["headers"].extend(header for header in _HEADERS if header[0] not in own)
             await send(message)
 
         self._metrics.began()
