@@ -19,7 +19,7 @@ from coclick.kernels import rows
 from coclick.kernels.csr import local_orders, renumber, transpose
 from coclick.kernels.packed import PackedRows
 from coclick.kernels.propagation import propagate
-from coclick.kernels.threads import balanced_blocks
+from coclick.kernels.threads import balanced_blocks, both
 from coclick.progress import Progress
 from coclick.sparse import Csr, stack
 
@@ -49,20 +49,21 @@ class Propagation:
 
     def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
         """One round after the other, without end."""
-        text_order, other_order = local_orders(self.to_texts)
+        # To find the orders takes one thread, to pack texts as they are needs no order.
+        orders, packed = both(lambda: local_orders(self.to_texts), lambda: PackedRows.from_csr(start))
+        text_order, other_order = orders
         to_texts = renumber(self.to_texts, text_order, other_order)
-        to_others = transpose(to_texts)
+        to_others = transpose(to_texts, text_order.numbers)
         read = start
         while True:
             with progress("propagation", to_texts.rows + to_texts.columns) as done:
-                packed = PackedRows.from_csr(read, text_order.numbers)
                 packed = propagate(to_others, packed, self.k, done=done)
                 others = packed.to_csr(other_order.places)
                 packed = propagate(to_texts, packed, self.k, done=done)
                 texts = packed.to_csr(text_order.places)
             del packed
             yield Round(texts, others, read)
-            read = texts
+            read, packed = texts, PackedRows.from_csr(texts)
 
     def run(
         self, start: Csr, iterations: int | str, progress: Progress

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.kernels.threads import balanced_blocks, both, run_blocks, threads
 from coclick.sparse import Csr
 
 _CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it
@@ -31,15 +31,16 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
     One pass over the rows: each joins the cluster of the first of its columns that has one with room,
     or begins a new one; its columns without a cluster follow it.
     """
-    keys = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
-    clusters = _clusters(matrix.indptr, matrix.indices, *keys, np.zeros(matrix.rows, np.uint8))
-    rows, columns = (Order(np.empty_like(of_side), np.empty_like(of_side)) for of_side in keys)
+    of_rows, of_columns = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
+    clusters = _clusters(matrix.indptr, matrix.indices, of_rows, of_columns, np.zeros(matrix.rows, np.uint8))
+    return both(lambda: _sorted(of_rows, clusters), lambda: _sorted(of_columns, clusters))
 
-    def sort(side: int, _: int) -> None:
-        _counting_sort(keys[side], np.zeros(clusters + 2, np.int32), *(rows, columns)[side])
 
-    run_blocks(sort, [(0, 1), (1, 2)])
-    return rows, columns
+def _sorted(keys: NDArray[np.int32], largest: int) -> Order:
+    """The order of the keys, ascending; equal ones stay as they come."""
+    order = Order(np.empty_like(keys), np.empty_like(keys))
+    _counting_sort(keys, np.zeros(largest + 2, np.int32), *order)
+    return order
 
 
 def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
@@ -69,8 +70,13 @@ def lengths_in_order(indptr: NDArray[np.int64], order: NDArray[np.int32]) -> NDA
     return lengths
 
 
-def transpose(matrix: Csr) -> Csr:
-    """Columns as rows; their entries are in the order of the rows they come from."""
+def transpose(matrix: Csr, numbers: NDArray[np.int32] | None = None) -> Csr:
+    """Columns as rows; their entries are in the order of the rows they come from, and have their `numbers`.
+
+    Rows are numbered as they stand if no other numbers are given.
+    """
+    if numbers is None:
+        numbers = np.arange(matrix.rows, dtype=np.int32)
     blocks = balanced_blocks(matrix.indptr, threads())
     number = {first: block for block, (first, _) in enumerate(blocks)}
     free = np.zeros((len(blocks), matrix.columns), np.int64)  # where each block's entries of a column begin
@@ -85,7 +91,7 @@ def transpose(matrix: Csr) -> Csr:
 
     def scatter(first: int, last: int) -> None:
         _scatter(
-            first, last, matrix.indptr, matrix.indices, matrix.data, free[number[first]],
+            first, last, numbers, matrix.indptr, matrix.indices, matrix.data, free[number[first]],
             new.indices, new.data,
         )  # fmt: skip
 
@@ -222,6 +228,7 @@ def _begin_columns(counts: NDArray[np.int64], indptr: NDArray[np.int64]) -> None
 def _scatter(
     first: int,
     last: int,
+    numbers: NDArray[np.int32],
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
@@ -240,5 +247,5 @@ def _scatter(
             column = np.uint64(indices[at])
             slot = np.uint64(free[column])
             free[column] = slot + _ONE
-            new_indices[slot] = row
+            new_indices[slot] = numbers[row]
             new_data[slot] = data[at]

@@ -8,6 +8,19 @@ from numpy.typing import NDArray
 from coclick.kernels.inlined import inlined
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
+_HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
+
+
+@inlined
+def with_place(number: np.uint32, place: np.uint64) -> np.uint64:
+    """A number that sorts like the given one and remembers where it stood."""
+    return np.uint64(number) << _HALF | place
+
+
+@inlined
+def place_of(number: np.uint64) -> np.uint64:
+    """Where a number `with_place` stood."""
+    return number & _LOW_HALF
 
 
 @inlined

@@ -10,13 +10,12 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from coclick.kernels.heapsort import sort
+from coclick.kernels.heapsort import place_of, sort, with_place
 from coclick.kernels.inlined import inlined
 
 LANES = 32
 MASK = 64  # numbers, each of which is a bit of a word
 _FEW = np.uint64(256)
-_HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 _VECTOR = ir.VectorType(ir.IntType(32), LANES)
 _ZEROS = ir.Constant(_VECTOR, [0] * LANES)
 _SIZES = ir.VectorType(ir.FloatType(), MASK)
@@ -140,7 +139,7 @@ def rank(
             count_smaller(numbers, start, count, first, ranks)
     else:
         for i in range(count):
-            room[i] = np.uint64(numbers[start + i]) << _HALF | i
+            room[i] = with_place(numbers[start + i], i)
         sort(room, count)
         for i in range(count):
-            ranks[room[i] & _LOW_HALF] = i
+            ranks[place_of(room[i])] = i

@@ -7,18 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.csr import lengths_in_order
+from coclick.kernels.groups import GROUP, split_group
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
-# Rows are read in groups of four entries, the last group filled up with terms that do not exist and
-# zero values: a processor guesses the end of a row right more often when there are fewer ends.
-GROUP = 4
+# Rows are read in groups of entries, the last group filled up with terms that do not exist and zero
+# values: a processor guesses the end of a row right more often when there are fewer ends.
 MOST_ENTRIES = 65_535
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_ONE, _TWO, _GROUP = np.uint64(1), np.uint64(2), np.uint64(GROUP)
 _COUNT_BITS, _COUNT = np.uint64(16), np.uint64(MOST_ENTRIES)
 _AHEAD = np.uint64(16)  # rows between the one that is prefetched and the one that is read
 _LINE = np.uint64(16)  # uint32 numbers in a cache line
@@ -39,23 +38,20 @@ class PackedRows(NamedTuple):
     def empty(cls, rows: int, most: int, columns: int) -> PackedRows:
         """Empty rows, with room for up to `most` entries each."""
         entries = _aligned(2 * rows * (-(-most // GROUP) * GROUP))
-        return cls(entries, entries.view(np.float32), np.zeros(rows, np.uint64), columns)
+        return cls(entries, entries.view(np.float32), np.empty(rows, np.uint64), columns)
 
     @classmethod
-    def from_csr(cls, matrix: Csr, order: NDArray[np.int32] | None = None) -> PackedRows:
-        """Pack the rows of a matrix, in the given order."""
-        if order is None:
-            order = np.arange(matrix.rows, dtype=np.int32)
+    def from_csr(cls, matrix: Csr) -> PackedRows:
+        """Pack the rows of a matrix."""
         longest = int(matrix.lengths().max(initial=0))
         if longest > MOST_ENTRIES:
             raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
-        where = lengths_in_order(matrix.indptr, order).view(np.uint64)
-        entries = _aligned(2 * _lay_out(where))
-        where = where[:-1]
+        where = np.empty(matrix.rows, np.uint64)
+        entries = _aligned(2 * _lay_out(matrix.indptr, where))
         packed = cls(entries, entries.view(np.float32), where, matrix.columns)
 
         def pack(first: int, last: int) -> None:
-            _pack(first, last, order, matrix.indptr, matrix.indices, matrix.data, packed)
+            _pack(first, last, matrix.indptr, matrix.indices, matrix.data, packed)
 
         run_blocks(pack, balanced_blocks(matrix.indptr, 4 * threads()))
         return packed
@@ -137,11 +133,11 @@ def fill_group(
 
 
 @borrowing
-def _lay_out(where: NDArray[np.uint64]) -> int:
-    """Put where rows lie, end to end, over their lengths, which begin one place later; their entries."""
+def _lay_out(indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
+    """Put the rows of a matrix end to end: where each lies, and how many entries they have."""
     total = np.uint64(0)
-    for row in range(np.uint64(len(where) - 1)):
-        count = where[row + _ONE]
+    for row in range(np.uint64(len(where))):
+        count = np.uint64(indptr[row + _ONE] - indptr[row])
         where[row] = placed(_TWO * total, count)
         total += whole_groups(count)
     return int(total)
@@ -167,20 +163,13 @@ def _count(
 def _pack(
     first: int,
     last: int,
-    order: NDArray[np.int32],
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
     packed: PackedRows,
 ) -> None:
-    end = np.uint64(last)
-    for row in range(np.uint64(first), end):
-        if row + _AHEAD + _AHEAD < end:
-            prefetch(indptr, order[row + _AHEAD + _AHEAD])
-            soon = indptr[order[row + _AHEAD]]
-            prefetch(indices, soon)
-            prefetch(data, soon)
-        begin = np.uint64(indptr[np.uint64(order[row])])
+    for row in range(np.uint64(first), np.uint64(last)):
+        begin = np.uint64(indptr[row])
         start, count = row_start(packed.where[row]), row_count(packed.where[row])
         for entry in range(count):
             packed.entries[start + _TWO * entry] = indices[begin + entry]
@@ -198,13 +187,20 @@ def _unpack(
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
 ) -> None:
-    end = np.uint64(last)
+    """The rows at places `first` … `last` − 1, by groups: the next row overwrites what is too much."""
+    end, stop = np.uint64(last), np.uint64(indptr[last])
     for row in range(np.uint64(first), end):
         if row + _AHEAD + _AHEAD < end:
             prefetch(packed.where, order[row + _AHEAD + _AHEAD])
             prefetch_row(packed.entries, packed.where[np.uint64(order[row + _AHEAD])])
         at = row_start(packed.where[np.uint64(order[row])])
-        for to in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
+        to, row_end = np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])
+        while to < row_end and to + _GROUP <= stop:
+            split_group(packed.entries, at, indices, data, to)
+            to += _GROUP
+            at += _TWO * _GROUP
+        while to < row_end:
             indices[to] = packed.entries[at]
             data[to] = packed.values[at + _ONE]
+            to += _ONE
             at += _TWO

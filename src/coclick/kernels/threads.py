@@ -7,9 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 _threads: int | None = None
 
@@ -92,6 +96,17 @@ def run_blocks(
     for helper in helpers:
         helper.result()
     report()
+
+
+def both(one: Callable[[], A], other: Callable[[], B]) -> tuple[A, B]:
+    """Call two functions side by side."""
+    results: dict[int, Any] = {}
+
+    def call(number: int, _: int) -> None:
+        results[number] = (one, other)[number]()
+
+    run_blocks(call, [(0, 1), (1, 2)])
+    return results[0], results[1]
 
 
 @cache

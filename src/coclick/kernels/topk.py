@@ -1,8 +1,8 @@
 """The k largest of a list of positive numbers, without sorting.
 
 The bits of positive floats, read as integers, are in the order of the floats. Of a short list, each number
-is compared with all others, many at once: no jump depends on them. Of a long one, the k-th largest is found
-by bisection on the bits, each step a count of all numbers at or above a bound.
+is compared with all others, many at once: no jump depends on them. A long one is made short first, by
+bisection on the bits, each step a count of all numbers at or above a bound.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.heapsort import sort
+from coclick.kernels.heapsort import place_of, sort, with_place
 from coclick.kernels.inlined import inlined
 from coclick.kernels.lanes import LANES, count_at_least, count_larger
 
@@ -20,7 +20,6 @@ VECTOR = LANES  # numbers: lists begin at multiples of this, so that their last 
 _FEW = np.uint64(64)
 _LOWEST = np.int32(-1)
 _POSITIVE = np.int32(0x7FFFFFFF)
-_HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
 @inlined
@@ -39,7 +38,7 @@ def _largest_below(keys: NDArray[np.int32], start: np.uint64, end: np.uint64, bo
 
 @inlined
 def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k: np.uint64) -> np.int32:
-    """A bound that the `k` largest of `n` keys reach; others only if they tie with the last of them.
+    """A bound that the `k` largest of `n` keys reach; others only if they are few, or tie with the last.
 
     Keys are not negative, 1 ≤ k < n, and their list is padded.
     """
@@ -50,12 +49,13 @@ def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k
     for i in range(start, end):
         low = min(low, keys[i] & _POSITIVE)  # makes the padding the largest of all
         high = max(high, keys[i])
-    wanted, above_low, above_high = np.int32(k), np.int32(n), np.int32(0)
+    wanted, enough = np.int32(k), np.int32(max(k, _FEW))
+    above_low, above_high = np.int32(n), np.int32(0)
     high = np.int32(high + 1)
     while True:
         middle = np.int32(low + ((high - low) >> 1))
         count = count_at_least(keys, start, end, middle)
-        if count == wanted:
+        if wanted <= count <= enough:
             return middle
         empty_half = (count == above_low) | (count == above_high)
         if count > wanted:
@@ -122,11 +122,19 @@ def _drop_ties(
     """All keys reach the bound: take out those equal to it of largest terms until `k` are left."""
     count = ZERO
     for i in range(n):
-        tied[count] = np.uint64(terms[start + i]) << _HALF | i
+        tied[count] = with_place(terms[start + i], i)
         count += np.uint64(keys[start + i] == bound)
-    sort(tied, count)
-    for i in range(k - (n - count), count):
-        keys[start + (tied[i] & _LOW_HALF)] = _LOWEST
+    left = k - (n - count)
+    if count <= _FEW:
+        for i in range(count):
+            smaller = ZERO
+            for j in range(count):
+                smaller += np.uint64(tied[j] < tied[i])
+            keys[start + place_of(tied[i])] = bound if smaller < left else _LOWEST
+    else:
+        sort(tied, count)
+        for i in range(left, count):
+            keys[start + place_of(tied[i])] = _LOWEST
 
 
 @inlined
@@ -144,13 +152,13 @@ def keep_largest(
 
     Where values tie for the last places, smaller terms win. `keys` are the values, read as integers.
     """
-    if n <= _FEW:
-        left = _leave_few(terms, values, keys, start, n, k, larger)
-    else:
-        left = _move_up(terms, values, keys, start, n, _bound_of_largest(keys, start, n, k))
-    if left > k:
+    if n > _FEW:
+        n = _move_up(terms, values, keys, start, n, _bound_of_largest(keys, start, n, k))
+    if k < n <= _FEW:
+        n = _leave_few(terms, values, keys, start, n, k, larger)
+    if n > k:
         bound = keys[start]
-        for i in range(start, start + left):
+        for i in range(start, start + n):
             bound = min(bound, keys[i])
-        _drop_ties(terms, keys, start, left, k, bound, tied)
-        _move_up(terms, values, keys, start, left, bound)
+        _drop_ties(terms, keys, start, n, k, bound, tied)
+        _move_up(terms, values, keys, start, n, bound)
