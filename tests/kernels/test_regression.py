@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coclick.kernels.regression import UnitRegression
+from coclick.kernels.threads import set_threads
 
 
 def problem(seed, texts=30, units=12, terms=9):
     random = np.random.default_rng(seed)
-    incidence = random.random((texts, units)) < 0.3
+    incidence = random.random((texts, units)) < random.random((texts, 1))  # short and long texts
     vectors = scipy.sparse.random_array((units, terms), density=0.5, rng=random).toarray()
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     targets = scipy.sparse.random_array((texts, terms), density=0.5, rng=random).toarray()
@@ -78,3 +79,27 @@ def test_a_hand_computed_weight():
     )
     found, _ = ours.solve(ours.right_side(), np.zeros(1), 0.0)
     np.testing.assert_allclose(found, [0.4], rtol=1e-5)
+
+
+def test_threads_do_not_matter():
+    incidence, vectors, targets = problem(5)
+    weights = np.random.default_rng(5).random(len(vectors))
+    found = []
+    for threads in (1, 3):
+        set_threads(threads)
+        found.append(regression(incidence, vectors, targets).apply(weights))
+    set_threads(None)
+    np.testing.assert_array_equal(*found)
+
+
+def test_products_are_kept_while_they_have_room():
+    """Targets have 30 entries; a text with 5 units has 10 products, one with 6 has 15."""
+    lengths = [5, 5, 6, 1]
+    incidence = np.arange(12) < np.array(lengths)[:, None]
+    targets = (np.arange(9) < [[9], [9], [9], [3]]).astype(np.float32)
+    ours = regression(incidence, np.ones((12, 9), np.float32), targets)
+    assert sum(map(len, ours.products)) == 20
+    known = UnitRegression(
+        ours.text_indptr, ours.text_units, ours.units, ours.targets, ours.terms, ours.products
+    )
+    np.testing.assert_array_equal(known.apply(np.ones(12)), ours.apply(np.ones(12)))

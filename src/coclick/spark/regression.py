@@ -25,6 +25,7 @@ from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, csr_arrays, csr_of, pack, unpack, unpack_csr
 from coclick.spark.step import MESSAGE, message, messages_of, received_rows
 from coclick.spark.storage import Work
+from coclick.sparse import Csr
 
 if TYPE_CHECKING:
     from coclick.spark.units import Lesson
@@ -158,6 +159,7 @@ class _Regression:
             units = received_rows(links, messages, columns)
             own = unpack_csr(payloads["vectors"])
             arrays = [links.expected, *csr_arrays(links.rows), *csr_arrays(units), *csr_arrays(own)]
+            arrays += _equations(links.rows, units, own).products
             return pa.table(
                 {"part": pa.array([part], pa.int32()), "values": pa.array([pack(arrays)], pa.binary())}
             )
@@ -233,16 +235,13 @@ class _Send:
 
 def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.Table:
     """At the texts: apply the normal equations to what arrived; the first time, with the right side, too."""
-    set_threads(1)
     expected, *arrays = unpack(cells(lessons, "values")[0])
     links, units, targets = (csr_of(arrays[first : first + 4]) for first in (0, 4, 8))
+    equations = _equations(links, units, targets, arrays[12:])
     arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
     values = np.concatenate([np.empty(0), *(unpack(arrived[sender])[0] for sender in sorted(arrived))])
     if len(values) != links.columns:
         raise RuntimeError("what arrived is not what the routes promise")
-    rows = (units.indptr, units.indices, units.data)
-    own = (targets.indptr, targets.indices, targets.data)
-    equations = UnitRegression(links.indptr, links.indices, rows, own, units.columns)
     found = [equations.apply(values)]
     if probe:
         counts = np.bincount(links.indices, minlength=links.columns).astype(np.float64)
@@ -253,6 +252,16 @@ def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.
         for home in np.flatnonzero(expected).tolist()
     ]
     return pa.Table.from_batches(back, message(0, 0, b"").schema)
+
+
+def _equations(
+    texts: Csr, units: Csr, targets: Csr, products: list[NDArray[np.float32]] | None = None
+) -> UnitRegression:
+    """The normal equations of a part, in one thread."""
+    set_threads(1)
+    rows = (units.indptr, units.indices, units.data)
+    own = (targets.indptr, targets.indices, targets.data)
+    return UnitRegression(texts.indptr, texts.indices, rows, own, units.columns, products)
 
 
 def _gather(part: int, state: pa.Table, messages: pa.Table, told: _Round) -> pa.Table:
