@@ -19,7 +19,7 @@ from coclick.kernels import rows
 from coclick.kernels.csr import local_orders, renumber, transpose
 from coclick.kernels.packed import PackedRows
 from coclick.kernels.propagation import propagate
-from coclick.kernels.threads import balanced_blocks, both
+from coclick.kernels.threads import balanced_blocks, beside
 from coclick.progress import Progress
 from coclick.sparse import Csr, stack
 
@@ -49,9 +49,9 @@ class Propagation:
 
     def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
         """One round after the other, without end."""
-        # To find the orders takes one thread, to pack texts as they are needs no order.
-        orders, packed = both(lambda: local_orders(self.to_texts), lambda: PackedRows.from_csr(start))
-        text_order, other_order = orders
+        packed = PackedRows.with_room_for(start)
+        # To look for orders takes one thread; to pack texts as they come, none of the orders.
+        text_order, other_order = beside(lambda: packed.fill(start), lambda: local_orders(self.to_texts))
         to_texts = renumber(self.to_texts, text_order, other_order)
         to_others = transpose(to_texts, text_order.numbers)
         read = start

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
-from coclick.kernels.threads import balanced_blocks, both, run_blocks, threads
+from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
 _CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it
@@ -31,16 +31,15 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
     One pass over the rows: each joins the cluster of the first of its columns that has one with room,
     or begins a new one; its columns without a cluster follow it.
     """
-    of_rows, of_columns = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
-    clusters = _clusters(matrix.indptr, matrix.indices, of_rows, of_columns, np.zeros(matrix.rows, np.uint8))
-    return both(lambda: _sorted(of_rows, clusters), lambda: _sorted(of_columns, clusters))
+    keys = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
+    clusters = _clusters(matrix.indptr, matrix.indices, *keys, np.zeros(matrix.rows, np.uint8))
+    rows, columns = (Order(np.empty_like(of_side), np.empty_like(of_side)) for of_side in keys)
 
+    def sort(side: int, _: int) -> None:
+        _counting_sort(keys[side], np.zeros(clusters + 2, np.int32), *(rows, columns)[side])
 
-def _sorted(keys: NDArray[np.int32], largest: int) -> Order:
-    """The order of the keys, ascending; equal ones stay as they come."""
-    order = Order(np.empty_like(keys), np.empty_like(keys))
-    _counting_sort(keys, np.zeros(largest + 2, np.int32), *order)
-    return order
+    run_blocks(sort, [(0, 1), (1, 2)])
+    return rows, columns
 
 
 def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:

@@ -43,18 +43,28 @@ class PackedRows(NamedTuple):
     @classmethod
     def from_csr(cls, matrix: Csr) -> PackedRows:
         """Pack the rows of a matrix."""
-        longest = int(matrix.lengths().max(initial=0))
+        packed = cls.with_room_for(matrix)
+        packed.fill(matrix)
+        return packed
+
+    @classmethod
+    def with_room_for(cls, matrix: Csr) -> PackedRows:
+        """Rows to `fill` with those of a matrix."""
+        entries = _aligned(
+            2 * (matrix.nnz + (GROUP - 1) * matrix.rows)
+        )  # at most; what is not used costs nothing
+        return cls(entries, entries.view(np.float32), np.empty(matrix.rows, np.uint64), matrix.columns)
+
+    def fill(self, matrix: Csr) -> None:
+        """Pack the rows of a matrix into memory that has room for them."""
+        longest = _lay_out(matrix.indptr, self.where)
         if longest > MOST_ENTRIES:
             raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
-        where = np.empty(matrix.rows, np.uint64)
-        entries = _aligned(2 * _lay_out(matrix.indptr, where))
-        packed = cls(entries, entries.view(np.float32), where, matrix.columns)
 
         def pack(first: int, last: int) -> None:
-            _pack(first, last, matrix.indptr, matrix.indices, matrix.data, packed)
+            _pack(first, last, matrix.indptr, matrix.indices, matrix.data, self)
 
         run_blocks(pack, balanced_blocks(matrix.indptr, 4 * threads()))
-        return packed
 
     def to_csr(self, order: NDArray[np.int32] | None = None) -> Csr:
         """Unpack, in the given order."""
@@ -134,13 +144,14 @@ def fill_group(
 
 @borrowing
 def _lay_out(indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
-    """Put the rows of a matrix end to end: where each lies, and how many entries they have."""
-    total = np.uint64(0)
+    """Say where each row of a matrix lies if they lie end to end; the entries of the longest."""
+    start, longest = np.uint64(0), np.uint64(0)
     for row in range(np.uint64(len(where))):
         count = np.uint64(indptr[row + _ONE] - indptr[row])
-        where[row] = placed(_TWO * total, count)
-        total += whole_groups(count)
-    return int(total)
+        where[row] = placed(start, count)
+        start += _TWO * whole_groups(count)
+        longest = max(longest, count)
+    return int(longest)
 
 
 @borrowing

@@ -7,13 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-A = TypeVar("A")
-B = TypeVar("B")
+T = TypeVar("T")
 
 _threads: int | None = None
 
@@ -98,15 +97,19 @@ def run_blocks(
     report()
 
 
-def both(one: Callable[[], A], other: Callable[[], B]) -> tuple[A, B]:
-    """Call two functions side by side."""
-    results: dict[int, Any] = {}
+def beside(action: Callable[[], None], main: Callable[[], T]) -> T:
+    """The result of `main`, called in this thread while another one, if we may have it, does `action`.
 
-    def call(number: int, _: int) -> None:
-        results[number] = (one, other)[number]()
-
-    run_blocks(call, [(0, 1), (1, 2)])
-    return results[0], results[1]
+    What takes much memory belongs into `main`: other threads do not share what this one has freed.
+    """
+    if threads() == 1:
+        action()
+        return main()
+    beside_us = _pool(threads() - 1).submit(action)
+    try:
+        return main()
+    finally:
+        beside_us.result()
 
 
 @cache
