@@ -15,7 +15,7 @@ from coclick.sparse import Csr
 _CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it
 # Unsigned: numba gives signed indices a test for negative ones.
 _ONE, _LOOK_AT = np.uint64(1), np.uint64(8)  # columns of a row
-_ROWS_AHEAD, _ENTRIES_AHEAD, _SLOTS_AHEAD = np.uint64(16), np.uint64(64), np.uint64(24)
+_ROWS_AHEAD, _ENTRIES_AHEAD, _SLOTS_AHEAD = np.uint64(32), np.uint64(64), np.uint64(24)
 
 
 class Order(NamedTuple):
