@@ -53,14 +53,14 @@ class Propagation:
         # To look for orders takes one thread; to pack texts as they come, none of the orders.
         text_order, other_order = beside(lambda: packed.fill(start), lambda: local_orders(self.to_texts))
         to_texts = renumber(self.to_texts, text_order, other_order)
-        to_others = transpose(to_texts, text_order.numbers)
+        to_others = transpose(to_texts)
         read = start
         while True:
             with progress("propagation", to_texts.rows + to_texts.columns) as done:
-                packed = propagate(to_others, packed, self.k, done=done)
-                others = packed.to_csr(other_order.places)
+                packed = propagate(to_others, packed.in_order(text_order.numbers), self.k, done=done)
+                others = packed.in_order(other_order.places).to_csr()
                 packed = propagate(to_texts, packed, self.k, done=done)
-                texts = packed.to_csr(text_order.places)
+                texts = packed.in_order(text_order.places).to_csr()
             del packed
             yield Round(texts, others, read)
             read, packed = texts, PackedRows.from_csr(texts)

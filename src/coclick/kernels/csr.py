@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.kernels.threads import balanced_blocks, even_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
 _CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it
@@ -44,13 +44,19 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
 
 def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
     """Rows and columns in new orders; within a row, entries stay as they are."""
-    indptr = lengths_in_order(matrix.indptr, rows.numbers)
+    begins = np.empty(matrix.rows, np.int64)
+    indptr = np.zeros(matrix.rows + 1, np.int64)
+
+    def find(first: int, last: int) -> None:
+        _find_rows(first, last, rows.numbers, matrix.indptr, begins, indptr)
+
+    run_blocks(find, even_blocks(matrix.rows, 4 * threads()))
     np.cumsum(indptr, out=indptr)
     new = Csr(indptr, np.empty(matrix.nnz, np.int32), np.empty(matrix.nnz, np.float32), matrix.columns)
 
     def copy(first: int, last: int) -> None:
         _copy_rows(
-            first, last, rows.numbers, columns.places, matrix.indptr, matrix.indices, matrix.data,
+            first, last, begins, matrix.indices, matrix.data, columns.places,
             new.indptr, new.indices, new.data,
         )  # fmt: skip
 
@@ -58,24 +64,8 @@ def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
     return new
 
 
-def lengths_in_order(indptr: NDArray[np.int64], order: NDArray[np.int32]) -> NDArray[np.int64]:
-    """0 and then the lengths of rows in an order: their sums are where the rows end."""
-    lengths = np.zeros(len(order) + 1, np.int64)
-
-    def measure(first: int, last: int) -> None:
-        _lengths(first, last, order, indptr, lengths)
-
-    run_blocks(measure, balanced_blocks(lengths, 4 * threads()))
-    return lengths
-
-
-def transpose(matrix: Csr, numbers: NDArray[np.int32] | None = None) -> Csr:
-    """Columns as rows; their entries are in the order of the rows they come from, and have their `numbers`.
-
-    Rows are numbered as they stand if no other numbers are given.
-    """
-    if numbers is None:
-        numbers = np.arange(matrix.rows, dtype=np.int32)
+def transpose(matrix: Csr) -> Csr:
+    """Columns as rows; their entries are in the order of the rows they come from."""
     blocks = balanced_blocks(matrix.indptr, threads())
     number = {first: block for block, (first, _) in enumerate(blocks)}
     # Where each block's entries of a column begin; in half the memory, if that can hold it.
@@ -92,7 +82,7 @@ def transpose(matrix: Csr, numbers: NDArray[np.int32] | None = None) -> Csr:
 
     def scatter(first: int, last: int) -> None:
         _scatter(
-            first, last, numbers, matrix.indptr, matrix.indices, matrix.data, free[number[first]],
+            first, last, matrix.indptr, matrix.indices, matrix.data, free[number[first]],
             new.indices, new.data,
         )  # fmt: skip
 
@@ -164,19 +154,21 @@ def _counting_sort(
 
 
 @borrowing
-def _lengths(
+def _find_rows(
     first: int,
     last: int,
-    rows: NDArray[np.int32],
+    order: NDArray[np.int32],
     indptr: NDArray[np.int64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
 ) -> None:
-    """The lengths of the rows at places `first` … `last` − 1, each one place further on."""
+    """Where the rows at places `first` … `last` − 1 begin; and their lengths, each one place further on."""
     end = np.uint64(last)
     for place in range(np.uint64(first), end):
         if place + _ROWS_AHEAD < end:
-            prefetch(indptr, rows[place + _ROWS_AHEAD])
-        row = np.uint64(rows[place])
+            prefetch(indptr, order[place + _ROWS_AHEAD])
+        row = np.uint64(order[place])
+        begins[place] = indptr[row]
         lengths[place + _ONE] = indptr[row + _ONE] - indptr[row]
 
 
@@ -184,23 +176,20 @@ def _lengths(
 def _copy_rows(
     first: int,
     last: int,
-    rows: NDArray[np.int32],
-    column_places: NDArray[np.int32],
-    indptr: NDArray[np.int64],
+    begins: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
+    column_places: NDArray[np.int32],
     new_indptr: NDArray[np.int64],
     new_indices: NDArray[np.int32],
     new_data: NDArray[np.float32],
 ) -> None:
     end = np.uint64(last)
     for row in range(np.uint64(first), end):
-        if row + _ROWS_AHEAD + _ROWS_AHEAD < end:
-            prefetch(indptr, rows[row + _ROWS_AHEAD + _ROWS_AHEAD])
-            soon = indptr[rows[row + _ROWS_AHEAD]]
-            prefetch(indices, soon)
-            prefetch(data, soon)
-        at = np.uint64(indptr[np.uint64(rows[row])])
+        if row + _ROWS_AHEAD < end:
+            prefetch(indices, begins[row + _ROWS_AHEAD])
+            prefetch(data, begins[row + _ROWS_AHEAD])
+        at = np.uint64(begins[row])
         for to in range(np.uint64(new_indptr[row]), np.uint64(new_indptr[row + _ONE])):
             new_indices[to] = column_places[np.uint64(indices[at])]
             new_data[to] = data[at]
@@ -229,7 +218,6 @@ def _begin_columns(counts: NDArray[np.signedinteger], indptr: NDArray[np.int64])
 def _scatter(
     first: int,
     last: int,
-    numbers: NDArray[np.int32],
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
@@ -248,5 +236,5 @@ def _scatter(
             column = np.uint64(indices[at])
             slot = np.uint64(free[column])
             free[column] = slot + _ONE
-            new_indices[slot] = numbers[row]
+            new_indices[slot] = row
             new_data[slot] = data[at]

@@ -11,7 +11,7 @@ from coclick.kernels.groups import GROUP, split_group
 from coclick.kernels.inlined import inlined
 from coclick.kernels.jit import borrowing
 from coclick.kernels.prefetch import prefetch
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.kernels.threads import balanced_blocks, even_blocks, run_blocks, threads
 from coclick.sparse import Csr
 
 # Rows are read in groups of entries, the last group filled up with terms that do not exist and zero
@@ -66,22 +66,26 @@ class PackedRows(NamedTuple):
 
         run_blocks(pack, balanced_blocks(matrix.indptr, 4 * threads()))
 
-    def to_csr(self, order: NDArray[np.int32] | None = None) -> Csr:
-        """Unpack, in the given order."""
-        if order is None:
-            order = np.arange(len(self.where), dtype=np.int32)
-        indptr = np.zeros(len(order) + 1, np.int64)
+    def in_order(self, order: NDArray[np.int32]) -> PackedRows:
+        """The same rows in another order; they stay where they are."""
+        where = np.empty(len(order), np.uint64)
 
-        def count(first: int, last: int) -> None:
-            _count(first, last, order, self.where, indptr)
+        def find(first: int, last: int) -> None:
+            _find(first, last, order, self.where, where)
 
-        run_blocks(count, balanced_blocks(indptr, 4 * threads()))
+        run_blocks(find, even_blocks(len(order), 4 * threads()))
+        return self._replace(where=where)
+
+    def to_csr(self) -> Csr:
+        """Unpack."""
+        indptr = np.zeros(len(self.where) + 1, np.int64)
+        np.bitwise_and(self.where, _COUNT, out=indptr[1:].view(np.uint64))
         np.cumsum(indptr, out=indptr)
         indices = np.empty(indptr[-1], np.int32)
         data = np.empty(indptr[-1], np.float32)
 
         def unpack(first: int, last: int) -> None:
-            _unpack(first, last, order, self, indptr, indices, data)
+            _unpack(first, last, self, indptr, indices, data)
 
         run_blocks(unpack, balanced_blocks(indptr, 4 * threads()))
         return Csr(indptr, indices, data, self.columns)
@@ -155,19 +159,19 @@ def _lay_out(indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
 
 
 @borrowing
-def _count(
+def _find(
     first: int,
     last: int,
     order: NDArray[np.int32],
     where: NDArray[np.uint64],
-    counts: NDArray[np.int64],
+    found: NDArray[np.uint64],
 ) -> None:
-    """The numbers of entries of the rows at places `first` … `last` − 1, each one place further on."""
+    """Where the rows at places `first` … `last` − 1 of an order are."""
     end = np.uint64(last)
     for place in range(np.uint64(first), end):
         if place + _AHEAD < end:
             prefetch(where, order[place + _AHEAD])
-        counts[place + _ONE] = row_count(where[np.uint64(order[place])])
+        found[place] = where[np.uint64(order[place])]
 
 
 @borrowing
@@ -192,19 +196,17 @@ def _pack(
 def _unpack(
     first: int,
     last: int,
-    order: NDArray[np.int32],
     packed: PackedRows,
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
 ) -> None:
-    """The rows at places `first` … `last` − 1, by groups: the next row overwrites what is too much."""
+    """Rows `first` … `last` − 1, by groups: the next row overwrites what is too much."""
     end, stop = np.uint64(last), np.uint64(indptr[last])
     for row in range(np.uint64(first), end):
-        if row + _AHEAD + _AHEAD < end:
-            prefetch(packed.where, order[row + _AHEAD + _AHEAD])
-            prefetch_row(packed.entries, packed.where[np.uint64(order[row + _AHEAD])])
-        at = row_start(packed.where[np.uint64(order[row])])
+        if row + _AHEAD < end:
+            prefetch_row(packed.entries, packed.where[row + _AHEAD])
+        at = row_start(packed.where[row])
         to, row_end = np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])
         while to < row_end and to + _GROUP <= stop:
             split_group(packed.entries, at, indices, data, to)

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -46,6 +47,12 @@ def balanced_blocks(indptr: NDArray[np.int64], blocks: int) -> list[tuple[int, i
     cuts[0], cuts[-1] = 0, rows
     edges = np.unique(cuts)
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def even_blocks(rows: int, blocks: int) -> list[tuple[int, int]]:
+    """Cut rows of equal work into at most `blocks` ranges."""
+    cuts = [rows * block // blocks for block in range(blocks + 1)]
+    return [(first, last) for first, last in pairwise(cuts) if first < last]
 
 
 def run_blocks(
