@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coclick.kernels.threads import balanced_blocks, run_blocks, set_threads
+from coclick.kernels.threads import balanced_blocks, beside, even_blocks, run_blocks, set_threads
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=40)
 
@@ -91,3 +91,21 @@ def test_a_forked_process_has_threads_of_its_own():
         os._exit(0)
     set_threads(None)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5, 16])
+def test_even_blocks_are_all_rows(rows):
+    blocks = even_blocks(rows, 4)
+    assert [row for first, last in blocks for row in range(first, last)] == list(range(rows))
+    assert all(last - first <= -(-rows // 4) for first, last in blocks)
+
+
+def test_beside_waits_for_both(count):
+    done = []
+    assert beside(lambda: done.append("beside"), lambda: "main") == "main"
+    assert done == ["beside"]
+
+
+def test_what_fails_beside_is_told(count):
+    with pytest.raises(ZeroDivisionError):
+        beside(lambda: 1 // 0, lambda: "main")
