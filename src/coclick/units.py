@@ -182,12 +182,20 @@ class Generator:
 
 
 def learn_units(
-    kinds: str, texts: Strings | None, cut: Cut, lesson: Lesson, progress: Progress
+    kinds: str,
+    texts: Strings | None,
+    cut: Cut,
+    lesson: Lesson,
+    progress: Progress,
+    tokens: Tokens | None = None,
 ) -> tuple[UnitVectors | None, dict[str, Any]]:
-    """Units of "words", "chars", "words+chars" or "none", with figures for each kind."""
+    """Units of "words", "chars", "words+chars" or "none", with figures for each kind.
+
+    `tokens` are the texts' words, where somebody has cut them already.
+    """
     if kinds == "none" or texts is None:
         return None, {}
-    learned = {kind: _learn(kind, texts, cut, lesson, progress) for kind in kinds.split("+")}
+    learned = {kind: _learn(kind, texts, tokens, cut, lesson, progress) for kind in kinds.split("+")}
     units = next(iter(learned.values()))[0]
     if len(learned) == 2:
         units = learned["words"][0].with_chars(learned["chars"][0])
@@ -195,14 +203,15 @@ def learn_units(
 
 
 def _learn(
-    kind: str, texts: Strings, cut: Cut, lesson: Lesson, progress: Progress
+    kind: str, texts: Strings, tokens: Tokens | None, cut: Cut, lesson: Lesson, progress: Progress
 ) -> tuple[UnitVectors, dict[str, Any]]:
     """The units of one kind that the texts with clicks hold."""
     edges, k = lesson.propagation.to_texts, lesson.propagation.k
     clicked = edges.lengths() > 0
     with progress(f"units of {kind}"):
         if kind == "words":
-            tokens = cut.analyzer.look_up(texts.to_list(), cut.terms)
+            if tokens is None:
+                tokens = cut.analyzer.look_up(texts.to_list(), cut.terms)
             held = WordUnits.extract(tokens.only(clicked), lesson.min_texts)
         else:
             held = CharUnits.extract(character_sequences(texts).only(clicked), lesson.min_texts)

@@ -49,10 +49,8 @@ class PackedRows(NamedTuple):
 
     @classmethod
     def with_room_for(cls, matrix: Csr) -> PackedRows:
-        """Rows to `fill` with those of a matrix."""
-        entries = _aligned(
-            2 * (matrix.nnz + (GROUP - 1) * matrix.rows)
-        )  # at most; what is not used costs nothing
+        """Rows to `fill` with those of a matrix; the system gives memory for what is filled only."""
+        entries = _aligned(2 * (matrix.nnz + (GROUP - 1) * matrix.rows))
         return cls(entries, entries.view(np.float32), np.empty(matrix.rows, np.uint64), matrix.columns)
 
     def fill(self, matrix: Csr) -> None:

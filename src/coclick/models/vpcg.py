@@ -91,8 +91,9 @@ class VPCG(VectorModel):
         vectors, self.figures_["rounds"] = propagation.run(start, iterations, progress)
         self.read_ = vectors.read
         lesson = Lesson(propagation, vectors, self.min_texts, self.unit_weights, self.rho)
-        short = graph.queries if self.start == "query" else titles(graph.texts)
-        self.units_, self.figures_["units"] = learn_units(self.units, short, self._cut, lesson, progress)
+        short, known = (graph.queries, words.tokens) if self.start == "query" else (titles(graph.texts), None)
+        learned = learn_units(self.units, short, self._cut, lesson, progress, known)
+        self.units_, self.figures_["units"] = learned
         return self._by_side(vectors.texts, vectors.others)
 
     def embed_queries(self, queries: Sequence[str]) -> Csr:
