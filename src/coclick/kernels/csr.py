@@ -206,12 +206,12 @@ def _count(numbers: NDArray[np.int32], counts: NDArray[np.signedinteger]) -> Non
 def _begin_columns(counts: NDArray[np.signedinteger], indptr: NDArray[np.int64]) -> None:
     """Turn each block's count of each column into where its entries begin."""
     total = 0
-    for column in range(counts.shape[1]):
-        for block in range(counts.shape[0]):
+    for column in range(np.uint64(counts.shape[1])):
+        for block in range(np.uint64(counts.shape[0])):
             count = counts[block, column]
             counts[block, column] = total
             total += count
-        indptr[column + 1] = total
+        indptr[column + _ONE] = total
 
 
 @borrowing

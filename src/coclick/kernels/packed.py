@@ -76,9 +76,8 @@ class PackedRows(NamedTuple):
 
     def to_csr(self) -> Csr:
         """Unpack."""
-        indptr = np.zeros(len(self.where) + 1, np.int64)
-        np.bitwise_and(self.where, _COUNT, out=indptr[1:].view(np.uint64))
-        np.cumsum(indptr, out=indptr)
+        indptr = np.empty(len(self.where) + 1, np.int64)
+        _add_up_counts(self.where, indptr)
         indices = np.empty(indptr[-1], np.int32)
         data = np.empty(indptr[-1], np.float32)
 
@@ -170,6 +169,16 @@ def _find(
         if place + _AHEAD < end:
             prefetch(where, order[place + _AHEAD])
         found[place] = where[np.uint64(order[place])]
+
+
+@borrowing
+def _add_up_counts(where: NDArray[np.uint64], indptr: NDArray[np.int64]) -> None:
+    """Where each row begins and the last one ends if they lie end to end, without gaps."""
+    total = np.uint64(0)
+    indptr[0] = 0
+    for row in range(np.uint64(len(where))):
+        total += row_count(where[row])
+        indptr[row + _ONE] = total
 
 
 @borrowing
