@@ -55,6 +55,8 @@ def test_interrupted(start, model, tmp_path):
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
+        if b"Could not import runpy module" in err:  # the machine is busy: Python itself has not begun
+            continue
         codes.add(process.returncode)
         assert b"Traceback" not in err or process.returncode == -signal.SIGINT
     assert codes <= {0, 130, 1, -signal.SIGINT}
