@@ -27,7 +27,7 @@ from coclick.text import Tokens
 from coclick.views import count_terms, unit_rows
 
 K = 20
-RUNS = 5
+RUNS = 9  # neighbours on the same host disturb memory for seconds at a time
 
 
 def rows(shape: str, threads: int) -> list[dict]:
