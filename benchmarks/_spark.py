@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from coclick.simulate.shapes import ShapedGraph
-from coclick.spark.engine import default_heavy, ours
+from coclick.spark.engine import default_heavy, ours, work_with_this_python
 from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import pack_csr
@@ -51,6 +51,7 @@ def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
             "spark.eventLog.dir": str(directory / "events"),
             "spark.eventLog.compress": "false",
         }
+        work_with_this_python()
         builder = SparkSession.builder.master(f"local[{threads}]").appName("benchmarks")
         for key, value in settings.items():
             builder = builder.config(key, value)

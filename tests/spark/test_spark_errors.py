@@ -1,7 +1,9 @@
 """What people hear before any Spark has started."""
 
 import importlib.metadata
+import os
 import socket
+import sys
 import time
 
 import pytest
@@ -99,3 +101,15 @@ def test_what_spark_says_is_said_in_a_line(monkeypatch, message, what, hint):
     result = CliRunner().invoke(app, ["train", "vpcg", "g", "-o", "m", "--engine", "spark"])
     assert isinstance(result.exception, CoclickError)
     assert result.exception.what == what and hint in result.exception.hint
+
+
+def test_workers_here_are_the_python_that_has_coclick(monkeypatch):
+    """Called by its path, without an activated environment, `python3` of the path would be another one."""
+    from coclick.spark.engine import work_with_this_python
+
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    work_with_this_python()
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
+    monkeypatch.setenv("PYSPARK_PYTHON", "/opt/theirs/python")
+    work_with_this_python()
+    assert os.environ["PYSPARK_PYTHON"] == "/opt/theirs/python"

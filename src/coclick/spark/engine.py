@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from pyspark.sql import SparkSession
 
 from coclick.errors import UserError
@@ -29,10 +32,17 @@ def started(master: str) -> SparkSession:
     """A session for the command line."""
     check_java()
     check_master(master)
+    if master.startswith("local"):
+        work_with_this_python()
     builder = SparkSession.builder.master(master).appName("coclick")
     for name, value in _QUIET.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def work_with_this_python() -> None:
+    """Let workers on this machine be the Python that has coclick, and not the first one of the path."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def ours(spark: SparkSession) -> SparkSession:
