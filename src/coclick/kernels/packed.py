@@ -122,10 +122,11 @@ def row_count(where: np.uint64) -> np.uint64:
 @inlined
 def prefetch_row(entries: NDArray[np.uint32], where: np.uint64) -> None:
     """Prefetch the first three cache lines of a row, or fewer if it has no more."""
-    start, end = row_start(where), row_start(where) + _TWO * row_count(where)
+    start = row_start(where)
+    last = start + _TWO * row_count(where) - _ONE  # not one further: that may be a line of another row
     prefetch(entries, start)
-    prefetch(entries, min(start + _LINE, end))
-    prefetch(entries, min(start + _TWO * _LINE, end))
+    prefetch(entries, min(start + _LINE, last))
+    prefetch(entries, min(start + _TWO * _LINE, last))
 
 
 @inlined

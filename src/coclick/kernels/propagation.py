@@ -39,7 +39,8 @@ from coclick.sparse import Csr
 
 Done = Callable[[int], None]
 
-_AHEAD = np.uint64(16)  # edges between the row that is prefetched and the one that is read
+# Edges between the row that is read and the one that is prefetched; the one whose sums are, when it is there.
+_AHEAD, _SUMS_AHEAD = np.uint64(16), np.uint64(8)
 _TWO, _GROUP = np.uint64(2), np.uint64(GROUP)
 # So many rows go through the steps together, or fewer if they have so many entries: what the steps hand on
 # stays in the cache.
@@ -89,15 +90,26 @@ def _next_row(
     indices: NDArray[np.int32],
     rows: PackedRows,
     coming: NDArray[np.uint64],
+    sums: NDArray[np.float32],
 ) -> np.uint64:
-    """Where the row of an edge is; those of later edges, up to the `last`, are sent for."""
+    """Where the row of an edge is; those of later edges, up to the `last`, and their sums are sent for."""
     prefetch(rows.where, np.uint64(indices[min(edge + _AHEAD + _AHEAD, last)]))
     soon = rows.where[np.uint64(indices[min(edge + _AHEAD, last)])]
     prefetch_row(rows.entries, soon)
     slot = edge & (_AHEAD - ONE)
     where = coming[slot]
     coming[slot] = soon
+    _prefetch_sums(rows, coming[(edge + _SUMS_AHEAD) & (_AHEAD - ONE)], sums)
     return where
+
+
+@inlined
+def _prefetch_sums(rows: PackedRows, where: np.uint64, sums: NDArray[np.float32]) -> None:
+    """Prefetch the sums of a row's terms: those of a large vocabulary are not in the cache."""
+    start, count = row_start(where), row_count(where)
+    for group in range(ZERO, count, _GROUP):
+        for entry in range(GROUP):
+            prefetch(sums, rows.entries[start + _TWO * (group + np.uint64(entry))])
 
 
 @inlined
@@ -211,24 +223,25 @@ def propagate_block(
     They are written end to end, from where they would begin if all rows before them were full.
     """
     sums, terms, values, keys, coming, starts, counts, room, ranks = scratch
-    most, last_row, last_edge = np.uint64(k), np.uint64(last), np.uint64(indptr[last]) - ONE
+    most, last_row = np.uint64(k), np.uint64(last)
     row, to = np.uint64(first), _TWO * np.uint64(first) * whole_groups(most)
-    edge = np.uint64(indptr[first])
-    for early in range(edge, min(edge + _AHEAD, last_edge + ONE)):
-        coming[early & (_AHEAD - ONE)] = rows.where[np.uint64(indices[early])]
+    edge, last_edge = np.uint64(indptr[first]), np.uint64(indptr[last]) - ONE
+    if indptr[first] < indptr[last]:
+        for early in range(edge, edge + _AHEAD):
+            coming[early & (_AHEAD - ONE)] = rows.where[np.uint64(indices[min(early, last_edge)])]
     while row < last_row:
         before, at = row, ZERO
         while row < last_row and row - before < _ROWS and at < _ENTRIES:
             end, touched = np.uint64(indptr[row + ONE]), at
             starts[row - before], counts[row - before] = at, ZERO
             if edge < end:
-                where = _next_row(edge, last_edge, indices, rows, coming)
+                where = _next_row(edge, last_edge, indices, rows, coming, sums)
                 if edge + ONE == end and row_count(where) <= most:
                     starts[row - before], counts[row - before] = where, _ALONE
                 else:
                     touched = _first_row(rows, where, weights[edge], sums, terms, at)
                     for other in range(edge + ONE, end):
-                        where = _next_row(other, last_edge, indices, rows, coming)
+                        where = _next_row(other, last_edge, indices, rows, coming, sums)
                         touched = _add_row(rows, where, weights[other], sums, terms, touched)
                     for i in range(at, touched):
                         values[i] = sums[terms[i]]
