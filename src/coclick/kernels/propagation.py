@@ -228,7 +228,7 @@ def propagate_block(
     edge, last_edge = np.uint64(indptr[first]), np.uint64(indptr[last]) - ONE
     if indptr[first] < indptr[last]:
         for early in range(edge, edge + _AHEAD):
-            coming[early & (_AHEAD - ONE)] = rows.where[np.uint64(indices[min(early, last_edge)])]
+            coming[early & (_AHEAD - ONE)] = rows.where[np.uint64(indices[min(np.uint64(early), last_edge)])]
     while row < last_row:
         before, at = row, ZERO
         while row < last_row and row - before < _ROWS and at < _ENTRIES:
