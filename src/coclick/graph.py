@@ -89,13 +89,13 @@ class Daily(_Columns):
     indptr: NDArray[np.int64]
     day: Ints  # days since 1970-01-01, UTC
     clicks: NDArray[np.float32]
-    impressions: Ints
-    users: Ints
-    sessions: Ints
-    navigational: Ints
-    position_indptr: NDArray[np.int64]  # over the rows of this table
-    position: Ints
-    shown: Ints  # impressions at that position
+    impressions: Ints | None = None
+    users: Ints | None = None
+    sessions: Ints | None = None
+    navigational: Ints | None = None
+    position_indptr: NDArray[np.int64] | None = None  # over the rows of this table
+    position: Ints | None = None
+    shown: Ints | None = None  # impressions at that position
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,9 @@ class ClickGraph:
             "impressions": pairs is not None and pairs.impressions is not None,
             "sessions": pairs is not None and pairs.sessions is not None,
             "days": daily is not None,
-            "positions": daily is not None and bool((daily.position > 0).any()),
+            "positions": daily is not None
+            and daily.position is not None
+            and bool((daily.position > 0).any()),
             "skips": self.skips is not None,
         }
         return frozenset(name for name, found in there.items() if found)

@@ -159,20 +159,19 @@ def _keep_pairs(graph: ClickGraph, kept: Mask | None) -> tuple[Pairs | None, Dai
 def _keep(table: T, rows: Mask) -> T:
     """A table with only the marked rows; what points into it, or from its rows elsewhere, follows."""
     columns: dict[str, Any] = {}
-    nested = isinstance(table, Daily)  # its rows have positions of their own
-    inner = np.repeat(rows, np.diff(table.position_indptr)) if isinstance(table, Daily) else rows
+    positions = rows
+    if isinstance(table, Daily) and table.position_indptr is not None:  # its rows have positions of their own
+        positions = np.repeat(rows, np.diff(table.position_indptr))
+        begins = table.position_indptr[:-1][rows]
+        columns["position_indptr"] = np.append(_pointers(positions)[begins], np.count_nonzero(positions))
     for column in fields(table):
         values = getattr(table, column.name)
-        if values is None:
+        if values is None or column.name in columns:
             continue
         if column.name == "indptr":
             columns["indptr"] = _pointers(rows)[values]
-        elif nested and column.name == "position_indptr":
-            columns["position_indptr"] = np.append(
-                _pointers(inner)[values[:-1][rows]], np.count_nonzero(inner)
-            )
         else:
-            columns[column.name] = values[inner if column.name in ("position", "shown") else rows]
+            columns[column.name] = values[positions if column.name in ("position", "shown") else rows]
     return replace(table, **columns)
 
 

@@ -238,6 +238,31 @@ def test_what_the_log_cannot_tell_is_left_out(tmp_path):
         build([tmp_path / "no_user.csv"], None, tmp_path / "no", min_users=2)
 
 
+COLUMNS = ["timestamp", "user", "query", "doc", "action", "position"]
+CANNOT_TELL = {  # what a log cannot tell without a column
+    "timestamp": {"sessions", "days", "positions", "skips"},
+    "user": {"sessions", "skips"},
+    "action": {"impressions", "sessions", "positions", "skips"},  # every row is a click
+    "position": {"positions", "skips"},
+}
+
+
+@pytest.mark.parametrize("missing", CANNOT_TELL)
+def test_a_graph_of_any_log_can_be_split(tmp_path, missing):
+    """What a graph says it has, it has; held-out clicks and the rest are all clicks, days included."""
+    columns = [name for name in COLUMNS if name != missing]
+    path = write_events(tmp_path / "log.csv", random_events(300, 8), columns)
+    graph = build([path], None, tmp_path / "graph")
+    assert graph.has == {"impressions", "sessions", "days", "positions", "skips"} - CANNOT_TELL[missing]
+    for by in ["queries", "pairs", *(["time"] if "days" in graph.has else [])]:
+        train, held = graph.split(by, 0.3)
+        assert held.data.sum() > 0
+        assert train.clicks.data.sum() + held.data.sum() == graph.clicks.data.sum()
+        if train.daily is not None:
+            assert train.daily.clicks.sum() == train.clicks.data.sum()
+            assert len(train.daily.indptr) == len(train.pairs.docs) + 1
+
+
 def test_times_of_many_kinds_are_the_same_time(tmp_path):
     moment = dt.datetime(2024, 12, 10, 13, 1, 29, 500_000, tzinfo=dt.UTC)
     seconds = moment.timestamp()

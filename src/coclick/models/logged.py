@@ -31,8 +31,8 @@ class Logged(ListModel):
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """The average discount of every pair that was shown."""
         pairs, daily = graph.pairs, graph.daily
-        assert pairs is not None
-        assert daily is not None
+        assert pairs is not None and daily is not None
+        assert daily.position_indptr is not None and daily.position is not None and daily.shown is not None
         pair_of_day = np.repeat(np.arange(len(pairs.docs)), np.diff(daily.indptr))
         pair_of_shown = np.repeat(pair_of_day, np.diff(daily.position_indptr))
         known = daily.position > 0
