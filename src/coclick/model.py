@@ -302,7 +302,9 @@ def create(spec: str) -> Model:
     """An untrained model from its specification: `"vpcg(start=doc)"`, `"0.8*rw + 0.2*bm25"`."""
     name, given = ("mix", {specs.SUM: spec}) if specs.is_sum(spec) else specs.parse(spec)
     cls = model_class(name)
-    return cls(**specs.convert(cls, given, spec))
+    model = cls(**specs.convert(cls, given, spec))
+    specs.check(model)
+    return model
 
 
 def train(spec: str | Model, graph: ClickGraph, progress: Progress = quiet) -> Model:

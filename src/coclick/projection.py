@@ -53,7 +53,7 @@ class _Parameters(Model):
     language: str = "english"
     stem: bool = True
     stop_words: bool = True  # true: leave them out
-    seed: int = 0
+    seed: Annotated[int, Range(0)] = 0
     index: Literal["exact", "approximate"] = "exact"
 
 

@@ -49,7 +49,7 @@ class _Parameters(LikelihoodModel):
     held_out: Annotated[float, Range(0, 0.5)] = 0.02  # of the pairs: their perplexity says when to stop
     weight: Literal["log1p", "clicks", "one"] = "log1p"  # of a clicked pair
     vocabulary: Annotated[int, Range(1)] = 500_000  # of the commonest words
-    seed: int = 0
+    seed: Annotated[int, Range(0)] = 0
 
 
 class TopicModel(_Parameters):

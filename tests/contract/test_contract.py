@@ -15,6 +15,7 @@ from coclick import create, model_names, open_model
 from coclick.combine import Combination
 from coclick.errors import ArtefactError, CoclickError, UserError
 from coclick.graph import ClickGraph
+from coclick.spec import choices, parameter_types, parameters_of, ranges
 
 # As many dimensions as a small graph has queries or documents keep every query apart from every other.
 FEWER = {"lsi_qd": "lsi_qd(dim=5)"}
@@ -309,6 +310,17 @@ def test_names_round_trip(model, name):
     assert str(create(str(model))) == str(model)
     with pytest.raises(UserError, match="no parameter"):
         create(f"{model.name}(no_such_parameter=1)")
+
+
+def test_every_number_has_a_range(name):
+    """So that neither a slip nor a stranger's manifest leads to endless rounds or outside an array."""
+    kind = type(create(name))
+    types, allowed = parameter_types(kind), ranges(kind)
+    for field in parameters_of(kind):
+        if {int, float} & set(choices(types[field.name])):
+            below = allowed[field.name].low - 1
+            with pytest.raises(UserError, match=f"{field.name} cannot be"):
+                create(f"{kind.name}({field.name}={below:g})")
 
 
 def test_it_says_what_it_is(name):

@@ -58,7 +58,7 @@ class Ltr(Model):
     folds: Annotated[int, Range(2)] = 5
     queries: Annotated[int, Range(2)] = 3000  # to learn from, at most
     negatives: Annotated[int, Range(1)] = 100  # a query
-    seed: int = 0
+    seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
         terms = specs.parse_sum(self.of)

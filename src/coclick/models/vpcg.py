@@ -20,17 +20,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
+from coclick.kernels.packed import MOST_ENTRIES
 from coclick.model import register
 from coclick.origins import Origin, PropagatedOrigin, Side
 from coclick.progress import Progress
 from coclick.propagation import Propagation, choose_rounds
 from coclick.sparse import Csr, where
+from coclick.spec import Range
 from coclick.strings import Strings
 from coclick.text import Analyzer
 from coclick.units import Cut, Generator, Lesson, Weighting, learn_units
@@ -51,19 +53,21 @@ class VPCG(VectorModel):
     can_add = True
 
     start: Literal["query", "doc"] = "query"
-    k: int = 20
+    k: Annotated[int, Range(1, MOST_ENTRIES)] = 20
     weight: Literal["clicks", "log1p"] = "clicks"
-    iterations: int | Literal["converge", "validate"] = 1
+    iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
     units: Literal["words", "chars", "words+chars", "none"] = "words"
     unit_weights: Weighting = "regression"
-    rho: float = 100.0  # how strongly the regression draws unit weights to their idf
-    own: float = 0.0  # length of a text's own words in its generated vector; the paper has none
-    min_texts: int = 2  # a unit is kept if so many texts hold it
+    rho: Annotated[float, Range(0.001)] = 100.0  # how strongly the regression draws unit weights to their idf
+    own: Annotated[float, Range(0)] = (
+        0.0  # length of a text's own words in its generated vector; the paper has none
+    )
+    min_texts: Annotated[int, Range(1)] = 2  # a unit is kept if so many texts hold it
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"
     stem: bool = True
     stop_words: bool = False  # true: leave them out
-    seed: int = 0
+    seed: Annotated[int, Range(0)] = 0
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Propagate, learn units, generate what is missing, index."""

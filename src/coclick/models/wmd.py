@@ -54,7 +54,7 @@ class WMD(Model):
     language: str = "english"
     stem: bool = True
     stop_words: bool = True  # true: leave them out
-    seed: int = 0
+    seed: Annotated[int, Range(0)] = 0
 
     def learn(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn vectors of words, and count the documents' words that have one."""
