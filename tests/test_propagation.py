@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from coclick.kernels.threads import set_threads
 from coclick.progress import quiet
-from coclick.propagation import Propagation, half_step, mean_cosine, random_pair_cosine, two_hops
+from coclick.propagation import (
+    Propagation,
+    half_step,
+    mean_cosine,
+    random_pair_cosine,
+    start_rows,
+    two_hops,
+)
 from coclick.sparse import Csr
 
 
@@ -53,6 +60,20 @@ def test_half_step(seed):
     for row in range(ours.rows):
         terms, _ = ours.row(row)
         assert (np.diff(terms) > 0).all(), "terms ascend"
+
+
+def test_a_text_with_too_many_words_starts_with_its_commonest():
+    """A packed row holds 65,535 entries: of 70,000 the last of the rarest are left out."""
+    counts = np.ones((2, 70_000), np.float32)
+    counts[0, -1000:] = 3
+    counts[1, 5:] = 0
+    start = start_rows(Csr.from_scipy(scipy.sparse.csr_array(counts)))
+    terms, values = start.row(0)
+    assert terms.tolist() == [*range(64_535), *range(69_000, 70_000)]
+    np.testing.assert_allclose(values[-1] / values[0], 3, rtol=1e-6)
+    np.testing.assert_allclose(np.square(values, dtype=np.float64).sum(), 1, rtol=1e-5)
+    np.testing.assert_allclose(start.row(1)[1], np.full(5, 5**-0.5), rtol=1e-6)
+    assert half_step(Csr.from_scipy(scipy.sparse.csr_array([[1.0, 1.0]])), start, 3).nnz == 3
 
 
 @pytest.mark.parametrize("most", [1, 9])

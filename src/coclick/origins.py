@@ -7,7 +7,7 @@ word, before pruning and normalisation, is a sum over edges, and every edge has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -48,14 +48,14 @@ class NoOrigin:
 class Side:
     """One side of the graph as the last half-step towards it saw the other.
 
-    `edges` has a row for each node of this side, with click counts; `weights` are the counts as the
-    propagation weighs them; `read` are the vectors of the other side that were summed.
+    `edges` has a row for each node of this side, with click counts; `weigh` makes of counts the weights of
+    the propagation; `read` are the vectors of the other side that were summed.
     """
 
     graph: ClickGraph
     is_query: bool
     edges: Csr
-    weights: NDArray[np.float32]
+    weigh: Callable[[NDArray[np.float32]], NDArray[np.float32]]
     read: Csr
 
     def amounts(self, rows: Ints, term: int) -> tuple[Ints, NDArray[np.int64], NDArray[np.float64]]:
@@ -68,7 +68,7 @@ class Side:
         )
         other = np.ascontiguousarray(self.edges.indices[place])
         values = values_at(self.read.indptr, self.read.indices, self.read.data, other, term)
-        return row, place, self.weights[place].astype(np.float64) * values
+        return row, place, self.weigh(self.edges.data[place]).astype(np.float64) * values
 
     def describe(self, row: Ints, place: NDArray[np.int64], share: NDArray[np.float64]) -> list[Click]:
         """The edges as clicks, in the given order."""

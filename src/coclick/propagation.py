@@ -17,11 +17,12 @@ from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
 from coclick.kernels import rows
 from coclick.kernels.csr import local_orders, renumber, transpose
-from coclick.kernels.packed import PackedRows
+from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.threads import balanced_blocks, beside
 from coclick.progress import Progress
 from coclick.sparse import Csr, stack
+from coclick.views import unit_rows
 
 MOST_ROUNDS = 20
 CONVERGED = 1 - 1e-3  # mean cosine to the round before
@@ -84,6 +85,18 @@ class Propagation:
             if number == most or (iterations == "converge" and change > CONVERGED):
                 return result, figures
         raise AssertionError("rounds have no end")
+
+
+def start_rows(counts: Csr) -> Csr:
+    """Texts as unit vectors of their own words, given the words' counts.
+
+    Of a text with more words than a packed row can hold, the commonest are taken: a dictionary, not a title.
+    """
+    for row in np.flatnonzero(counts.lengths() > MOST_ENTRIES).tolist():
+        first, last = counts.indptr[row : row + 2]
+        rarest = np.argsort(-counts.data[first:last], kind="stable")[MOST_ENTRIES:]
+        counts.data[first + rarest] = 0
+    return unit_rows(counts.positive())
 
 
 def half_step(weights: Csr, rows: Csr, k: int) -> Csr:

@@ -34,6 +34,7 @@ from coclick.views import count_terms, unit_rows
 
 Weighting = Literal["regression", "equal", "idf"]
 _MOST_ROUNDS = 50  # of conjugate gradients
+_TEXTS_AT_A_TIME = 200_000  # as Python's own strings
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,9 @@ class Generator:
         missing = np.flatnonzero(edges.lengths() == 0)
         if not len(missing) or texts is None or self.units is None:
             return vectors
-        return where(edges.lengths() > 0, vectors, self.vectors(texts.take(missing).to_list()))
+        blocks = np.split(missing, range(_TEXTS_AT_A_TIME, len(missing), _TEXTS_AT_A_TIME))
+        generated = [self.vectors(texts.take(block).to_list()) for block in blocks]
+        return where(edges.lengths() > 0, vectors, stack(*generated))
 
     def origin(self, side: Side, text: str, surfaces: Strings) -> Origin:
         """Where the words of a text's vector come from; `side` is the one that the units were learned on."""

@@ -215,6 +215,18 @@ def test_documents_without_titles_are_known_and_explained_by_their_first_text(tm
     assert all(word.clicks for word in why.words)
 
 
+def test_vectors_are_generated_in_blocks(monkeypatch):
+    rows, names = [("yahoo mail", "a", 2), ("yahoo", "a", 3)], ["a", "b", "c", "d", "e"]
+    graph = ClickGraph.from_clicks(rows, {name: f"yahoo mail {name}" for name in names})
+    whole = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
+    monkeypatch.setattr("coclick.units._TEXTS_AT_A_TIME", 3)
+    blocks = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
+    assert (whole.lengths() > 0).all()
+    for ours, theirs in zip(whole.row(4), blocks.row(4), strict=True):
+        assert ours.tolist() == theirs.tolist()
+    assert blocks.nnz == whole.nnz
+
+
 def test_rounds_by_convergence_and_by_validation():
     rows = [
         (f"q{i} topic{i % 3}", f"d{(i * j) % 30}-{i % 3}", 1.0 + j) for i in range(40) for j in range(1, 5)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.graph import ClickGraph
 from coclick.index import VectorIndex
@@ -30,14 +31,14 @@ from coclick.kernels.packed import MOST_ENTRIES
 from coclick.model import register
 from coclick.origins import Origin, PropagatedOrigin, Side
 from coclick.progress import Progress
-from coclick.propagation import Propagation, choose_rounds
+from coclick.propagation import Propagation, choose_rounds, start_rows
 from coclick.sparse import Csr, where
 from coclick.spec import Range
 from coclick.strings import Strings
 from coclick.text import Analyzer
 from coclick.units import Cut, Generator, Lesson, Weighting, learn_units
 from coclick.vectors import VectorModel
-from coclick.views import Words, document_texts, inverse_frequency, titles, unit_rows
+from coclick.views import Words, document_texts, inverse_frequency, titles
 
 
 @register
@@ -84,7 +85,7 @@ class VPCG(VectorModel):
         with progress("words"):
             texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
             words = Words.of(texts, self._analyzer).by_hash()  # prunes ties by number
-            start = unit_rows(words.counts())
+            start = start_rows(words.counts())
         self.idf_ = inverse_frequency(start)
         self.terms_, self.surfaces_ = words.terms, words.surfaces
         iterations = self.iterations
@@ -116,13 +117,13 @@ class VPCG(VectorModel):
     def query_origin(self, query: str) -> Origin:
         """The clicks of the query, or those behind its units."""
         row = self.graph_.queries.id(query)
-        if row >= 0 and self.graph_.clicks.lengths()[row]:
+        if row >= 0 and len(self.graph_.clicks.row(row)[0]):
             return PropagatedOrigin(self._side(is_query=True), row)
         return self._generator.origin(self._side(self.start == "query"), query, self.surfaces_)
 
     def doc_origin(self, doc: int) -> Origin:
         """The clicks of the document, or those behind the units of its title."""
-        if self.graph_.clicks_by_doc.lengths()[doc]:
+        if len(self.graph_.clicks_by_doc.row(doc)[0]):
             return PropagatedOrigin(self._side(is_query=False), doc)
         texts = titles(self.graph_.texts)
         title = texts[doc] if texts else ""
@@ -152,12 +153,12 @@ class VPCG(VectorModel):
         """Queries first, documents second."""
         return (texts, others) if self.start == "query" else (others, texts)
 
-    def _weigh(self, edges: Csr) -> Csr:
-        return edges if self.weight == "clicks" else edges.with_data(np.log1p(edges.data))
+    def _weigh(self, clicks: NDArray[np.float32]) -> NDArray[np.float32]:
+        return clicks if self.weight == "clicks" else np.log1p(clicks)
 
     def _propagation(self, graph: ClickGraph) -> Propagation:
         edges = graph.clicks if self.start == "query" else graph.clicks_by_doc
-        return Propagation(self._weigh(edges), self.k)
+        return Propagation(edges.with_data(self._weigh(edges.data)), self.k)
 
     def _side(self, is_query: bool) -> Side:
         """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""
@@ -165,4 +166,4 @@ class VPCG(VectorModel):
         edges = self.graph_.clicks if is_query else self.graph_.clicks_by_doc
         final = self.doc_index_.vectors if is_query else self.query_index_.vectors
         read = final if is_query == (self.start == "query") else self.read_  # the texts come last
-        return Side(self.graph_, is_query, edges, self._weigh(edges).data, read)
+        return Side(self.graph_, is_query, edges, self._weigh, read)
