@@ -37,11 +37,13 @@ class Csr:
 
     @classmethod
     def from_scipy(cls, matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Csr:
-        """From any scipy matrix; duplicates are summed."""
+        """From any scipy matrix, which stays as it is; duplicates are summed."""
         import scipy.sparse
 
         csr = scipy.sparse.csr_array(matrix)
-        csr.sum_duplicates()
+        if not csr.has_canonical_format:
+            csr = csr.copy()  # it may share its arrays with the caller's
+            csr.sum_duplicates()
         return cls(
             csr.indptr.astype(np.int64),
             csr.indices.astype(np.int32),
@@ -223,8 +225,10 @@ def _gather(parts: Sequence[tuple[Csr, NDArray[np.int32], NDArray[Any]]], count:
     sound = True
     lengths = np.zeros(count, np.int64)
     for source, rows, places in parts:
-        known = np.clip(rows, 0, max(source.rows - 1, 0))
-        found = np.where(rows >= 0, source.indptr[known + 1] - source.indptr[known], 0)
+        found = np.zeros(len(rows), np.int64)
+        if source.rows:
+            known = np.clip(rows, 0, source.rows - 1)
+            found = np.where(rows >= 0, source.indptr[known + 1] - source.indptr[known], 0)
         sound &= bool(((found >= 0) & (found <= source.nnz)).all())
         lengths[places] = found
     if sound:
