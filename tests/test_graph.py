@@ -1,5 +1,7 @@
 """The click graph: made, saved, opened, split, merged, against counts worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from coclick.errors import ArtefactError, UserError
 from coclick.graph import ClickGraph, Daily, Pairs
 from coclick.split import forget_docs
 from coclick.strings import Vocab
+from coclick.verify import verify
 
 
 def edges(graph):
@@ -29,10 +32,17 @@ def test_rows_are_queries_and_spellings_are_merged():
     assert graph.clicks_by_doc.lengths().tolist() == [2, 1, 0]
 
 
-@pytest.mark.parametrize("count", [0, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("count", [0, -1, float("nan"), float("inf"), 1e39])
 def test_clicks_must_be_positive_numbers(count):
     with pytest.raises(UserError, match="positive"):
         ClickGraph.from_clicks([("q", "d", count)])
+
+
+def test_what_cannot_be_kept_is_refused():
+    with pytest.raises(UserError, match="a query is empty"):
+        ClickGraph.from_clicks([("a", "d", 1), ("  ", "d", 1)])
+    with pytest.raises(UserError, match="cannot be called 'Title'"):
+        ClickGraph.from_clicks([("a", "d", 1)], {"d": {"Title": "One"}})
 
 
 def test_saved_and_opened(tmp_path):
@@ -56,6 +66,32 @@ def test_a_matrix_that_does_not_fit_is_refused(tmp_path):
     wrong = ClickGraph(Vocab.from_list(["one"]), graph.docs, graph.clicks, graph.texts)
     with pytest.raises(ArtefactError, match="clicks"):
         wrong.save(tmp_path / "g")
+
+
+def with_last(table, column, value):
+    """A table in which the last number of a column is another one."""
+    values = getattr(table, column).copy()
+    values[-1] = value
+    return replace(table, **{column: values})
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "wrong"),
+    [
+        ("pairs", "docs", 40, "a document is out of bounds"),  # there are 40: 0 … 39
+        ("pairs", "indptr", 3, "row pointers are not those of its rows"),
+        ("pairs", "indptr", 10**6, "a column has not as many entries"),
+        ("daily", "indptr", 0, "row pointers are not those of its rows"),
+        ("daily", "position_indptr", 10**6, "a column has not as many entries"),
+        ("skips", "skipped", -1, "a document is out of bounds"),
+    ],
+)
+def test_verify_reads_the_history_too(tmp_path, table, column, value, wrong):
+    graph = planted.graph()
+    assert verify(graph.save(tmp_path / "sound").artefact.path) == []
+    damaged = replace(graph, **{table: with_last(getattr(graph, table), column, value)})
+    [(part, problem)] = verify(damaged.save(tmp_path / "damaged").artefact.path)
+    assert part.startswith(table) and wrong in problem
 
 
 def test_split_by_pairs_leaves_every_query_a_click():

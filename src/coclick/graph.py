@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError, UserError
-from coclick.manifest import a_kind
+from coclick.manifest import ARRAY_NAME, a_kind
 from coclick.own_views import View, check_name, merged, placed, view_names
 from coclick.parquet import (
     is_parquet,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from coclick.split import Split
 
 Ints = NDArray[np.int32]
+_MOST_CLICKS = 1e12  # of a row, as in a log
 
 
 class _Columns:
@@ -137,10 +138,12 @@ class ClickGraph:
         For logs on disk use `coclick.build`, which also counts and keeps what is wrong with them.
         """
         rows = [(query, doc, float(count)) for query, doc, count in clicks]
-        if any(not count > 0 or count == float("inf") for _, _, count in rows):
-            raise UserError("clicks must be positive numbers")
+        if any(not 0 < count <= _MOST_CLICKS for _, _, count in rows):
+            raise UserError(f"clicks must be positive numbers, up to {_MOST_CLICKS:g}")
         docs = {} if docs is None else docs
         texts = normalise_batch([query for query, _, _ in rows])
+        if not all(texts):
+            raise UserError("a query is empty", hint="leave such rows out")
         queries = Vocab.from_list(texts)
         documents = Vocab.from_list([*docs, *(doc for _, doc, _ in rows)])
         matrix = Csr.from_triples(
@@ -151,6 +154,10 @@ class ClickGraph:
         )
         given = {doc: {"title": text} if isinstance(text, str) else text for doc, text in docs.items()}
         names = sorted({name for text in given.values() for name in text})
+        if wrong := [name for name in names if not ARRAY_NAME.fullmatch(name)]:
+            raise UserError(
+                f"a field cannot be called {wrong[0]!r}", hint="lower-case letters, digits and _ can be used"
+            )
         columns = {
             name: Strings.from_list(given.get(doc, {}).get(name, "") for doc in documents) for name in names
         }
