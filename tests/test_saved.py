@@ -8,6 +8,7 @@ import pytest
 import planted
 from coclick import open_model, train
 from coclick.describe import describe
+from coclick.errors import UserError
 
 BUILD = {"format": "clicks", "rows": 12, "rejected": {"no query": 2}}
 
@@ -23,6 +24,18 @@ def test_a_model_keeps_what_the_build_counted(saved):
     assert describe(saved)["build"] == BUILD
     open_model(saved).add({"new": "a title"}).save(saved, force=True)
     assert describe(saved)["build"] == BUILD, "also after documents were added"
+
+
+def test_of_two_that_add_documents_at_once_none_is_lost(saved):
+    """The second has opened the model before the first is done: it hears so, and does it again."""
+    first, second = open_model(saved), open_model(saved)
+    with_one, with_two = first.add({"one": "a title"}), second.add({"two": "another title"})
+    with_one.save(saved, replaces=first)
+    with pytest.raises(UserError, match="replaced meanwhile"):
+        with_two.save(saved, replaces=second)
+    again = open_model(saved)
+    again.add({"two": "another title"}).save(saved, replaces=again)
+    assert {"one", "two"} <= set(open_model(saved).graph_.docs)
 
 
 def test_a_model_of_an_older_version_has_no_such_figures(saved):

@@ -227,7 +227,8 @@ def add(
     from coclick.logs import read_docs
 
     new = read_docs(docs)
-    open_model(model).add(new).save(model, force=True)
+    opened = open_model(model)
+    opened.add(new).save(model, replaces=opened)
     say(f"added {len(new):,} {'document' if len(new) == 1 else 'documents'} to {model}")
 
 

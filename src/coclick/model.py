@@ -218,11 +218,14 @@ class Model:
     def __str__(self) -> str:
         return specs.format_spec(self)
 
-    def save(self, path: str | Path, *, force: bool = False) -> Self:
-        """Write one self-contained directory: see `coclick.saved`."""
+    def save(self, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> Self:
+        """Write one self-contained directory: see `coclick.saved`.
+
+        `force` replaces whatever model is there; `replaces` only the given one, which was opened from there.
+        """
         from coclick.saved import save
 
-        save(self, path, force=force)
+        save(self, path, force=force, replaces=replaces)
         return self
 
     # -- inside ----------------------------------------------------------------------------------------

@@ -22,14 +22,16 @@ from coclick.views import titles
 _NOT_STATE = ("graph_", "figures_", "artefact_")
 
 
-def save(model: Model, path: str | Path, *, force: bool = False) -> None:
+def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
     """Write a trained model; what the graph has on disk already is linked."""
     graph = model.trained_on
     short = titles(graph.texts)  # what explanations read: the title or, without titles, the first field
     texts = {name: text for name, text in graph.texts.items() if text is short}
     carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
     origins = [origin for origin in (graph.artefact, model.artefact_) if origin]
-    with writing(path, force=force, origins=origins) as out:
+    with writing(path, force=force or replaces is not None, origins=origins) as out:
+        if replaces is not None:
+            _check_unchanged(replaces, path)
         carried.write(out)
         learned = _write(out, "model", model)
         built = dict(graph.figures)  # what the build counted: a model tells of its log by itself
@@ -49,6 +51,12 @@ def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
     if graph is not None:
         model.check_graph(graph)
     return model
+
+
+def _check_unchanged(opened: Model, path: str | Path) -> None:
+    """Raise if another model lies where one was opened: what it knows would be lost."""
+    if opened.artefact_ is None or Artefact(path).digest != opened.artefact_.digest:
+        raise UserError("the model was replaced meanwhile", where=str(path), hint="do it again")
 
 
 def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
