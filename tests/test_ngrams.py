@@ -41,7 +41,7 @@ class Collection:
         return set(labels)
 
     def sequences(self, text: str) -> Tokens:
-        return self.units.sequences([text], self.analyzer, self.terms)
+        return self.analyzer.look_up([text], self.terms)
 
     def decompose(self, text: str) -> set[str]:
         return self.labels(self.units.decompose(self.sequences(text))[0])
@@ -155,7 +155,6 @@ def test_extraction_against_plain_python(
     incidence = WordUnits.extract(tokens_of(rows), min_texts, sizes)
     table = incidence.table
     assert unpadded(table) == expected
-    assert table.sizes().tolist() == [len(gram) for gram in expected]
     ids = {gram: i for i, gram in enumerate(expected)}
     assert [incidence[i].tolist() for i in range(len(rows))] == [
         sorted(ids[gram] for gram in grams if gram in ids) for grams in held
@@ -233,8 +232,7 @@ def test_characters_of_one_word_by_hand() -> None:
 
 def test_characters_decompose_into_all_of_them() -> None:
     table = CharUnits.extract(character_sequences(["walmart", "walmart"])).table
-    sequences = table.sequences(["wallmart"], Analyzer(), Vocab.from_list([]))
-    decomposed = table.decompose(sequences)
+    decomposed = table.decompose(character_sequences(["wallmart"]))
     assert character_labels(decomposed, 0) == {
         *("_wa", "wal", "mar", "art", "rt_", "_wal", "mart", "art_", "mart_"),
         *("lma", "lmar", "lmart"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections import Counter
 
@@ -213,16 +212,9 @@ def test_stop_words_are_written_as_words_are_cut() -> None:
             assert cut(normalise(word)) == [word]
 
 
-def test_parameters_survive_a_plain_dict() -> None:
-    for analyzer in (Analyzer(), Analyzer("german", stem=False), Analyzer("spanish", stop_words=True)):
-        assert Analyzer.from_dict(json.loads(json.dumps(analyzer.to_dict()))) == analyzer
-    assert Analyzer.from_dict({}) == Analyzer()
-
-
 @pytest.mark.parametrize(
     ("parameters", "mentions"),
     [
-        ({"lang": "english"}, ["lang", "language", "stem", "stop_words"]),
         ({"language": "klingon"}, ["klingon", "english", "german"]),
         ({"language": "finnish", "stop_words": True}, ["finnish", *STOP_WORDS]),
         ({"stem": "yes"}, ["stem", "yes"]),
@@ -231,7 +223,7 @@ def test_parameters_survive_a_plain_dict() -> None:
 )
 def test_wrong_parameters_say_what_there_is(parameters: dict[str, object], mentions: list[str]) -> None:
     with pytest.raises(UserError) as error:
-        Analyzer.from_dict(parameters)
+        Analyzer(**parameters)
     for word in mentions:
         assert word in str(error.value)
 
@@ -332,16 +324,6 @@ def test_surfaces_are_counted_over_all_chunks(texts: list[str]) -> None:
     assert finished.terms == sorted(counts, key=lambda term: term.encode())
     for term, surface in zip(finished.terms, finished.surfaces, strict=True):
         assert surface == min(counts[term], key=lambda word: (-counts[term][word], len(word), word))
-
-
-def test_a_vocabulary_that_must_not_grow() -> None:
-    analyzer, index = Analyzer(), TermIndex()
-    analyzer.analyze(["red shoes", "red box"], index)
-    tokens = analyzer.analyze(["shoe red blue", "", "boxes boxes"], index, grow=False)
-    assert tokens.indptr.tolist() == [0, 3, 3, 5]
-    assert tokens.terms.tolist() == [1, 0, -1, 2, 2]
-    assert index.terms == ["red", "shoe", "box"]
-    assert index.finish().surfaces == ["box", "red", "shoes"]
 
 
 @pytest.mark.parametrize("copies", [1, 100])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError
+from coclick.errors import damaged
 from coclick.kernels.dense import candidates, dot_rows
 from coclick.kernels.search import EVERYTHING
 from coclick.kernels.threads import run_blocks
@@ -75,7 +75,7 @@ class DenseIndex:
         dots = np.empty(len(rows), np.float32)
         dot_rows(self.vectors, rows, query, dots)
         if not np.isfinite(dots).all():
-            raise ArtefactError("the vectors of the model are damaged", hint="run `coclick verify`")
+            raise damaged("the vectors of the model are")
         return dots
 
     def score_all(self, query: Floats) -> Floats:

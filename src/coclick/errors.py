@@ -41,3 +41,8 @@ class ArtefactError(CoclickError):
     """A graph or model on disk that is damaged, incomplete, or belongs to something else."""
 
     exit_code = 3
+
+
+def damaged(what: str) -> ArtefactError:
+    """The error for arrays that lead outside of each other, met while they are read."""
+    return ArtefactError(f"{what} damaged", hint="run `coclick verify`")

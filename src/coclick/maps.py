@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError
+from coclick.errors import damaged
 from coclick.kernels.products import times_dense
 from coclick.kernels.sparse_products import times_sparse
 from coclick.sparse import Csr
@@ -111,7 +111,7 @@ def longest_row(matrix: Floats) -> float:
 def check_columns(features: Csr) -> None:
     """Raise if a column is outside: features may come from a file."""
     if features.nnz and not 0 <= features.indices.min() <= features.indices.max() < features.columns:
-        raise ArtefactError("the features of the model are damaged", hint="run `coclick verify`")
+        raise damaged("the features of the model are")
 
 
 def columns_between(matrix: Csr, first: int, last: int) -> Csr:

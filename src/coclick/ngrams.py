@@ -1,11 +1,10 @@
 """Units: the n-grams that texts are made of, of words (paper 003, §3.1) or of characters.
 
 Both are n-grams over sequences of int32 symbols: word units over the ids of a text's terms, character units
-over code points. `WordUnits` and `CharUnits` have one interface; who uses them need not know which it has:
+over code points (`character_sequences`). `WordUnits` and `CharUnits` have one interface:
 
-    incidence = WordUnits.extract(tokens)                  # the units of a collection, and who holds them
-    sequences = units.sequences(texts, analyzer, terms)    # new texts, cut as in training
-    units.decompose(sequences)                             # their known units, by §3.3
+    incidence = WordUnits.extract(sequences)    # the units of a collection, and who holds them
+    incidence.table.decompose(sequences)        # the known units of new texts, by §3.3
 
 The table is a trie. An n-gram is kept if at least `min_texts` texts hold it, and a text that holds an n-gram
 holds its beginning too, so the beginnings of all units are there. That makes extraction frugal (an n-gram is
@@ -17,7 +16,7 @@ Units are ordered by length, then by their symbols.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
@@ -28,7 +27,7 @@ from coclick.errors import ArtefactError, UserError
 from coclick.kernels import ngrams as kernels
 from coclick.kernels.threads import balanced_blocks, run_blocks
 from coclick.state import stored
-from coclick.strings import Strings, Vocab
+from coclick.strings import Strings
 from coclick.text import Analyzer, Tokens, as_int32, normalised_lines
 from coclick.words import plain_shapes
 
@@ -126,11 +125,6 @@ class UnitTable:
     def __len__(self) -> int:
         return len(self.symbols) - self._first
 
-    def sizes(self) -> Int32s:
-        """How many symbols each unit has."""
-        counts = np.diff(self.levels)[self.smallest - 1 :]
-        return np.repeat(np.arange(self.smallest, self.largest + 1, dtype=np.int32), counts)
-
     def grams(self, units: NDArray[np.integer] | None = None) -> Int32s:
         """The symbols of the given units (of all by default), padded by −1 behind."""
         wanted = np.arange(len(self)) if units is None else np.asarray(units)
@@ -178,10 +172,6 @@ class UnitTable:
             parent[last:] = np.searchsorted(keys[first:last], keys[last:])
         return cls(grams[rows, sizes - 1], children, levels.astype(np.int64), cls.SIZES[0])
 
-    def find(self, sequences: Tokens) -> Found:
-        """All occurrences of known units with their spans. An unknown symbol is part of none."""
-        return self._find(sequences, 0, len(sequences))
-
     def incidence(self, sequences: Tokens) -> Incidence:
         """All known units of each text, nested ones too, each counted once."""
         return self._incidence(sequences, contained=True)
@@ -190,15 +180,13 @@ class UnitTable:
         """The units that stand for each text when its vector is made (Eq. 8–9)."""
         return self.incidence(sequences)
 
-    def sequences(self, texts: Sequence[str], analyzer: Analyzer, terms: Vocab) -> Tokens:
-        """Texts as sequences of the symbols of this kind of unit."""
-        raise NotImplementedError  # abstract
-
     def labels(self, units: NDArray[np.integer], surfaces: Strings) -> list[str]:
         """Units as people read them; `surfaces` says how to write each term."""
         raise NotImplementedError  # abstract
 
-    def _find(self, sequences: Tokens, first: int, last: int) -> Found:
+    def find(self, sequences: Tokens, first: int = 0, last: int | None = None) -> Found:
+        """All occurrences of known units in texts `first` … `last` − 1. An unknown symbol is part of none."""
+        last = len(sequences) if last is None else last
         symbols = int(sequences.indptr[last] - sequences.indptr[first])
         most = symbols * (self.largest - self.smallest + 1)
         indptr = np.empty(last - first + 1, np.int64)
@@ -226,7 +214,7 @@ class UnitTable:
         parts: dict[int, Rows] = {}
 
         def work(first: int, last: int) -> None:
-            found = self._find(sequences, first, last)
+            found = self.find(sequences, first, last)
             if not contained:
                 kernels.drop_contained(found.indptr, found.units, found.starts, found.sizes)
             kernels.find_whole(found.indptr, found.units, found.sizes, sequences.indptr, first, whole)
@@ -249,10 +237,6 @@ class WordUnits(UnitTable):
 
     SIZES: ClassVar[tuple[int, int]] = (1, 3)
 
-    def sequences(self, texts: Sequence[str], analyzer: Analyzer, terms: Vocab) -> Tokens:
-        """The terms of each text; one that the vocabulary does not know breaks the sequence."""
-        return analyzer.look_up(texts, terms)
-
     def decompose(self, sequences: Tokens) -> Incidence:
         """Without each unit whose span lies inside the span of a longer known unit (§3.3).
 
@@ -274,10 +258,6 @@ class CharUnits(UnitTable):
     """
 
     SIZES: ClassVar[tuple[int, int]] = (3, 5)
-
-    def sequences(self, texts: Iterable[str], analyzer: Analyzer, terms: Vocab) -> Tokens:
-        """The characters of each text; neither words nor stems matter here."""
-        return character_sequences(texts)
 
     def labels(self, units: NDArray[np.integer], surfaces: Strings) -> list[str]:
         """The characters between tildes, with a low line at a word's edge: ~_wal~, ~tmon~."""

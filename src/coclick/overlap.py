@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.dense import DenseIndex
-from coclick.errors import ArtefactError
+from coclick.errors import damaged
 from coclick.kernels.dots import score_rows
 from coclick.model import Allowed, Found, Model, as_list, padded
 from coclick.projection import Floats, ProjectionModel
@@ -73,7 +73,7 @@ def _scores(image: Floats, features: Csr, index: DenseIndex, others: Csr, rows: 
     overlap = np.empty(len(rows), np.float32)
     spread = np.zeros(others.columns, np.float32)
     if not score_rows(others.indptr, others.indices, others.data, *features.row(0), rows, spread, overlap):
-        raise ArtefactError("the features of the model are damaged", hint="run `coclick verify`")
+        raise damaged("the features of the model are")
     return np.maximum(index.dots(image, rows) + overlap, np.float32(0))
 
 

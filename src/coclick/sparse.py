@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError
+from coclick.errors import ArtefactError, damaged
 from coclick.store import Artefact, ArtefactWriter
 
 if TYPE_CHECKING:  # importing it takes as long as a search: only what needs it pays for it
@@ -147,7 +147,7 @@ class Csr:
     def checked(self, what: str) -> Csr:
         """The same, if its content is sound."""
         if problem := self.problem():
-            raise ArtefactError(f"{what} are damaged: {problem}", hint="run `coclick verify`")
+            raise damaged(f"{what} ({problem}) are")
         return self
 
     def with_data(self, data: NDArray[np.float32]) -> Csr:
@@ -204,7 +204,7 @@ def beside(left: Csr, right: Csr) -> Csr:
     sound = copy_rows(left.indptr, left.indices, left.data, every, indptr[:-1], *out)
     sound &= copy_rows(right.indptr, shifted, right.data, every, indptr[:-1] + left.lengths(), *out)
     if not sound:
-        raise ArtefactError("row pointers are damaged", hint="run `coclick verify`")
+        raise damaged("row pointers are")
     return Csr(indptr, *out, left.columns + right.columns)
 
 
@@ -239,5 +239,5 @@ def _gather(parts: Sequence[tuple[Csr, NDArray[np.int32], NDArray[Any]]], count:
             arrays = source.indptr, source.indices, source.data
             sound &= copy_rows(*arrays, rows, indptr[:-1][places], indices, data)
     if not sound:
-        raise ArtefactError("row pointers are damaged", hint="run `coclick verify`")
+        raise damaged("row pointers are")
     return Csr(indptr, indices, data, parts[0][0].columns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from itertools import islice
@@ -162,10 +162,6 @@ class TermIndex:
     def __len__(self) -> int:
         return len(self.terms)
 
-    def id(self, term: str) -> int:
-        """The id of a term, −1 if it is unknown."""
-        return self._ids.get(term, -1)
-
     def add(self, words: list[str], stem: Callable[[list[str]], list[str]]) -> list[int]:
         """The numbers of surface forms; those not seen before are stemmed and added."""
         surfaces = self._surfaces
@@ -241,16 +237,6 @@ class Analyzer:
         """The parameters as plain values."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, parameters: Mapping[str, Any]) -> Analyzer:
-        """The analyzer with these parameters; what is missing has its default."""
-        known = [field.name for field in fields(cls)]
-        if unknown := sorted(set(parameters) - set(known)):
-            raise UserError(
-                f"the analyzer has no parameter {unknown[0]!r}", hint="one of " + ", ".join(known)
-            )
-        return cls(**parameters)
-
     def words(self, text: str) -> list[str]:
         """The words of a text as they stand in it, without stop words if those are not wanted."""
         return [word for piece in normalise(text).split(" ") for word in self._cut(piece)]
@@ -266,15 +252,8 @@ class Analyzer:
         stem = _stemmer(self.language)
         return [(stem(word) or word) if _STEMMABLE.fullmatch(word) else word for word in words]
 
-    def analyze(self, texts: Iterable[str], vocabulary: TermIndex, grow: bool = True) -> Tokens:
-        """The terms of many texts, as ids of a vocabulary that grows with them.
-
-        Where it must not grow, an unknown term is −1 and nothing is counted.
-        """
-        if not grow:
-            seen = TermIndex()
-            tokens = self.analyze(texts, seen)
-            return tokens.renumbered(np.array([vocabulary.id(term) for term in seen.terms], np.int32))
+    def analyze(self, texts: Iterable[str], vocabulary: TermIndex) -> Tokens:
+        """The terms of many texts, as ids of a vocabulary that grows with them."""
         pieces = _Pieces(self._cut, lambda words: vocabulary.add(words, self.stems))
         indptr, terms = array("q", [0]), array("i")
         for lines in normalised_lines(texts):

@@ -93,6 +93,23 @@ def test_a_forked_process_has_threads_of_its_own():
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_there_are_never_more_helpers_than_threads_wanted():
+    """Whatever the numbers of blocks: five threads are four helpers and the one that asks."""
+    set_threads(5)
+    before = threading.active_count()
+    met = set()
+    for blocks in (2, 3, 4, 5, 20):
+        all_there = threading.Barrier(min(blocks, 5))
+
+        def work(first, last, all_there=all_there):
+            met.add(threading.get_ident())
+            all_there.wait(10)
+
+        run_blocks(work, [(i, i + 1) for i in range(blocks)])
+    set_threads(None)
+    assert len(met) == 5 and threading.active_count() <= before + 4
+
+
 @pytest.mark.parametrize("rows", [0, 1, 5, 16])
 def test_even_blocks_are_all_rows(rows):
     blocks = even_blocks(rows, 4)

@@ -23,7 +23,6 @@ from coclick.graph import ClickGraph
 from coclick.model import create, names
 from coclick.progress import Progress, quiet
 
-ALWAYS = ("popularity", "clicks", "logged")  # the floor that everything must beat
 VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own=1)", "pls(views=words)")
 SUMS = (
     "0.8*rw + 0.2*bm25",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError
+from coclick.errors import damaged
 from coclick.kernels.jit import jit
 from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 
@@ -30,7 +30,7 @@ def count_terms(indptr: NDArray[np.int64], indices: NDArray[np.int32], terms: in
     counts = np.zeros(terms, np.int64)
     rows = np.arange(len(indptr) - 1, dtype=np.int32)
     if not _count(indptr, indices, rows, 0, len(rows), counts):
-        raise damaged()
+        raise damaged("the index is")
     return counts
 
 
@@ -55,7 +55,7 @@ def build_postings(
 
     def count(first: int, last: int) -> None:
         if not _count(indptr, indices, order, first, last, counts[number[first]]):
-            raise damaged()
+            raise damaged("the index is")
 
     run_blocks(count, blocks)
     post_indptr = np.zeros(terms + 1, np.int64)
@@ -74,11 +74,6 @@ def build_postings(
 
     run_blocks(sort, balanced_blocks(post_indptr, 8 * threads()))
     return Postings(post_indptr, places, weights)
-
-
-def damaged() -> ArtefactError:
-    """The error for arrays that point outside of each other."""
-    return ArtefactError("the index is damaged", hint="run `coclick verify`")
 
 
 @jit

@@ -91,7 +91,7 @@ def run_blocks(
             done(finished.popleft())
 
     count = min(threads(), len(waiting)) - 1
-    helpers = [_pool(count).submit(help_out) for _ in range(count)]
+    helpers = [_pool(threads() - 1).submit(help_out) for _ in range(count)]
     try:
         while next_block():
             report()
