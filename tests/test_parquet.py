@@ -11,6 +11,7 @@ from coclick import ClickGraph
 from coclick.errors import ArtefactError, CoclickError
 from coclick.store import Artefact
 from coclick.verify import verify
+from coclick.views import titles
 
 TABLES = {
     "queries": "SELECT * FROM (VALUES (1, 'shoes'), (0, 'red shoes')) AS t(id, text)",
@@ -41,6 +42,18 @@ def test_rows_may_stand_in_any_order(tmp_path):
     assert graph.texts["title"].to_list() == ["Red shoe", ""]
     assert np.array_equal(graph.clicks.to_scipy().toarray(), [[3.5, 0], [1, 2]])
     assert verify(tmp_path) == []
+
+
+def test_the_field_that_is_shown_does_not_depend_on_their_order(tmp_path):
+    docs = "SELECT 0 AS id, 'a' AS name, 'long' AS text_summary, 'short' AS text_body"
+    edges = "SELECT 0 AS q, 0 AS d, 1.0 AS clicks"
+    tables = TABLES | {"docs": docs, "edges": edges}
+    graph = ClickGraph.open(write(tmp_path / "two", tables, ("summary", "body")))
+    assert titles(graph.texts).to_list() == ["short"]
+    tables["docs"] += ", 'Title' AS text_title"
+    graph = ClickGraph.open(write(tmp_path / "three", tables, ("summary", "title", "body")))
+    assert titles(graph.texts).to_list() == ["Title"]
+    assert titles({}) is None
 
 
 def test_a_model_of_it_is_an_ordinary_one(tmp_path):

@@ -118,14 +118,14 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     frame = spark.createDataFrame(rows, "query string, doc string, clicks double, impressions int")
     frame.coalesce(1).write.parquet(str(tmp_path / "log"))
     texts = [
-        ("d1", "Red shoes"),
-        ("d2", "Shoes in red and blue"),
-        ("d4", "Blue shoes"),
-        ("d1", "Very red shoes"),
-        (None, "Nobody's shoes"),
-        ("d5", None),
+        ("d1", "Made of leather", "Red shoes"),
+        ("d2", "Made of wood", "Shoes in red and blue"),
+        ("d4", "Made of leather", "Blue shoes"),
+        ("d1", "Made of leather", "Very red shoes"),
+        (None, "", "Nobody's shoes"),
+        ("d5", "Made of felt", None),
     ]
-    docs = spark.createDataFrame(texts, "id string, title string").coalesce(1)
+    docs = spark.createDataFrame(texts, "id string, summary string, body string").coalesce(1)
     docs.write.parquet(str(tmp_path / "docs"))
     there = coclick.spark.build(spark, frame, docs, str(tmp_path / "there"), min_clicks=2)
     log = [tmp_path / "log" / "*.parquet"]
@@ -141,7 +141,9 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
     spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes of all kinds than parts
     coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=5)
-    assert_same_model(open_model(tmp_path / "model"), create(spec).fit(here))
+    trained = open_model(tmp_path / "model")
+    assert_same_model(trained, create(spec).fit(here))
+    assert list(trained.graph_.texts) == ["body"]  # without titles the first field by name, not by place
 
 
 def test_counts_beyond_32_bits_are_refused_as_on_one_machine(spark, tmp_path):
