@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from coclick import ClickGraph
-from coclick.errors import ArtefactError
+from coclick.errors import ArtefactError, CoclickError
 from coclick.store import Artefact
 from coclick.verify import verify
+from coclick.views import titles
 
 TABLES = {
     "queries": "SELECT * FROM (VALUES (1, 'shoes'), (0, 'red shoes')) AS t(id, text)",
@@ -43,6 +44,18 @@ def test_rows_may_stand_in_any_order(tmp_path):
     assert verify(tmp_path) == []
 
 
+def test_the_field_that_is_shown_does_not_depend_on_their_order(tmp_path):
+    docs = "SELECT 0 AS id, 'a' AS name, 'long' AS text_summary, 'short' AS text_body"
+    edges = "SELECT 0 AS q, 0 AS d, 1.0 AS clicks"
+    tables = TABLES | {"docs": docs, "edges": edges}
+    graph = ClickGraph.open(write(tmp_path / "two", tables, ("summary", "body")))
+    assert titles(graph.texts).to_list() == ["short"]
+    tables["docs"] += ", 'Title' AS text_title"
+    graph = ClickGraph.open(write(tmp_path / "three", tables, ("summary", "title", "body")))
+    assert titles(graph.texts).to_list() == ["Title"]
+    assert titles({}) is None
+
+
 def test_a_model_of_it_is_an_ordinary_one(tmp_path):
     from coclick import open_model, train
 
@@ -62,11 +75,33 @@ def test_a_model_of_it_is_an_ordinary_one(tmp_path):
         ("daily", "SELECT 0 AS q, 1 AS d, 19000 AS day, 1.0 AS clicks"),
         ("daily", "SELECT 0 AS q, 0 AS d, 19000 AS day, 1.0 AS clicks, [NULL] AS positions"),
         ("daily", "SELECT 0 AS q, 0 AS d, 'x' AS day"),
+        ("daily", "SELECT 0 AS q, 0 AS d, 'x' AS day, 1.0 AS clicks"),
+        ("daily", "SELECT 0 AS q, 0 AS d, -3_000_000_000 AS day, 1.0 AS clicks"),
     ],
 )
 def test_what_does_not_fit_together_is_not_believed(tmp_path, table, sql):
     with pytest.raises(ArtefactError):
         ClickGraph.open(write(tmp_path, TABLES | {"pairs": PAIRS, table: sql}))
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "sql"),
+    [
+        ("pairs", "impressions", "SELECT 0 AS q, 0 AS d, 3_000_000_000 AS impressions"),
+        ("daily", "users", "SELECT 0 AS q, 0 AS d, 19000 AS day, 1.0 AS clicks, 2_147_483_648 AS users"),
+        ("skips", "count", "SELECT 0 AS q, 0 AS clicked, 1 AS skipped, 2_147_483_648 AS count"),
+    ],
+)
+def test_counts_beyond_32_bits_are_refused_and_not_wrapped(tmp_path, table, column, sql):
+    with pytest.raises(CoclickError, match=rf"{table} \({column}\) are too large for 32 bits"):
+        ClickGraph.open(write(tmp_path, TABLES | {"pairs": PAIRS, table: sql}))
+
+
+def test_the_largest_count_of_32_bits(tmp_path):
+    pairs = "SELECT 0 AS q, 0 AS d, 2_147_483_647 AS impressions"
+    assert ClickGraph.open(write(tmp_path, TABLES | {"pairs": pairs})).pairs.impressions.tolist() == [
+        2**31 - 1
+    ]
 
 
 def test_days_and_their_positions(tmp_path):

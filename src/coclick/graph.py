@@ -202,7 +202,7 @@ class ClickGraph:
         queries, docs = (read_vocab(source, *column) for column in (("queries", "text"), ("docs", "name")))
         sizes = len(queries), len(docs)
         fields = source.manifest.get("texts", [])
-        texts = {name: read_strings(source, "docs", f"text_{name}") for name in fields}
+        texts = {name: read_strings(source, "docs", f"text_{name}") for name in sorted(fields)}
         pairs = read_pairs(source, *sizes)
         daily, skips = read_daily(source, pairs), read_skips(source, *sizes)
         return cls(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
 from coclick.manifest import DTYPES
-from coclick.sparse import Csr
+from coclick.sparse import Csr, check_count
 from coclick.store import Artefact
 from coclick.strings import Strings, Vocab
 
@@ -80,11 +80,11 @@ def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray
     """A column of numbers."""
     if dtype not in DTYPES:
         raise ArtefactError(f"there is no type {dtype!r}", where=str(source.path))
-    if table in _SORTED_BY:
-        return columns(source, table, f"{_column(source, column)} AS value")["value"].astype(dtype)
-    found = columns(source, table, f"id, {_column(source, column)} AS value")
-    _check_ids(source, table, found["id"])
-    return found["value"].astype(dtype)
+    key = "" if table in _SORTED_BY else "id, "
+    found = columns(source, table, f"{key}{_column(source, column)} AS value")
+    if key:
+        _check_ids(source, table, found["id"])
+    return (_int32(source, table, found, "value") if dtype == "<i4" else found)["value"].astype(dtype)
 
 
 def read_pointers(source: Artefact, table: str, column: str, rows: int) -> NDArray[np.int64]:
@@ -99,7 +99,7 @@ def read_grams(source: Artefact, table: str) -> NDArray[np.int32]:
     """Rows of symbols (g1, g2, g3), padded by −1."""
     found = columns(source, table, "id, g1, g2, g3")
     _check_ids(source, table, found["id"])
-    return np.stack([found[name] for name in ("g1", "g2", "g3")], axis=1).astype(np.int32)
+    return np.stack(list(_int32(source, table, found, "g1", "g2", "g3").values()), axis=1)
 
 
 def read_csr(source: Artefact, table: str, rows: int, width: int) -> Csr:
@@ -108,7 +108,8 @@ def read_csr(source: Artefact, table: str, rows: int, width: int) -> Csr:
     _check_ids(source, table, sizes["id"])
     flat = columns(source, table, 'unnest("columns") AS terms, unnest("values") AS weights')
     indptr = np.concatenate([[0], np.cumsum(sizes["terms"])]).astype(np.int64)
-    matrix = Csr(indptr, flat["terms"].astype(np.int32), flat["weights"].astype(np.float32), width)
+    terms = _int32(source, table, flat, "terms")["terms"]
+    matrix = Csr(indptr, terms, flat["weights"].astype(np.float32), width)
     if matrix.rows != rows or not np.array_equal(sizes["terms"], sizes["weights"]):
         raise _damaged(source, table)
     return matrix.checked(f"the rows of {table!r}")
@@ -126,7 +127,7 @@ def read_pairs(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
         return {}
     found = columns(source, "pairs", "*")
     rows = _by_query(source, "pairs", found, queries, docs, np.ones(len(found["q"]), np.float32))
-    counts = {name: values.astype(np.int32) for name, values in found.items() if name not in ("q", "d")}
+    counts = _int32(source, "pairs", found, *(name for name in found if name not in ("q", "d")))
     return {"indptr": rows.indptr, "docs": rows.indices, **counts}
 
 
@@ -141,12 +142,12 @@ def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, An
     daily: dict[str, Any] = dict.fromkeys(_OF_DAYS)
     daily["indptr"] = _days_of_pairs(source, found["q"], found["d"], pairs)
     daily["clicks"] = found["clicks"].astype(np.float32)
-    daily |= {name: found[name].astype(np.int32) for name in ("day", *counts)}
+    daily |= _int32(source, "daily", found, "day", *counts)
     if "positions" in told:
         sizes = columns(source, "daily", "len(positions) AS size")["size"]
         flat = columns(source, "daily", "unnest(positions, recursive := true)")
         daily["position_indptr"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        daily |= {name: flat[name].astype(np.int32) for name in ("position", "shown")}
+        daily |= _int32(source, "daily", flat, "position", "shown")
     return daily
 
 
@@ -171,8 +172,7 @@ def read_skips(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
     for side in ("clicked", "skipped"):
         ends = {"q": found["q"], "d": found[side]}
         rows = _by_query(source, "skips", ends, queries, docs, np.ones(len(found["q"]), np.float32))
-    counts = {name: found[name].astype(np.int32) for name in ("clicked", "skipped", "count")}
-    return {"indptr": rows.indptr, **counts}
+    return {"indptr": rows.indptr, **_int32(source, "skips", found, "clicked", "skipped", "count")}
 
 
 def read_variants(source: Artefact) -> list[tuple[int, str, int]]:
@@ -203,6 +203,16 @@ def _by_query(
         raise _damaged(source, table)
     indptr = np.searchsorted(query, np.arange(rows + 1)).astype(np.int64)
     return Csr(indptr, doc.astype(np.int32), data, width)
+
+
+def _int32(source: Artefact, table: str, found: dict[str, NDArray[Any]], *names: str) -> dict[str, Any]:
+    """Columns of whole numbers in the 32 bits that a graph or model has for each."""
+    for name in names:
+        values = found[name]
+        if values.dtype.kind not in "iu" or values.min(initial=0) < np.iinfo(np.int32).min:
+            raise _damaged(source, table)
+        check_count(int(values.max(initial=0)), table, name, str(source.path))
+    return {name: found[name].astype(np.int32) for name in names}
 
 
 def _column(source: Artefact, name: str) -> str:

@@ -17,7 +17,7 @@ from coclick.manifest import a_kind
 from coclick.model import Model, model_class
 from coclick.state import read_value, write_value
 from coclick.store import Artefact, ArtefactWriter, writing
-from coclick.views import titles
+from coclick.views import short_field
 
 _NOT_STATE = ("graph_", "figures_", "artefact_")
 
@@ -25,8 +25,8 @@ _NOT_STATE = ("graph_", "figures_", "artefact_")
 def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
     """Write a trained model; what the graph has on disk already is linked."""
     graph = model.trained_on
-    short = titles(graph.texts)  # what explanations read: the title or, without titles, the first field
-    texts = {name: text for name, text in graph.texts.items() if text is short}
+    short = short_field(graph.texts)  # what explanations read
+    texts = {} if short is None else {short: graph.texts[short]}
     carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
     origins = [origin for origin in (graph.artefact, model.artefact_) if origin]
     with writing(path, force=force or replaces is not None, origins=origins) as out:

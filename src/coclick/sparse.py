@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError, damaged
+from coclick.errors import ArtefactError, CoclickError, damaged
 from coclick.store import Artefact, ArtefactWriter
 
 if TYPE_CHECKING:  # importing it takes as long as a search: only what needs it pays for it
@@ -216,6 +216,12 @@ def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
         (otherwise, np.arange(len(others), dtype=np.int32), others),
     ]
     return _gather(parts, len(condition))
+
+
+def check_count(largest: int, table: str, column: str, where: str | None = None) -> None:
+    """Counts have 32 bits: those of a column with a larger one are refused, not wrapped."""
+    if largest > np.iinfo(np.int32).max:
+        raise CoclickError(f"the counts in {table} ({column}) are too large for 32 bits", where=where)
 
 
 def _gather(parts: Sequence[tuple[Csr, NDArray[np.int32], NDArray[Any]]], count: int) -> Csr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +84,16 @@ def document_texts(texts: Mapping[str, Strings], fields: str) -> Iterator[str]:
     return joined_fields(texts, choose_fields(texts, fields))
 
 
+def short_field(names: Iterable[str]) -> str | None:
+    """The field that stands for a document in few words: its title or, where there are none, the first by
+    name, so that the order of the columns in a file does not matter."""
+    return min(names, key=lambda name: (name != "title", name), default=None)
+
+
 def titles(texts: Mapping[str, Strings]) -> Strings | None:
-    """What stands for a document in few words: its title or, where there are none, its first field."""
-    return texts.get("title") or next(iter(texts.values()), None)
+    """What stands for each document in few words."""
+    name = short_field(texts)
+    return None if name is None else texts[name]
 
 
 def joined_fields(texts: Mapping[str, Strings], fields: list[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coclick import ClickGraph, create, logs, open_model
-from coclick.errors import UserError
+from coclick.errors import CoclickError, UserError
 from spark.agreement import assert_same_graph, assert_same_model, assert_same_rejects
 from spark.conftest import FEW_PARTS, PARTS, assert_little_reached_the_driver, read_log, start_session
 from spark.same_as_local import SameAsLocal
@@ -118,14 +118,14 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     frame = spark.createDataFrame(rows, "query string, doc string, clicks double, impressions int")
     frame.coalesce(1).write.parquet(str(tmp_path / "log"))
     texts = [
-        ("d1", "Red shoes"),
-        ("d2", "Shoes in red and blue"),
-        ("d4", "Blue shoes"),
-        ("d1", "Very red shoes"),
-        (None, "Nobody's shoes"),
-        ("d5", None),
+        ("d1", "Made of leather", "Red shoes"),
+        ("d2", "Made of wood", "Shoes in red and blue"),
+        ("d4", "Made of leather", "Blue shoes"),
+        ("d1", "Made of leather", "Very red shoes"),
+        (None, "", "Nobody's shoes"),
+        ("d5", "Made of felt", None),
     ]
-    docs = spark.createDataFrame(texts, "id string, title string").coalesce(1)
+    docs = spark.createDataFrame(texts, "id string, summary string, body string").coalesce(1)
     docs.write.parquet(str(tmp_path / "docs"))
     there = coclick.spark.build(spark, frame, docs, str(tmp_path / "there"), min_clicks=2)
     log = [tmp_path / "log" / "*.parquet"]
@@ -141,7 +141,24 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
     spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes of all kinds than parts
     coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=5)
-    assert_same_model(open_model(tmp_path / "model"), create(spec).fit(here))
+    trained = open_model(tmp_path / "model")
+    assert_same_model(trained, create(spec).fit(here))
+    assert list(trained.graph_.texts) == ["body"]  # without titles the first field by name, not by place
+
+
+def test_counts_beyond_32_bits_are_refused_as_on_one_machine(spark, tmp_path):
+    import coclick.spark
+
+    rows = [("red shoes", "d1", 2, 2_000_000_000), ("Red shoes", "d1", 1, 1_000_000_000)]
+    frame = spark.createDataFrame(rows, "query string, doc string, clicks int, impressions long")
+    frame.coalesce(1).write.parquet(str(tmp_path / "log"))
+    for build in (
+        lambda: coclick.spark.build(spark, frame, None, str(tmp_path / "there")),
+        lambda: logs.build([tmp_path / "log" / "*.parquet"], None, tmp_path / "here"),
+    ):
+        with pytest.raises(CoclickError, match=r"pairs \(impressions\) are too large for 32 bits"):
+            build()
+    assert not list((tmp_path / "there").iterdir())
 
 
 def test_a_head_query_is_no_heavy_task(spark, tmp_path):

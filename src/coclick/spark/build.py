@@ -27,6 +27,7 @@ from coclick.spark.numbering import numbered
 from coclick.spark.rows import Rows, by_reason, write_rejects
 from coclick.spark.storage import Output, output
 from coclick.spark.typed import described
+from coclick.sparse import check_count
 
 
 def build(
@@ -153,11 +154,12 @@ class _Build:
         edges = self.edges.withColumn("clicks", F.col("clicks").cast("float"))
         out.table("edges", _numbers(edges, queries, numbers))
         if self.pairs is not None:
-            out.table("pairs", _numbers(used, queries, numbers))
+            _check_counts("pairs", out.table("pairs", _numbers(used, queries, numbers)))  # no day has more
         if "daily" in self.history:
             out.table("daily", _numbers(self.history["daily"], queries, numbers))
         if "skips" in self.history:
-            out.table("skips", _numbers(self.history["skips"], queries, numbers, ("clicked", "skipped")))
+            skips = _numbers(self.history["skips"], queries, numbers, ("clicked", "skipped"))
+            _check_counts("skips", out.table("skips", skips))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.figures["merged_spellings"] = out.table("variants", spellings).count()
         if fields:
@@ -189,6 +191,13 @@ class _Build:
         return UserError(
             f"{what}, {sum(rejected.values()):,} rejected; commonest reason: {reason} ({count:,})"
         )
+
+
+def _check_counts(name: str, table: DataFrame) -> None:
+    """A graph that the local engine would refuse to build, it could not open either."""
+    largest = table.agg(*(F.max(column) for column in table.columns)).collect()[0]
+    for column, value in zip(table.columns, largest, strict=True):
+        check_count(value or 0, name, column)
 
 
 def _numbers(

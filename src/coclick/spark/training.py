@@ -14,6 +14,7 @@ from coclick.spark.engine import default_heavy, default_parts
 from coclick.spark.graph import SparkGraph
 from coclick.spark.storage import Output, output
 from coclick.spec import check, parameters_of
+from coclick.views import short_field
 
 # Model → the module whose `learn` runs it. The operator of `pls` and the rounds of `bltm` are products with
 # the same matrices, so they will be steps, too: `docs/spark.md` says how.
@@ -68,7 +69,7 @@ def train(
 
 def _carry(graph: SparkGraph, out: Output) -> list[str]:
     """What a model needs of its graph, so that its directory can be moved: returns the fields of texts."""
-    short = "title" if "title" in graph.texts else next(iter(graph.texts), None)
+    short = short_field(graph.texts)
     fields = [short] if short else []
     out.table("queries", graph.table("queries"))
     out.table("docs", graph.table("docs").select("id", "name", *(F.col(f"text_{name}") for name in fields)))

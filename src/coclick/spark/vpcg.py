@@ -20,7 +20,7 @@ from coclick.spark.units import Lesson, Units, write_units
 from coclick.spark.vectors import rows_of
 from coclick.spark.words import BLOCK, Rows, Vocabulary, count_words, in_parts, token_blocks
 from coclick.text import Analyzer
-from coclick.views import choose_fields, count_terms, unit_rows
+from coclick.views import choose_fields, count_terms, short_field, unit_rows
 
 
 def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
@@ -134,8 +134,8 @@ def start_texts(model: VPCG, graph: SparkGraph) -> DataFrame:
 
 
 def short_texts(graph: SparkGraph) -> DataFrame | None:
-    """What stands for a document in few words (id, text): its title, or its first field."""
-    name = "title" if "title" in graph.texts else next(iter(graph.texts), None)
+    """What stands for a document in few words (id, text)."""
+    name = short_field(graph.texts)
     return graph.table("docs").select("id", F.col(f"text_{name}").alias("text")) if name else None
 
 
