@@ -269,6 +269,15 @@ def test_positions_from_zero_are_counted_from_one(tmp_path):
     assert graph.skips.count.tolist() == [1]
 
 
+def test_the_largest_positions(tmp_path):
+    places = [0, 10**9, 2**31 - 1]  # the last one would be 2³¹, counted from one
+    events = [event(0, "u", "q", doc, "click", place) for doc, place in zip("ABC", places, strict=True)]
+    events.append(event(0, "u", "q", "A"))
+    graph = build([write_events(tmp_path / "events.csv", events)], None, tmp_path / "graph")
+    assert graph.daily.position.tolist() == [1, 10**9 + 1]
+    assert graph.figures["rejected"] == {"position is too large": 1}
+
+
 def test_vocabularies_stand_in_the_order_of_their_bytes(tmp_path):
     queries = ["z", "a", "ab", "é", "zebra", "日本", "😀", "a b", "ａ!", "ß", "\u00e9clair"]
     path = tmp_path / "log.ndjson"
