@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 
 import duckdb
 import pytest
@@ -84,6 +85,46 @@ def test_csv_records_of_several_lines(tmp_path, log):
     assert texts(graph)["D2"]["title"] == 'Hat "two\n\nlines"'
     found = duckdb.execute(f"SELECT line, field, reason FROM '{tmp_path}/graph/rejects.parquet'").fetchall()
     assert found == [(7, "doc", "is a duplicate"), (8, "doc", "is missing")]
+
+
+def test_wrong_csv_records_of_several_lines(tmp_path, log):
+    long, longer = "я" * 1_500_000, "я" * 4_000_000  # 3 and 8 million bytes
+    records = [
+        ("doc,title", None),
+        (f'D1,"Red\nshoe\n{long}"', None),
+        ("D2,Hat", None),
+        (f'D3,"{longer}\nend"', "the line is too long"),
+        ("D4," + "x" * 8_000_001, "the line is too long"),
+        (b'D5,"caf\xe9\nau lait"', "not valid UTF-8"),
+        (b"D6,\xff", "not valid UTF-8"),
+        ("D7,one,two", "wrong number of columns"),
+        ("D8", None),
+        ("D2,again", "doc is a duplicate"),
+        ("D9,Tie", None),
+    ]
+    lines, expected, path = b"", [], tmp_path / "docs.csv"
+    for record, reason in records:
+        if reason:
+            expected.append((str(path), lines.count(b"\n") + 1, reason))
+        lines += (record if isinstance(record, bytes) else record.encode()) + b"\n"
+    path.write_bytes(lines)
+    graph = build([log], path, tmp_path / "graph")
+    titles = {doc: text["title"] for doc, text in texts(graph).items()}
+    assert titles == {"D1": f"Red\nshoe\n{long}", "D2": "Hat", "D8": "", "D9": "Tie"}
+    assert graph.figures["docs_rejected"] == Counter(reason for *_, reason in expected)
+    found = duckdb.execute(f"""
+        SELECT file, line, trim(field || ' ' || reason), raw
+        FROM '{tmp_path}/graph/rejects.parquet'""").fetchall()
+    assert [row[:3] for row in found] == expected
+    assert [row[3][:5] for row in found] == ["D3,яя", "", "D5,ca", "D6,?", "D7,on", "D2,ag"]
+
+
+def test_a_csv_quote_that_is_never_closed(tmp_path, log):
+    path = tmp_path / "docs.csv"
+    path.write_text('doc,title\nD1,Shoe\nD2,"Hat\n' + "D3,Tie\n" * 1_200_000)
+    with pytest.raises(UserError, match="the CSV cannot be read") as caught:
+        build([log], path, tmp_path / "graph")
+    assert f"{path}, line 3" in str(caught.value)
 
 
 def test_the_first_of_duplicates_counts(tmp_path, log):

@@ -5,8 +5,9 @@ import gzip
 import duckdb
 import pytest
 
-from coclick.errors import UserError
+from coclick.errors import CoclickError, UserError
 from coclick.logs import build
+from coclick.logs.workspace import Workspace, parse_memory
 
 LOG = "query\tdoc\tclicks\nshoe\tD1\t3\nhat\tD2\t1\n"
 
@@ -143,6 +144,15 @@ def test_actions_that_the_log_does_not_have(tmp_path):
         build([path], None, tmp_path / "graph2")
     message = str(caught.value)
     assert "no click in the log: 2 rows were read" in message and "zoom" in message
+
+
+def test_what_nobody_foresaw_is_no_traceback(tmp_path):
+    with (
+        pytest.raises(CoclickError, match=r"DuckDB failed: .*out of range") as caught,
+        Workspace(tmp_path / "work", parse_memory("1GB"), 1) as work,
+    ):
+        work.run("SELECT (2147483647 + i)::INTEGER FROM range(1, 2) t(i)")
+    assert caught.value.exit_code == 1 and not list(tmp_path.iterdir())
 
 
 def test_little_memory_is_enough_for_a_small_log(tmp_path, log):

@@ -4,6 +4,7 @@ import csv
 import datetime as dt
 import json
 import random
+from collections import Counter
 
 import duckdb
 import numpy as np
@@ -181,8 +182,13 @@ def test_order_of_rows_and_files_does_not_matter(tmp_path):
 
 
 def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
-    path = write_events(tmp_path / "log.csv", random_events(2000, 3))
-    whole = build([path], None, tmp_path / "whole")
+    events = write_events(tmp_path / "events.csv", random_events(2000, 3))
+    pairs = tmp_path / "pairs.csv"
+    counted = Counter((e["query"], e["doc"]) for e in random_events(1000, 4))
+    rows = [f"{query},{doc},{number},{number + 1}\n" for (query, doc), number in counted.items()]
+    pairs.write_text("query,doc,clicks,impressions\n" + "".join(rows))
+    cases = [(events, 1), (events, 4), (pairs, 1), (pairs, 9)]  # the thresholds leave blocks without a query
+    whole = [build([path], None, tmp_path / "whole", min_clicks=n, force=True).digest for path, n in cases]
     import coclick.logs.arrays as arrays
     from coclick.logs.workspace import Workspace
 
@@ -194,7 +200,8 @@ def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Workspace, "__enter__", few_rows)
     monkeypatch.setattr(arrays, "_BYTES_AT_ONCE", 200)
-    assert build([path], None, tmp_path / "blocks").digest == whole.digest
+    blocks = [build([path], None, tmp_path / "blocks", min_clicks=n, force=True).digest for path, n in cases]
+    assert blocks == whole and len(set(whole)) == len(whole)
 
 
 def test_what_the_log_cannot_tell_is_left_out(tmp_path):
@@ -292,6 +299,15 @@ def test_positions_from_zero_are_counted_from_one(tmp_path):
     graph = build([write_events(tmp_path / "log.csv", events)], None, tmp_path / "graph")
     assert graph.daily.position.tolist() == [1, 2]
     assert graph.skips.count.tolist() == [1]
+
+
+def test_the_largest_positions(tmp_path):
+    places = [0, 10**9, 2**31 - 1]  # the last one would be 2³¹, counted from one
+    events = [event(0, "u", "q", doc, "click", place) for doc, place in zip("ABC", places, strict=True)]
+    events.append(event(0, "u", "q", "A"))
+    graph = build([write_events(tmp_path / "events.csv", events)], None, tmp_path / "graph")
+    assert graph.daily.position.tolist() == [1, 10**9 + 1]
+    assert graph.figures["rejected"] == {"position is too large": 1}
 
 
 def test_vocabularies_stand_in_the_order_of_their_bytes(tmp_path):

@@ -69,6 +69,9 @@ def test_every_wrong_row_of_an_event_log(tmp_path):
         (5, "first", "position", "is not a whole number from 0 up"),
         (5, "-1", "position", "is not a whole number from 0 up"),
         (5, "1.5", "position", "is not a whole number from 0 up"),
+        (5, "nan", "position", "is not a whole number from 0 up"),
+        (5, "1000000001", "position", "is too large"),
+        (5, "99999999999999999999", "position", "is too large"),
     ]
     rows = [good]
     for place, value, *_ in wrong:

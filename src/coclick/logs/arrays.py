@@ -97,7 +97,7 @@ def _write_csr(
             block = work.arrays(
                 f"SELECT {row} AS r, {column} AS c, clicks FROM {table} WHERE r >= {first} AND r < {last}"
             )
-            counts += np.bincount(rows.new[block["r"]], minlength=rows.size)
+            add_counts(counts, rows.new[block["r"]])
             append_indices(columns.new[block["c"]])
             append_data(block["clicks"])
     out.array(f"{name}.indptr", pointers(counts))
@@ -114,7 +114,7 @@ def write_pair_counts(
                 f"SELECT q, d, {', '.join(names)} FROM pair WHERE q >= {first} AND q < {last}"
             )
             kept = queries.new[block["q"]] >= 0
-            counts += np.bincount(queries.new[block["q"][kept]], minlength=queries.size)
+            add_counts(counts, queries.new[block["q"][kept]])
             pairs.append("docs", docs.new[block["d"][kept]])
             for name in names:
                 pairs.append(name, block[name][kept])
@@ -128,7 +128,7 @@ def write_skips(work: Workspace, out: ArtefactWriter, queries: Numbering, docs: 
         for first, last in work.ranges("skip"):
             block = work.arrays(f"SELECT q, clicked, skipped, n FROM skip WHERE q >= {first} AND q < {last}")
             kept = queries.new[block["q"]] >= 0
-            counts += np.bincount(queries.new[block["q"][kept]], minlength=queries.size)
+            add_counts(counts, queries.new[block["q"][kept]])
             skips.append("clicked", docs.new[block["clicked"][kept]])
             skips.append("skipped", docs.new[block["skipped"][kept]])
             skips.append("count", block["n"][kept])
@@ -159,6 +159,12 @@ class Streams:
         if column not in self._types and len(values) and int(values.max()) > np.iinfo(np.int32).max:
             raise CoclickError(f"the counts in {self._table} ({column}) are too large for 32 bits")
         self._append[column](values)
+
+
+def add_counts(counts: Ints, rows: NDArray[np.integer[Any]]) -> None:
+    """Count the ascending rows of a block, touching no more than their span: blocks are many."""
+    if len(rows):
+        counts[rows[0] : rows[-1] + 1] += np.bincount(rows - rows[0])
 
 
 def pointers(counts: Ints) -> Ints:

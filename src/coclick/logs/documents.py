@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
+from typing import Any
 
 from coclick.errors import UserError
 from coclick.kernels.threads import threads as all_threads
@@ -24,7 +25,7 @@ from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
 MISSING, DUPLICATE = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
 _HEADERLESS = ("doc", "title", "body")
-_LONGEST_CELL = 8_000_000
+_LONGEST_SHOWN = 10_000  # characters of a rejected record
 
 
 def read_documents(work: Workspace, path: Path) -> list[str]:
@@ -154,41 +155,74 @@ def _parquet(file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Colum
 
 def _text(work: Workspace, file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Column]]:
     """Rows may be shorter than the first one: what is missing is empty."""
-    if file.kind == "csv" and scans.quotes_broken(work, file):
-        file = replace(file, path=_one_line_a_record(work, file), kind="ndjson", gzipped=False, header=False)
-        keys = [f"$[{index + 1}]" for index in range(len(file.columns))]
-        numbered = (
-            f"SELECT json_extract_string(raw, '$[0]')::BIGINT AS line, raw FROM ({scans.lines([file])})"
-        )
-    else:
-        work.value(f"SELECT count(raw) FROM ({scans.lines([file])})")  # finds the lines that are no text
-        keys = [scans.json_path(key) for key in file.columns]
-        numbered = scans.numbered_lines(file)
+    work.value(f"SELECT count(raw) FROM ({scans.lines([file])})")  # finds the lines that are no text
     scans.save_unreadable(work)
-    work.run("INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable")
-    source = scans.cells(file, numbered, keys)
-    source = f"""
-        SELECT * REPLACE
-            (CASE WHEN cell IS NULL OR len(cell) > {len(file.columns)} THEN problem END AS problem)
-        FROM ({source})"""
+    if file.kind == "csv" and scans.quotes_broken(work, file):
+        work.run("DELETE FROM unreadable")  # they are parts of records, which are judged as wholes
+        source = _records(work, file)
+    else:
+        work.run("INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable")
+        keys = [scans.json_path(key) for key in file.columns]
+        source = f"""
+            SELECT * REPLACE
+                (CASE WHEN cell IS NULL OR len(cell) > {len(file.columns)} THEN problem END AS problem)
+            FROM ({scans.cells(file, scans.numbered_lines(file), keys)})"""
     columns = {name: Column(f"cell[{index + 1}]") for index, name in names.items()}
     columns["doc"] = Column(f"trim({columns['doc'].sql})")
     return source, columns
 
 
-def _one_line_a_record(work: Workspace, file: LogFile) -> Path:
-    """A CSV file whose records run over several lines, as JSON arrays [line, cells …]."""
-    target = work.file("ndjson")
-    csv.field_size_limit(_LONGEST_CELL)
-    with open_bytes(file.path, file.gzipped) as stream, target.open("w", encoding="utf-8") as out:
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+def _records(work: Workspace, file: LogFile) -> str:
+    """Relation (line, cell, problem, raw) of a CSV file whose records run over several lines."""
+    staged = replace(file, path=work.file("ndjson"), gzipped=False, header=False)
+    with staged.path.open("wb") as out:
+        out.writelines(_one_line_a_record(file))
+    return f"""
+        SELECT *, array_to_string(cell, {literal(file.delimiter)}) AS raw
+        FROM (SELECT json_extract_string(raw, '$[0]')::BIGINT AS line,
+                json_extract_string(raw, '$[1]') AS problem, json_extract_string(raw, '$[2][*]') AS cell
+            FROM ({scans.lines([staged])}))"""
+
+
+def _one_line_a_record(file: LogFile) -> Iterator[bytes]:
+    """Records as JSON: [the line on which it begins, what is wrong with it or null, [cells …]]."""
+    csv.field_size_limit(scans.LONGEST_LINE)
+    with open_bytes(file.path, file.gzipped) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         records = csv.reader(text, delimiter=file.delimiter)
         line = 1
-        try:
-            for record in records:
+        while True:
+            try:
+                record = next(records)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                if records.line_num > line:  # a quote that is never closed? the rest is not to be trusted
+                    where = f"{file.path}, line {line}"
+                    raise UserError(f"the CSV cannot be read: {error}", where=where) from None
+                yield _wrong(line, scans.TOO_LONG)
+            else:
                 if record and (line > 1 or not file.header):
-                    out.write(json.dumps([line, *record]) + "\n")
-                line = records.line_num + 1
-        except csv.Error as error:
-            raise UserError(f"the CSV cannot be read: {error}", where=f"{file.path}, line {line}") from None
-    return target
+                    yield _judged(file, line, record)
+            line = records.line_num + 1
+
+
+def _judged(file: LogFile, line: int, record: list[str]) -> bytes:
+    """A record, or what is wrong with it. Bytes that are not UTF-8 stand in it as surrogates."""
+    try:
+        staged = _json_line([line, None, record])
+    except UnicodeEncodeError:
+        return _wrong(line, scans.NOT_UTF8, file.delimiter.join(record))
+    if len(record) > len(file.columns):
+        return _wrong(line, scans.WRONG_COLUMNS, file.delimiter.join(record))
+    if len(staged) > scans.LONGEST_LINE:
+        return _wrong(line, scans.TOO_LONG, file.delimiter.join(record))
+    return staged
+
+
+def _wrong(line: int, reason: str, text: str = "") -> bytes:
+    return _json_line([line, f"|{reason}", [text[:_LONGEST_SHOWN].encode(errors="replace").decode()]])
+
+
+def _json_line(values: list[Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=False).encode() + b"\n"

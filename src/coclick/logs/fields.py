@@ -14,6 +14,7 @@ from coclick.logs.rules import MICRO
 
 BLANK = "query|is blank once normalised"  # found only after a row has its fields
 _MOST = 10**12
+_LAST_POSITION = 10**9  # int32 has room for one more, where a log counts from 0
 _YEAR_2200 = 7_258_118_400_000_000  # in microseconds
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*")
 _TIME = re.compile(r"TIMESTAMP.*|DATE")
@@ -126,9 +127,11 @@ def event_fields(column: Mapping[str, Column]) -> str:
         checks.append(f"WHEN ts NOT BETWEEN 0 AND {_YEAR_2200} THEN 'timestamp|is not between 1970 and 2200'")
     if "position" in column:
         fields.append(f"TRY_CAST({column['position'].sql} AS INTEGER) AS position")
+        given = column["position"].number()
+        checks.append(f"WHEN isfinite({given}) AND {given} > {_LAST_POSITION} THEN 'position|is too large'")
         checks.append(
             f"""WHEN NOT ({column["position"].missing})
-                AND (position IS NULL OR position < 0 OR position <> {column["position"].number()})
+                AND (position IS NULL OR position < 0 OR position <> {given})
                 THEN 'position|is not a whole number from 0 up'"""
         )
     return ", ".join([*fields, f"CASE {' '.join(checks)} END AS bad"])

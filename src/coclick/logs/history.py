@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.logs.arrays import Ints, Numbering, Streams, pointers
+from coclick.logs.arrays import Ints, Numbering, Streams, add_counts, pointers
 from coclick.logs.events import Known
 from coclick.logs.workspace import Workspace
 from coclick.store import ArtefactWriter
@@ -81,7 +81,7 @@ def _appender(pairs: Streams, daily: Streams, per_query: Ints) -> Callable[[_Blo
     before = {"rows": 0, "positions": 0}
 
     def append(block: _Block) -> None:
-        per_query[block.query[0] : block.query[-1] + 1] += np.bincount(block.query - block.query[0])
+        add_counts(per_query, block.query)
         shown = block.by_pair(block.impressions)
         pairs.append("docs", block.doc)
         pairs.append("impressions", shown)

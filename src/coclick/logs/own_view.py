@@ -17,7 +17,7 @@ import numpy as np
 from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.threads import threads as all_threads
-from coclick.logs.arrays import Numbering, pointers, write_strings
+from coclick.logs.arrays import Numbering, add_counts, pointers, write_strings
 from coclick.logs.files import LogFile, blame, expand, look, with_header
 from coclick.logs.names import VIEW_COLUMNS, resolve
 from coclick.logs.pipeline import REJECTS
@@ -215,7 +215,7 @@ class _Side:
             for first, last in work.ranges("entry", "r"):
                 block = work.arrays(f"SELECT r, c, value FROM entry WHERE r >= {first} AND r < {last}")
                 new = np.flatnonzero(np.diff(block["r"].astype(np.int64) * width + block["c"], prepend=-1))
-                counts += np.bincount(block["r"][new], minlength=len(counts))
+                add_counts(counts, block["r"][new])
                 append_indices(block["c"][new])
                 append_data(np.add.reduceat(block["value"], new))
         out.array(f"{name}.indptr", pointers(counts))

@@ -12,9 +12,10 @@ from coclick.logs.files import LogFile
 from coclick.logs.workspace import Workspace, literal, paths_sql
 
 _NO_DELIMITER = "chr(1) || chr(2) || chr(3) || chr(4)"
-_LONGEST_LINE = 8_000_000
+LONGEST_LINE = 8_000_000
+NOT_UTF8, TOO_LONG, WRONG_COLUMNS = "not valid UTF-8", "the line is too long", "wrong number of columns"
 _BUFFER = 32_000_000
-_REASONS = {"INVALID ENCODING": "not valid UTF-8", "LINE SIZE OVER MAXIMUM": "the line is too long"}
+_REASONS = {"INVALID ENCODING": NOT_UTF8, "LINE SIZE OVER MAXIMUM": TOO_LONG}
 
 
 def lines(files: Sequence[LogFile]) -> str:
@@ -44,7 +45,7 @@ def _reader(files: Sequence[LogFile], on_error: str) -> str:
     compression = "gzip" if files[0].gzipped else "none"
     return f"""read_csv({paths_sql([file.path for file in files])}, columns = {{'line': 'VARCHAR'}},
         auto_detect = false, delim = {_NO_DELIMITER}, quote = '', escape = '', header = false,
-        skip = {int(files[0].header)}, strict_mode = false, max_line_size = {_LONGEST_LINE},
+        skip = {int(files[0].header)}, strict_mode = false, max_line_size = {LONGEST_LINE},
         buffer_size = {_BUFFER}, compression = '{compression}', {on_error})"""
 
 
@@ -85,7 +86,7 @@ def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
                 f"CASE WHEN part IS NULL THEN {cut} {_UNQUOTED} END",
             )
         problem = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
-            WHEN len(cell) <> {len(file.columns)} THEN '|wrong number of columns' END"""
+            WHEN len(cell) <> {len(file.columns)} THEN '|{WRONG_COLUMNS}' END"""
     return f"SELECT *, {problem} AS problem FROM (SELECT *, {cut} AS cell FROM ({lines}))"
 
 
@@ -106,8 +107,16 @@ _UNQUOTED = """
 
 
 def quotes_broken(work: Workspace, file: LogFile) -> bool:
-    """Whether some line of a CSV file cannot be cut: a record of several lines, or a stray quote."""
-    return bool(work.value(f"SELECT count(*) FROM ({cells(file, lines([file]))}) WHERE cell IS NULL"))
+    """Whether some line of a CSV file cannot be cut: a record of several lines, or a stray quote.
+
+    Needs `save_unreadable` to have run: what is no text may be part of a record, too.
+    """
+    read = f"SELECT line AS raw FROM {_reader([file], 'ignore_errors = true')}"
+    return bool(
+        work.value(f"""
+            SELECT (SELECT count(*) FROM ({cells(file, read)}) WHERE cell IS NULL) +
+                (SELECT count(*) FROM unreadable WHERE file = {literal(file.path)} AND contains(raw, '"'))""")
+    )
 
 
 def json_path(key: str) -> str:

@@ -77,6 +77,8 @@ class Workspace:
     ) -> None:
         self._connection.close()
         self._clear()
+        if isinstance(error, duckdb.Error):  # nobody knew what it means
+            raise CoclickError(f"DuckDB failed: {error}", hint="nothing was changed; report it") from error
 
     def _clear(self) -> None:
         self._pool.shutdown()
