@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.sparse import Csr
 from coclick.strings import Strings, columns_of
+from coclick.views import short_field
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Arrivals:
 
     @classmethod
     def of(cls, docs: Mapping[str, str | Mapping[str, str]], graph: ClickGraph) -> Arrivals:
-        """From titles or fields by id, none of which may be known."""
+        """From fields by id, or from titles (or what the graph has instead); none of them may be known."""
         names = list(docs)
         known = graph.docs.lookup(names) >= 0
         if known.any():
@@ -32,18 +33,20 @@ class Arrivals:
                 f"{count:,} of {len(names):,} documents are in the model already, such as {example!r}",
                 hint="train again to change documents that are known",
             )
-        texts = columns_of(list(docs.values()))
-        return cls(names, texts, _with_docs(graph, names, texts))
+        short = short_field(graph.texts)
+        texts = columns_of(list(docs.values()), short)
+        return cls(names, texts, _with_docs(graph, names, texts, {short, *graph.texts}))
 
 
-def _with_docs(graph: ClickGraph, names: list[str], texts: Mapping[str, Strings]) -> ClickGraph:
+def _with_docs(
+    graph: ClickGraph, names: list[str], texts: Mapping[str, Strings], fields: Iterable[str]
+) -> ClickGraph:
     """The same graph with more documents, none of them clicked."""
     clicks = Csr(
         graph.clicks.indptr, graph.clicks.indices, graph.clicks.data, graph.clicks.columns + len(names)
     )
     blank, old_blank = (Strings.from_list([""] * count) for count in (len(names), len(graph.docs)))
     columns = {
-        name: graph.texts.get(name, old_blank).concatenate(texts.get(name, blank))
-        for name in {"title", *graph.texts}
+        name: graph.texts.get(name, old_blank).concatenate(texts.get(name, blank)) for name in sorted(fields)
     }
     return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, figures=graph.figures)

@@ -19,13 +19,11 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrivals import Arrivals
-from coclick.bounds import check_bounds
 from coclick.errors import UserError
 from coclick.explanation import Explanation, Part
 from coclick.graph import ClickGraph
@@ -103,7 +101,7 @@ class LikelihoodModel(_Parameters):
         """What P_model(t|d) is made of, the most first."""
         raise NotImplementedError  # abstract
 
-    def arrive(self, counts: Csr) -> None:
+    def take_in(self, counts: Csr) -> None:
         """Documents came, whose words are counted: a model that knows more of documents learns it here."""
 
     def meet(self, counts: Csr) -> None:
@@ -189,19 +187,12 @@ class LikelihoodModel(_Parameters):
         adding = sorted((part for part in parts if part.value), key=lambda part: -part.value)
         return Explanation(query, doc, float(self.score_rows(text, row)[0]), adding)
 
-    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
-        """New documents have language models of their own; nothing is learned again."""
-        if self.artefact_:
-            check_bounds(vars(self), self.artefact_)
-        new = Arrivals.of(docs, self.trained_on)
-        counts = self._count_docs(new.texts)
-        larger = copy.copy(self)
-        larger.graph_ = new.graph
-        larger.doc_words_ = stack(self.doc_words_, _language_models(counts))
-        larger.word_docs_ = larger.doc_words_.transpose()
-        larger.arrive(counts)
-        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
-        return larger
+    def arrive(self, texts: Mapping[str, Strings]) -> None:
+        """New documents have language models of their own."""
+        counts = self._count_docs(texts)
+        self.doc_words_ = stack(self.doc_words_, _language_models(counts))
+        self.word_docs_ = self.doc_words_.transpose()
+        self.take_in(counts)
 
     # -- inside ----------------------------------------------------------------------------------------
 

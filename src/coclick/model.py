@@ -7,6 +7,7 @@ can do; asked for what it cannot, it says so.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import math
 import pkgutil
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick import spec as specs
+from coclick.arrivals import Arrivals
 from coclick.bounds import check_bounds
 from coclick.errors import ArtefactError, NotFoundError, UserError
 from coclick.explanation import Explanation
@@ -27,6 +29,7 @@ from coclick.run import Run, top_rows
 from coclick.store import Artefact
 from coclick.strings import Strings, columns_of
 from coclick.text import normalise
+from coclick.views import short_field
 
 _REGISTRY: dict[str, type[Model]] = {}
 M = TypeVar("M", bound="Model")
@@ -84,6 +87,10 @@ class Model:
         """The scores of documents that are not in the graph, by their fields, for one normalised query."""
         self._cannot("score documents that it does not know", "can_add")
 
+    def arrive(self, texts: Mapping[str, Strings]) -> None:
+        """Take in the documents that have just come to the end of the graph, by their fields: for `add`."""
+        raise NotImplementedError  # abstract
+
     def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """The k best rows of each normalised query with their scores, padded; those of `allowed` only.
 
@@ -138,7 +145,7 @@ class Model:
         self.trained_on  # noqa: B018  an untrained model says that it is
         if not self.can_add:
             self._cannot("score documents that it does not know", "can_add")
-        return self.score_new(normalise(query), columns_of(docs))
+        return self.score_new(normalise(query), columns_of(docs, short_field(self.graph_.texts)))
 
     def confidence(self, query: str) -> float:
         """How much stands behind the scores for a normalised query, 0 … 1: all its evidence together.
@@ -177,8 +184,20 @@ class Model:
         self._cannot("explain its scores", "can_explain")
 
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
-        """A model that also knows these documents, by title or by fields. This one is left as it is."""
-        self._cannot("take documents after training", "can_add")
+        """A model that also knows these documents, by title or by fields; nothing is learned again.
+
+        This one is left as it is.
+        """
+        if not self.can_add:
+            self._cannot("take documents after training", "can_add")
+        if self.artefact_:
+            check_bounds(vars(self), self.artefact_)
+        new = Arrivals.of(docs, self.trained_on)
+        larger = copy.copy(self)
+        larger.graph_ = new.graph
+        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
+        larger.arrive(new.texts)
+        return larger
 
     def describe_topics(self, words: int = 10) -> list[dict[str, Any]]:
         """Each topic with its share and its likeliest words in queries and in titles, the largest first."""

@@ -11,18 +11,15 @@ scores count as nothing found. A subclass learns the maps.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.approximate import ApproximateIndex
-from coclick.arrivals import Arrivals
 from coclick.associations import Associations, effective_rank
-from coclick.bounds import check_bounds
 from coclick.dense import DenseIndex
 from coclick.explanation import Behind, Explanation, Part
 from coclick.feature_views import Sides, TextOptions
@@ -253,24 +250,15 @@ class ProjectionModel(_Parameters):
             left, right = (side / max(float(np.linalg.norm(side.sum(0))), 1e-30) for side in (left, right))
         return left @ right.T
 
-    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
-        """New documents get images from their texts; nothing is learned again."""
-        if not self.can_add:
-            self._cannot("take documents after training", "can_add")
-        if self.artefact_:
-            check_bounds(vars(self), self.artefact_)
-        new = Arrivals.of(docs, self.trained_on)
-        larger = copy.copy(self)
-        features = self.features_.of_docs(new.texts, self.graph_)
-        larger.graph_ = new.graph
-        larger.doc_features_ = stack(self.doc_features_, features)
+    def arrive(self, texts: Mapping[str, Strings]) -> None:
+        """New documents get images from their texts."""
+        features = self.features_.of_docs(texts, self.graph_)
         images = self.image_docs(features)
-        larger.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, images]))
+        self.doc_features_ = stack(self.doc_features_, features)
+        self.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, images]))
         if self.approximate_ is not None:
-            larger.approximate_ = self.approximate_.extended(images)
-        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
-        larger._associations = None
-        return larger
+            self.approximate_ = self.approximate_.extended(images)
+        self._associations = None
 
     # -- inside ----------------------------------------------------------------------------------------
 

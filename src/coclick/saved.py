@@ -26,7 +26,7 @@ def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model
     """Write a trained model; what the graph has on disk already is linked."""
     graph = model.trained_on
     short = short_field(graph.texts)  # what explanations read
-    texts = {} if short is None else {short: graph.texts[short]}
+    texts = {name: texts for name, texts in graph.texts.items() if name == short}
     carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
     origins = [origin for origin in (graph.artefact, model.artefact_) if origin]
     with writing(path, force=force or replaces is not None, origins=origins) as out:

@@ -195,8 +195,8 @@ class _InOrder(Sequence[bytes]):
         return self.vocab.bytes(int(self.vocab.order[place]) if len(self.vocab.order) else place)
 
 
-def columns_of(texts: Sequence[str | Mapping[str, str]]) -> dict[str, Strings]:
-    """Documents, each given by its title or by its fields, as one column a field; there is always a title."""
-    given = [{"title": text} if isinstance(text, str) else text for text in texts]
-    fields = sorted({"title", *(name for text in given for name in text)})
+def columns_of(texts: Sequence[str | Mapping[str, str]], short: str) -> dict[str, Strings]:
+    """Documents, each given by its fields or by a text, which is its field `short`, as one column a field."""
+    given = [{short: text} if isinstance(text, str) else text for text in texts]
+    fields = sorted({short, *(name for text in given for name in text)})
     return {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}

@@ -157,7 +157,7 @@ class TopicModel(_Parameters):
         order = np.argsort(-likely, kind="stable")[:_WORDS]
         return [(self.surfaces_[int(term)], float(likely[term])) for term in order if likely[term] > 0]
 
-    def arrive(self, counts: Csr) -> None:
+    def take_in(self, counts: Csr) -> None:
         """The topics of new documents, by fold-in."""
         topics, roots = self._topics_of(counts, self.topics_.title_words)
         self.doc_topics_ = np.concatenate([self.doc_topics_, topics])

@@ -6,16 +6,12 @@ says how texts become vectors. Scores are dot products of vectors, cosines where
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrivals import Arrivals
-from coclick.bounds import check_bounds
 from coclick.explanation import Behind, Explanation, Part, Word
 from coclick.index import VectorIndex
 from coclick.model import Allowed, Found, Model, as_list
@@ -125,19 +121,9 @@ class VectorModel(Model):
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts, words)
 
-    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
-        """New documents get vectors from their texts; nothing is learned again."""
-        if not self.can_add:
-            self._cannot("take documents after training", "can_add")
-        if self.artefact_:
-            check_bounds(vars(self), self.artefact_)
-        new = Arrivals.of(docs, self.trained_on)
-        larger = copy.copy(self)
-        larger.graph_ = new.graph
-        vectors = stack(self.doc_index_.vectors, self.embed_docs(new.texts))
-        larger.doc_index_ = VectorIndex.build(vectors)
-        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
-        return larger
+    def arrive(self, texts: Mapping[str, Strings]) -> None:
+        """New documents get vectors from their texts."""
+        self.doc_index_ = VectorIndex.build(stack(self.doc_index_.vectors, self.embed_docs(texts)))
 
     # -- inside ----------------------------------------------------------------------------------------
 

@@ -84,16 +84,15 @@ def document_texts(texts: Mapping[str, Strings], fields: str) -> Iterator[str]:
     return joined_fields(texts, choose_fields(texts, fields))
 
 
-def short_field(names: Iterable[str]) -> str | None:
+def short_field(names: Iterable[str]) -> str:
     """The field that stands for a document in few words: its title or, where there are none, the first by
     name, so that the order of the columns in a file does not matter."""
-    return min(names, key=lambda name: (name != "title", name), default=None)
+    return min(names, key=lambda name: (name != "title", name), default="title")
 
 
 def titles(texts: Mapping[str, Strings]) -> Strings | None:
     """What stands for each document in few words."""
-    name = short_field(texts)
-    return None if name is None else texts[name]
+    return texts.get(short_field(texts))
 
 
 def joined_fields(texts: Mapping[str, Strings], fields: list[str]) -> Iterator[str]:

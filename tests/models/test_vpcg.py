@@ -215,6 +215,21 @@ def test_documents_without_titles_are_known_and_explained_by_their_first_text(tm
     assert all(word.clicks for word in why.words)
 
 
+@pytest.mark.parametrize("new", ["yahoo mail", {"body": "yahoo mail"}, {"title": "x", "body": "yahoo mail"}])
+def test_documents_without_titles_can_be_added(tmp_path, new):
+    """A plain text is what stands for documents in this graph, and what it has of old ones is kept."""
+    docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
+    rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
+    model = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
+    model.add({"c": new}).save(tmp_path / "model")
+    larger = open_model(tmp_path / "model")
+    assert {name: list(texts) for name, texts in larger.graph_.texts.items()} == {"body": ["yahoo mail"] * 3}
+    [scores] = larger.score(["yahoo"], [["b", "c"]])
+    assert scores[0] == scores[1] > 0
+    for doc in ("b", "c"):
+        assert all(word.clicks for word in larger.explain("yahoo", doc).words)
+
+
 def test_vectors_are_generated_in_blocks(monkeypatch):
     rows, names = [("yahoo mail", "a", 2), ("yahoo", "a", 3)], ["a", "b", "c", "d", "e"]
     graph = ClickGraph.from_clicks(rows, {name: f"yahoo mail {name}" for name in names})

@@ -38,7 +38,7 @@ from coclick.strings import Strings
 from coclick.text import Analyzer
 from coclick.units import Cut, Generator, Lesson, Weighting, learn_units
 from coclick.vectors import VectorModel
-from coclick.views import Words, document_texts, inverse_frequency, titles
+from coclick.views import Words, document_texts, inverse_frequency, short_field, titles
 
 
 @register
@@ -110,9 +110,8 @@ class VPCG(VectorModel):
         return where(rows >= 0, known, self._generator.vectors(unknown)) if unknown else known
 
     def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
-        """From the units of the titles."""
-        found = titles(texts)
-        return self._generator.vectors(found.to_list() if found else [])
+        """From the units of their titles, or of what stood for titles in training."""
+        return self._generator.vectors(texts[short_field(self.graph_.texts)].to_list())
 
     def query_origin(self, query: str) -> Origin:
         """The clicks of the query, or those behind its units."""

@@ -70,7 +70,7 @@ def train(
 def _carry(graph: SparkGraph, out: Output) -> list[str]:
     """What a model needs of its graph, so that its directory can be moved: returns the fields of texts."""
     short = short_field(graph.texts)
-    fields = [short] if short else []
+    fields = [name for name in graph.texts if name == short]
     out.table("queries", graph.table("queries"))
     out.table("docs", graph.table("docs").select("id", "name", *(F.col(f"text_{name}") for name in fields)))
     out.table("edges", graph.table("edges"))

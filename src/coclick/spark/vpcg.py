@@ -136,7 +136,9 @@ def start_texts(model: VPCG, graph: SparkGraph) -> DataFrame:
 def short_texts(graph: SparkGraph) -> DataFrame | None:
     """What stands for a document in few words (id, text)."""
     name = short_field(graph.texts)
-    return graph.table("docs").select("id", F.col(f"text_{name}").alias("text")) if name else None
+    if name not in graph.texts:
+        return None
+    return graph.table("docs").select("id", F.col(f"text_{name}").alias("text"))
 
 
 def weighted_edges(model: VPCG, graph: SparkGraph) -> DataFrame:
