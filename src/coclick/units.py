@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.regression import UnitRegression
+from coclick.kernels.regression import MOST_ROUNDS, UnitRegression
 from coclick.ngrams import CharUnits, Incidence, WordUnits, character_sequences
 from coclick.origins import GeneratedOrigin, NoOrigin, Origin, Side
 from coclick.progress import Progress
@@ -33,7 +33,6 @@ from coclick.text import Analyzer, Tokens
 from coclick.views import count_terms, unit_rows
 
 Weighting = Literal["regression", "equal", "idf"]
-_MOST_ROUNDS = 50  # of conjugate gradients
 _TEXTS_AT_A_TIME = 200_000  # as Python's own strings
 
 
@@ -265,5 +264,5 @@ def _regress(
     right_side = regression.right_side()
     prior = _rarity(held)
     prior *= regression.best_multiple(prior, right_side)
-    with progress("unit weights", _MOST_ROUNDS) as done:
-        return regression.solve(right_side, prior, lesson.rho, most=_MOST_ROUNDS, done=done)
+    with progress("unit weights", MOST_ROUNDS) as done:
+        return regression.solve(right_side, prior, lesson.rho, done=done)

@@ -81,6 +81,18 @@ def test_a_hand_computed_weight():
     np.testing.assert_allclose(found, [0.4], rtol=1e-5)
 
 
+def test_without_a_prior_a_unit_that_no_text_teaches_stays_as_it_is():
+    """The same texts and unit, and beside it one that no text holds, and one whose vector is empty."""
+    ours = regression(
+        np.array([[True, False, True], [True, False, False]]),
+        np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], np.float32),
+        np.array([[0.6, 0.0], [0.2, 1.0]], np.float32),
+    )
+    found, rounds = ours.solve(ours.right_side(), np.array([0.0, 0.7, 0.3]), 0.0)
+    np.testing.assert_allclose(found, [0.4, 0.7, 0.3], rtol=1e-5)
+    assert rounds == 1
+
+
 def test_threads_do_not_matter():
     incidence, vectors, targets = problem(5)
     weights = np.random.default_rng(5).random(len(vectors))

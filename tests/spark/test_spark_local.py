@@ -161,6 +161,19 @@ def test_counts_beyond_32_bits_are_refused_as_on_one_machine(spark, tmp_path):
     assert not list((tmp_path / "there").iterdir())
 
 
+def test_a_unit_that_no_text_teaches_has_no_direction():
+    """With rho=0 its row of the normal equations is empty: 0/0 would spread to all units."""
+    from coclick.spark.regression import _Round
+
+    prior, right_side, image = np.array([2.0, 0.5]), np.array([3.0, 0.0]), np.array([4.0, 0.0])
+    counts, squares = np.array([2.0, 0.0]), np.array([1.0, 1.0])
+    first = _Round("first", rho=0.0, factor=0.5)
+    weights, residual, _, direction = first.begin([prior, right_side, image, counts, squares])
+    assert weights.tolist() == [1.0, 0.25]
+    assert residual.tolist() == [1.0, 0.0]
+    assert direction.tolist() == [0.5, 0.0]
+
+
 def test_a_head_query_is_no_heavy_task(spark, tmp_path):
     """A graph with a Zipf exponent of 1.3: no part has much more than its share, whatever its head."""
     from coclick.spark.links import Links, cut

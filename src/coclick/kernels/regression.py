@@ -23,6 +23,8 @@ Floats = NDArray[np.float32]
 Sums = NDArray[np.float64]
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 
+MOST_ROUNDS = 50
+TOLERANCE = 1e-5  # of the right side's length: a residual that is no longer ends the rounds
 _PARTS = 8  # of the texts: their sums are added up in this order, whatever the number of threads
 
 
@@ -129,6 +131,13 @@ def _meet_targets(
         _clear(row, targets, text)
 
 
+def preconditioner(diagonal: Sums, rho: float) -> Sums:
+    """The diagonal of G + ρI, which residuals are divided by. Where it is 0, no text teaches the unit: its
+    residual is 0, too, and shall stay so."""
+    found = diagonal + rho
+    return np.where(found > 0, found, 1.0)
+
+
 class UnitRegression:
     """The normal equations of Eq. 7, applied without being formed."""
 
@@ -187,12 +196,12 @@ class UnitRegression:
         right_side: Sums,
         prior: Sums,
         rho: float,
-        tolerance: float = 1e-5,
-        most: int = 50,
+        tolerance: float = TOLERANCE,
+        most: int = MOST_ROUNDS,
         done: Callable[[int], None] | None = None,
     ) -> tuple[Sums, int]:
         """Conjugate gradients with the diagonal as preconditioner; weights below 0 become 0."""
-        diagonal = self.diagonal() + rho
+        diagonal = preconditioner(self.diagonal(), rho)
         weights = prior.copy()
         target = right_side + rho * prior
         residual = target - (self.apply(weights) + rho * weights)

@@ -59,7 +59,7 @@ class VPCG(VectorModel):
     iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
     units: Literal["words", "chars", "words+chars", "none"] = "words"
     unit_weights: Weighting = "regression"
-    rho: Annotated[float, Range(0.001)] = 100.0  # how strongly the regression draws unit weights to their idf
+    rho: Annotated[float, Range(0)] = 100.0  # how strongly the regression draws unit weights to their idf
     own: Annotated[float, Range(0)] = (
         0.0  # length of a text's own words in its generated vector; the paper has none
     )

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
-from coclick.kernels.regression import UnitRegression
+from coclick.kernels.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, preconditioner
 from coclick.kernels.threads import set_threads
 from coclick.spark.links import Links, Plan, cut, piece
 from coclick.spark.parts import Nodes
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-MOST_ROUNDS = 50
-TOLERANCE = 1e-5
 _VALUES = "part int, values binary"
 _STATE = "part int, values binary, plan binary, sums array<double>"
 
@@ -79,20 +77,21 @@ def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.
 class _Round:
     """What the driver tells the units' parts at the beginning of a round."""
 
-    kind: str  # "probe", "first", "next" or "end"
+    kind: str  # "probe", "first" or "next"
     rho: float
     factor: float = 0.0  # of the prior
     step: float = 0.0
     turn: float = 0.0
 
     def begin(self, arrays: list[Floats]) -> list[Floats]:
-        """The state after what the last round found out: see `_State`."""
+        """What a part knows after the last round: weights, residual, preconditioner and direction; at first
+        the prior alone. `arrays` are those that `_start` and `_gather` left."""
         if self.kind == "probe":
             return [arrays[0]]
         if self.kind == "first":
             prior, right_side, image, counts, squares = arrays
             prior = self.factor * prior
-            diagonal = counts * squares + self.rho
+            diagonal = preconditioner(counts * squares, self.rho)
             residual = right_side - self.factor * image
             return [prior, residual, diagonal, residual / diagonal]
         weights, residual, diagonal, direction, image = arrays
@@ -133,14 +132,14 @@ class _Regression:
             energy, along, across, beyond, size = sums
             if not rounds:
                 goal = TOLERANCE**2 * max(size, 1e-30)
-            if energy <= goal:
+            if not energy > goal:
                 told = _Round("next", self.rho)
                 break
             step = energy / along
             after = energy - 2 * step * across + step * step * beyond
             told = _Round("next", self.rho, step=step, turn=after / energy)
             rounds += 1
-            if after <= goal:
+            if not after > goal:
                 break
         lessons.unpersist()
         weights = work.saved("weights", state.mapInArrow(_End(told), _VALUES))

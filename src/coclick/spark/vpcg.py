@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from coclick.errors import UserError
 from coclick.models.vpcg import VPCG
+from coclick.propagation import start_rows
 from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned, csr_entry
 from coclick.spark.links import cut
@@ -20,7 +21,7 @@ from coclick.spark.units import Lesson, Units, write_units
 from coclick.spark.vectors import rows_of
 from coclick.spark.words import BLOCK, Rows, Vocabulary, count_words, in_parts, token_blocks
 from coclick.text import Analyzer
-from coclick.views import choose_fields, count_terms, short_field, unit_rows
+from coclick.views import choose_fields, count_terms, short_field
 
 
 def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
@@ -41,7 +42,7 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
     edges = weighted_edges(model, graph)
     to_others = cut(_directed(edges, "other", "text"), others, texts, work, "to-others", heavy)
     to_texts = cut(_directed(edges, "text", "other"), texts, others, work, "to-texts", heavy)
-    start = tokens.mapInArrow(Rows(texts, lambda some: unit_rows(count_terms(some, width))), BLOCK)
+    start = tokens.mapInArrow(Rows(texts, lambda some: start_rows(count_terms(some, width))), BLOCK)
     read = work.saved("start", with_plan(start, to_others))
     rounds = int(model.iterations)
     steps = (
