@@ -44,6 +44,21 @@ def test_rows_may_stand_in_any_order(tmp_path):
     assert verify(tmp_path) == []
 
 
+def test_a_vocabulary_in_any_order_is_found_by_its_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr("coclick.parquet._TEXTS_AT_ONCE", 3)
+    texts = ["zoo", "Ärger", "apfel", "\U0001f600", "Zoo", "", "\uffee", "a\0b", "apfelmus"]
+    rows = ", ".join(f"({row}, decode({bytes_sql(text)}))" for row, text in reversed([*enumerate(texts)]))
+    tables = TABLES | {"queries": f"SELECT * FROM (VALUES {rows}) AS t(id, text)"}
+    found = ClickGraph.open(write(tmp_path, tables)).queries
+    assert found.to_list() == texts
+    assert [texts[row] for row in found.order] == sorted(texts, key=str.encode)
+    assert found.lookup([*texts, "apf"]).tolist() == [*range(len(texts)), -1]
+
+
+def bytes_sql(text):
+    return "'" + "".join(f"\\x{byte:02X}" for byte in text.encode()) + "'::BLOB"
+
+
 def test_the_field_that_is_shown_does_not_depend_on_their_order(tmp_path):
     docs = "SELECT 0 AS id, 'a' AS name, 'long' AS text_summary, 'short' AS text_body"
     edges = "SELECT 0 AS q, 0 AS d, 1.0 AS clicks"

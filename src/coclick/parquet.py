@@ -8,6 +8,7 @@ each id, 0 … n − 1, in any order; what a stranger's file says is checked bef
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ _SORTED_BY = {  # others by id
     "variants": "id, spelling",
     "holders": "unit, text",
 }
+_TEXTS_AT_ONCE = 100_000
 _OF_DAYS = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")
 
 
@@ -45,8 +47,8 @@ def columns(source: Artefact, table: str, select: str) -> dict[str, NDArray[Any]
     return {name: np.asarray(values) for name, values in found.items()}
 
 
-def _run(source: Artefact, table: str, sql: str) -> dict[str, NDArray[Any]]:
-    """The result of SQL on the files of a table, `$paths`."""
+def _run(source: Artefact, table: str, sql: str, fetch: Callable[[Any], Any] | None = None) -> Any:
+    """The result of SQL on the files of a table, `$paths`: as arrays, or as `fetch` wants it."""
     import duckdb  # which takes longer than opening arrays does
 
     paths = [str(path) for path in source.table(table)]
@@ -54,26 +56,36 @@ def _run(source: Artefact, table: str, sql: str) -> dict[str, NDArray[Any]]:
         raise ArtefactError(f"{source.kind} has no table {table!r}", where=str(source.path))
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
-            return connection.execute(sql, {"paths": paths}).fetchnumpy()
+            result = connection.execute(sql, {"paths": paths})
+            return fetch(result) if fetch else result.fetchnumpy()
     except duckdb.Error as error:
         raise ArtefactError(f"the table {table!r} cannot be read: {error}", where=str(source.path)) from None
 
 
 def read_strings(source: Artefact, table: str, column: str) -> Strings:
     """A column of texts."""
-    found = columns(source, table, f"id, {_column(source, column)} AS text")
+    text = _column(source, column)
+    found = columns(source, table, f"id, {text} IS NULL AS missing")
     _check_ids(source, table, found["id"])
-    return Strings.from_list(found["text"].tolist())
+    if found["missing"].any():
+        raise _damaged(source, table)
+    sql = f"SELECT {text}::VARCHAR FROM read_parquet($paths) ORDER BY id"
+    return _run(source, table, sql, lambda result: Strings.from_chunks(_texts(result)))
+
+
+def _texts(result: Any) -> Iterator[list[str]]:
+    while rows := result.fetchmany(_TEXTS_AT_ONCE):
+        yield [text for (text,) in rows]
 
 
 def read_vocab(source: Artefact, table: str, column: str) -> Vocab:
     """A column of distinct texts, in the order of their bytes or not."""
     strings = read_strings(source, table, column)
-    keys = [strings.bytes(i) for i in range(len(strings))]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    if order == list(range(len(keys))):
+    sql = f"SELECT id FROM read_parquet($paths) ORDER BY {_column(source, column)}::VARCHAR, id"
+    order = _run(source, table, sql)["id"]  # DuckDB compares texts by their bytes
+    if np.array_equal(order, np.arange(len(order))):
         return Vocab(strings.offsets, strings.data)
-    return Vocab(strings.offsets, strings.data, np.array(order, np.int32))
+    return Vocab(strings.offsets, strings.data, order.astype(np.int32))
 
 
 def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray[Any]:

@@ -39,22 +39,21 @@ class CutOff(Exception):
 
 @pytest.fixture
 def cut_off(monkeypatch):
-    """Let a job die when it comes to a table of the work directory, with no time to clean up."""
-    from coclick.spark.storage import Output, Work
+    """Let a job die when it comes to a table of the work directory, with no time to remove anything."""
+    from coclick.spark.storage import Place, Work
 
-    saved, clear = Work.saved, Output.clear
+    saved = Work.saved
 
     def at(name):
         def dies(self, table, frame):
             if table == name:
-                monkeypatch.setattr(Output, "clear", lambda self: None)
+                monkeypatch.setattr(Place, "remove", lambda self, name: None)
                 raise CutOff
             return saved(self, table, frame)
 
         monkeypatch.setattr(Work, "saved", dies)
 
-    yield at
-    monkeypatch.setattr(Output, "clear", clear)
+    return at
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +64,11 @@ def place(tmp_path_factory) -> Path:
 def test_what_a_dead_job_leaves_is_not_a_model(spark, graph, place, cut_off):
     import coclick.spark
 
-    cut_off("to-others")
+    cut_off("others-2")
     with pytest.raises(CutOff):
         coclick.spark.train(spark, FAULTY, graph, str(place), parts=PARTS)
-    assert list(place.glob("_work-*/*"))
+    assert list(place.glob("_work-*/*-texts-1"))  # its edges lay on the executors, and not any more
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
     with pytest.raises(UserError, match="no manifest"):
         open_model(place)
 

@@ -103,6 +103,23 @@ def test_what_spark_says_is_said_in_a_line(monkeypatch, message, what, hint):
     assert result.exception.what == what and hint in result.exception.hint
 
 
+def test_the_first_error_is_the_one_that_people_hear():
+    """Where the JVM died, what it leaves cannot be removed: that is no news."""
+    from coclick.spark.storage import cleaning
+
+    tried = []
+
+    def clean():
+        tried.append("clean")
+        raise ConnectionRefusedError
+
+    with pytest.raises(CoclickError, match="the real reason"), cleaning(clean):
+        raise CoclickError("the real reason")
+    with pytest.raises(ConnectionRefusedError), cleaning(clean):
+        pass
+    assert len(tried) == 2
+
+
 def test_workers_here_are_the_python_that_has_coclick(monkeypatch):
     """Called by its path, without an activated environment, `python3` of the path would be another one."""
     from coclick.spark.engine import work_with_this_python

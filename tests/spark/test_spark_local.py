@@ -72,6 +72,21 @@ def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
             assert row.vpcg == pytest.approx(vectors.score([row.query], [[row.doc]])[0][0], abs=1e-5)
 
 
+def test_scores_that_failed_can_be_tried_again(spark, tmp_path):
+    from coclick.spark.storage import scratch
+
+    out = str(tmp_path / "scores")
+    with pytest.raises(CoclickError, match="no more disk"), scratch(spark, out, "table") as (path, work):
+        work.saved("pairs", spark.range(2)).write.parquet(path)
+        raise CoclickError("no more disk")
+    with scratch(spark, out, "table") as (path, work):
+        work.saved("pairs", spark.range(3)).write.parquet(path)
+    assert spark.read.parquet(path).count() == 3
+    assert [place.name for place in tmp_path.glob("scores/*")] == ["table"]
+    with pytest.raises(UserError, match="the output exists"), scratch(spark, out, "table"):
+        pass
+
+
 def test_a_model_that_does_not_run_on_spark_names_those_that_do(spark, graph, tmp_path):
     import coclick.spark
 

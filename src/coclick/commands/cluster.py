@@ -63,19 +63,18 @@ def _session(master: str | None) -> Iterator[SparkSession]:
     from py4j.protocol import Py4JError, Py4JJavaError  # isort: skip
     from pyspark.errors import PySparkException
 
-    spark = None
+    from coclick.spark.storage import cleaning
+
     try:
         spark = started(master or _ANY)
-        yield spark
+        with cleaning(spark.stop):
+            yield spark
     except PySparkException as error:
         raise _explained(error.getMessage() or str(error)) from error
     except Py4JJavaError as error:
         raise _explained(str(error.java_exception)) from error
     except Py4JError as error:
         raise _explained(str(error)) from error
-    finally:
-        if spark is not None:
-            spark.stop()
 
 
 def _explained(message: str) -> CoclickError:

@@ -16,14 +16,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.storagelevel import StorageLevel
 
 from coclick.kernels.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, preconditioner
 from coclick.kernels.threads import set_threads
 from coclick.spark.links import Links, Plan, cut, piece
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, csr_arrays, csr_of, pack, unpack, unpack_csr
-from coclick.spark.step import MESSAGE, message, messages_of, received_rows
+from coclick.spark.step import MESSAGE, message, messages_of, on_executors, received_rows
 from coclick.spark.storage import Work
 from coclick.sparse import Csr
 
@@ -121,8 +120,14 @@ class _Regression:
             F.lit(1.0).cast("float").alias("weight"),
         )
         to_texts = cut(edges, self.texts, self.nodes, work, "regression")
-        lessons = self._lessons(to_texts, vectors, targets)
         state = _start(prior, vectors, to_texts.plans, self.nodes.parts, work)
+        with on_executors(self._lessons(to_texts, vectors, targets)) as lessons:
+            state, told, rounds = self._descend(state, lessons)
+        weights = work.saved("weights", state.mapInArrow(_End(told), _VALUES))
+        return weights, {"regression_rounds": rounds}
+
+    def _descend(self, state: DataFrame, lessons: DataFrame) -> tuple[DataFrame, _Round, int]:
+        """The state after the last round, what is to be told of it, and how many rounds there were."""
         state, (length, fit) = self._round(state, lessons, _Round("probe", self.rho), "probe")
         factor = max(fit / length, 0.0) if length > 0 else 0.0
         told = _Round("first", self.rho, factor)
@@ -141,9 +146,7 @@ class _Regression:
             rounds += 1
             if not after > goal:
                 break
-        lessons.unpersist()
-        weights = work.saved("weights", state.mapInArrow(_End(told), _VALUES))
-        return weights, {"regression_rounds": rounds}
+        return state, told, rounds
 
     def _lessons(self, to_texts: Any, vectors: DataFrame, targets: DataFrame) -> DataFrame:
         """With each part of the texts: their units, those units' vectors, and the texts' own."""
@@ -165,7 +168,7 @@ class _Regression:
 
         sent = messages_of(vectors, to_texts).repartitionById(parts, "part").groupBy("part")
         lessons = blocks.cogroup(sent).applyInArrow(lesson, _VALUES)
-        return lessons.repartitionById(parts, "part").persist(StorageLevel.DISK_ONLY)
+        return lessons.repartitionById(parts, "part")
 
     def _round(
         self, state: DataFrame, lessons: DataFrame, told: _Round, name: str

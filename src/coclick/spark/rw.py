@@ -61,17 +61,16 @@ class Walks:
         nodes = Nodes(self.queries + self.docs, parts)
         heavy = default_heavy(self.edge_count, parts)
         matrix = cut(self._transitions(), nodes, nodes, work, "transitions", heavy)
-        step = Step.of(self.spark, matrix, matrix, count, repeated=True)
         entries = starts.select("node", "walk", F.lit(1.0).cast("float").alias("value"))
-        state = step.run_from(_blocks(entries, nodes, count), Sum(), work, "walks-1")
-        for number in range(2, self.model.t + 1):
-            pruned = self._pruned(state, nodes, count)
-            name = f"walks-{number}"
-            if pruned is None:
-                state = step.run(state, Sum(), work, name)
-            else:
-                state = step.run_from(pruned, Sum(), work, name)
-        step.done()
+        with Step.of(self.spark, matrix, matrix, count).repeated(self.model.t) as step:
+            state = step.run_from(_blocks(entries, nodes, count), Sum(), work, "walks-1")
+            for number in range(2, self.model.t + 1):
+                pruned = self._pruned(state, nodes, count)
+                name = f"walks-{number}"
+                if pruned is None:
+                    state = step.run(state, Sum(), work, name)
+                else:
+                    state = step.run_from(pruned, Sum(), work, name)
         found = _entries(state, nodes).filter(F.col("node") >= self.queries)
         doc = (F.col("node") - self.queries).alias("doc")
         return found.select("walk", doc, F.col("value").alias("score"))

@@ -39,7 +39,7 @@ def score(spark: SparkSession, models: str | Sequence[str], pairs: DataFrame, ou
                 f"the pairs have no column {name!r}", hint=f"they have {', '.join(map(repr, pairs.columns))}"
             )
     session = ours(spark)
-    with scratch(session, out) as (path, work):
+    with scratch(session, out, "scores") as (path, work):
         asked = pairs.select(F.col("query").cast("string"), F.col("doc").cast("string"))
         answers = work.saved("pairs", asked.mapInArrow(_normalise, _ASKED))
         columns: list[str] = []
@@ -48,8 +48,8 @@ def score(spark: SparkSession, models: str | Sequence[str], pairs: DataFrame, ou
             name = opened.model.name
             columns.append(name if name not in columns else f"{name}_{len(columns)}")
             answers = opened.score(answers, columns[-1], work)
-        answers.select("query", "doc", *columns).write.parquet(f"{path}/scores")
-    return spark.read.parquet(f"{path}/scores")
+        answers.select("query", "doc", *columns).write.parquet(path)
+    return spark.read.parquet(path)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ after every step, so that a worker that dies costs the step it was in and no mor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from coclick.kernels.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
 from coclick.spark.links import Cut, Links, Plan, piece
 from coclick.spark.payload import cells, csr_arrays, csr_of, pack, pack_csr, unpack, unpack_csr
-from coclick.spark.storage import Work
+from coclick.spark.storage import Work, cleaning
 from coclick.sparse import Csr, stack, where
 
 Kernel = Callable[[Csr, Csr], Csr]  # from weights and rows to the weighted sums, as the model wants them
@@ -62,10 +63,8 @@ class Step:
     columns: int  # of vectors
 
     @classmethod
-    def of(
-        cls, spark: SparkSession, edges: Cut, then: Cut | None, columns: int, repeated: bool = False
-    ) -> Step:
-        """Lay links and plans side by side, each part on one executor; they stay there if it is repeated."""
+    def of(cls, spark: SparkSession, edges: Cut, then: Cut | None, columns: int) -> Step:
+        """Lay links and plans side by side, each part on one executor."""
         parts = edges.targets.parts
         every = spark.range(parts).select(
             F.col("id").cast("int").alias("part"),
@@ -76,10 +75,16 @@ class Step:
         pieces = every.union(edges.links)
         if then is not None:
             pieces = pieces.union(then.plans)
-        placed = pieces.repartitionById(parts, "part")
-        if repeated:
-            placed = placed.persist(StorageLevel.DISK_ONLY)
-        return cls(edges, placed, columns)
+        return cls(edges, pieces.repartitionById(parts, "part"), columns)
+
+    @contextmanager
+    def repeated(self, times: int) -> Iterator[Step]:
+        """The step, to be run so many times: if more than once, links and plans stay on the executors."""
+        if times <= 1:
+            yield self
+            return
+        with on_executors(self.pieces) as pieces:
+            yield replace(self, pieces=pieces)
 
     def run(self, state: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
         """The state of the targets after the step, as read from where it was written."""
@@ -104,9 +109,13 @@ class Step:
         absorbed = self.pieces.groupBy("part").cogroup(arrived).applyInArrow(absorb, STATE)
         return work.saved(name, absorbed)
 
-    def done(self) -> None:
-        """Let go of what lies on the executors."""
-        self.pieces.unpersist()
+
+@contextmanager
+def on_executors(frame: DataFrame) -> Iterator[DataFrame]:
+    """The frame, computed once and on the executors' disks for as long as it is needed, whatever happens."""
+    kept = frame.persist(StorageLevel.DISK_ONLY)
+    with cleaning(kept.unpersist):
+        yield kept
 
 
 def state_table(part: int, vectors: Csr, plan: Plan) -> pa.Table:

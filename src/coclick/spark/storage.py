@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -163,16 +163,35 @@ class Output:
 
 
 @contextmanager
-def scratch(spark: SparkSession, path: str) -> Iterator[tuple[str, Work]]:
-    """A directory for a table that is no artefact, which must be new, and a work directory in it."""
+def cleaning(clean: Callable[[], object]) -> Iterator[None]:
+    """Clean up in the end. Where something failed, people hear of that, even if cleaning fails, too: a
+    driver whose JVM is gone can remove nothing."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            clean()
+        raise
+    clean()
+
+
+@contextmanager
+def scratch(spark: SparkSession, path: str, table: str) -> Iterator[tuple[str, Work]]:
+    """The path of a table that is no artefact, in a directory that must be new, and a work directory there.
+    An unfinished table is removed, so that one can try again."""
     place = Place(spark, path)
     if place.names():
         raise UserError("the output exists", where=place.path, hint="choose a new directory")
-    work = Work(spark, f"{place.path}/_work-{uuid4().hex[:16]}")
-    try:
-        yield place.path, work
-    finally:
-        place.remove(work.path.rpartition("/")[2])
+    work = f"_work-{uuid4().hex[:16]}"
+    unfinished = [table]
+
+    def clear() -> None:
+        for name in [work, *unfinished]:
+            place.remove(name)
+
+    with cleaning(clear):
+        yield f"{place.path}/{table}", Work(spark, f"{place.path}/{work}")
+        unfinished.clear()
 
 
 @contextmanager
@@ -182,10 +201,8 @@ def output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[O
     check_place(place, kind, force)
     out = Output(place)
     out.clear()
-    try:
+    with cleaning(out.clear):
         yield out
-    finally:
-        out.clear()
 
 
 def check_place(place: Place, kind: str, force: bool) -> None:

@@ -45,16 +45,14 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
     start = tokens.mapInArrow(Rows(texts, lambda some: start_rows(count_terms(some, width))), BLOCK)
     read = work.saved("start", with_plan(start, to_others))
     rounds = int(model.iterations)
-    steps = (
-        Step.of(spark, to_others, to_texts, width, repeated=rounds > 1),
-        Step.of(spark, to_texts, to_others, width, repeated=rounds > 1),
-    )
-    for number in range(1, rounds + 1):
-        before = read
-        other_state = steps[0].run(before, TopK(model.k), work, f"others-{number}")
-        read = steps[1].run(other_state, TopK(model.k), work, f"texts-{number}")
-    for step in steps:
-        step.done()
+    with (
+        Step.of(spark, to_others, to_texts, width).repeated(rounds) as there,
+        Step.of(spark, to_texts, to_others, width).repeated(rounds) as back,
+    ):
+        for number in range(1, rounds + 1):
+            before = read
+            other_state = there.run(before, TopK(model.k), work, f"others-{number}")
+            read = back.run(other_state, TopK(model.k), work, f"texts-{number}")
 
     lesson = Lesson(spark, model, analyzer, words, work, heavy)
     short = short_texts(graph)
