@@ -40,7 +40,8 @@ def sample(
 ) -> None:
     """Simulate a search engine and its users: a log with known relevance.
 
-    Writes events.parquet, docs.tsv, queries.tsv and qrels.tsv (judgments of a later period).
+    Writes events.parquet, docs.tsv, queries.tsv, qrels.tsv (judgments of a later period) and intents.tsv
+    (what each query was after).
     """
     from coclick import simulate
 
