@@ -182,7 +182,10 @@ def test_order_of_rows_and_files_does_not_matter(tmp_path):
 
 
 def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
-    events = write_events(tmp_path / "events.csv", random_events(2000, 3))
+    head = [
+        event(i, f"u{i % 40}", "aa", "D1", position=1 + i % 3) for i in range(500)
+    ]  # one pair, many blocks
+    events = write_events(tmp_path / "events.csv", random_events(2000, 3) + head)
     pairs = tmp_path / "pairs.csv"
     counted = Counter((e["query"], e["doc"]) for e in random_events(1000, 4))
     rows = [f"{query},{doc},{number},{number + 1}\n" for (query, doc), number in counted.items()]

@@ -93,10 +93,7 @@ def _write_csr(
         out.stream(f"{name}.indices", np.int32) as append_indices,
         out.stream(f"{name}.data", np.float32) as append_data,
     ):
-        for first, last in work.ranges(table, row):
-            block = work.arrays(
-                f"SELECT {row} AS r, {column} AS c, clicks FROM {table} WHERE r >= {first} AND r < {last}"
-            )
+        for block in work.blocks(table, f"{row} AS r, {column} AS c, clicks"):
             add_counts(counts, rows.new[block["r"]])
             append_indices(columns.new[block["c"]])
             append_data(block["clicks"])
@@ -109,10 +106,7 @@ def write_pair_counts(
     """The graph's pairs from the aggregated table `pair`."""
     counts = np.zeros(queries.size, np.int64)
     with Streams(out, "pairs", ["docs", *names]) as pairs:
-        for first, last in work.ranges("pair"):
-            block = work.arrays(
-                f"SELECT q, d, {', '.join(names)} FROM pair WHERE q >= {first} AND q < {last}"
-            )
+        for block in work.blocks("pair", f"q, d, {', '.join(names)}"):
             kept = queries.new[block["q"]] >= 0
             add_counts(counts, queries.new[block["q"][kept]])
             pairs.append("docs", docs.new[block["d"][kept]])
@@ -125,8 +119,7 @@ def write_skips(work: Workspace, out: ArtefactWriter, queries: Numbering, docs: 
     """The graph's skip pairs from the table `skip`."""
     counts = np.zeros(queries.size, np.int64)
     with Streams(out, "skips", ["clicked", "skipped", "count"]) as skips:
-        for first, last in work.ranges("skip"):
-            block = work.arrays(f"SELECT q, clicked, skipped, n FROM skip WHERE q >= {first} AND q < {last}")
+        for block in work.blocks("skip", "q, clicked, skipped, n"):
             kept = queries.new[block["q"]] >= 0
             add_counts(counts, queries.new[block["q"][kept]])
             skips.append("clicked", docs.new[block["clicked"][kept]])

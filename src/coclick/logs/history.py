@@ -66,7 +66,7 @@ def write_history(
         Streams(out, "daily", days, clicks=np.float32, indptr=np.int64, position_indptr=np.int64) as daily,
     ):
         append = _appender(pairs, daily, per_query)
-        spans = _spans(work, known, queries)
+        spans = _spans(work, known)
         readers = (_Reader(work, known, weights, queries, docs, *span) for span in spans)
         for block in _in_threads(readers):
             if block is not None:
@@ -118,19 +118,18 @@ def _in_threads(readers: Iterator[_Reader]) -> Iterator[_Block | None]:
             yield coming.popleft().result()
 
 
-def _spans(work: Workspace, known: Known, queries: Numbering) -> Iterator[tuple[int, int]]:
-    """Ranges of queries whose rows fit into memory."""
-    rows = {"clicked": "q"}
+def _spans(work: Workspace, known: Known) -> Iterator[tuple[int, int]]:
+    """Ranges of pairs whose rows fit into memory."""
+    keys = {"clicked": f"q::BIGINT * {known.docs} + d"}
     if known.impressions:
-        rows["shown"] = f"pair // {known.docs}"
-    larger = max(rows, key=lambda table: work.value(f"SELECT count(*) FROM {table}"))
-    cuts = [last for _, last in work.ranges(larger, rows[larger])][:-1]
-    yield from zip([0, *cuts], [*cuts, len(queries.new)], strict=True)
+        keys["shown"] = "pair"
+    cuts = sorted({last for table, key in keys.items() for _, last in work.ranges(table, key)})
+    yield from zip([0, *cuts[:-1]], cuts, strict=True)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the queries first … last−1 from the sorted tables."""
+    """Reads the pairs first … last−1 from the sorted tables."""
 
     work: Workspace
     known: Known
@@ -143,22 +142,19 @@ class _Reader:
     def block(self) -> _Block | None:
         """The range, or None if nothing in it is kept."""
         known = self.known
-        shown_pair, cell = self._shown()
+        shown_pair, cell, times = self._shown()
         clicked = self._clicked()
         shown_day, position = cell // known.places, cell % known.places
         pairs, shown_at, clicked_at = _merge(shown_pair, clicked["pair"])
         if not len(pairs):
             return None
         width = known.last_day + 1
-        shown_key = shown_at * width + shown_day
-        keys, shown_row, at = _merge(shown_key, clicked_at * width + clicked["day"])
+        keys, shown_row, at = _merge(shown_at * width + shown_day, clicked_at * width + clicked["day"])
         size = len(keys)
-        impressions = np.bincount(shown_row, minlength=size)
+        impressions = np.bincount(shown_row, times, size).astype(np.int64)  # exact: far below 2⁵³
         if known.impressions and not known.sessions:
             impressions[at] = np.maximum(impressions[at], 1)
-        stands = np.flatnonzero(_changes(shown_key) | _changes(position)) if len(position) else at[:0]
-        times = np.diff(stands, append=len(position))
-        told = position[stands] > 0
+        told = position > 0
         return _Block(
             query=self.queries.new[pairs // known.docs].astype(np.int64),
             doc=self.docs.new[pairs % known.docs],
@@ -169,19 +165,29 @@ class _Reader:
             impressions=impressions,
             navigational=_placed(at, clicked["navigational"], size),
             day_users=_placed(at, clicked["users"], size),
-            position_row=shown_row[stands[told]],
-            position=position[stands[told]],
+            position_row=shown_row[told],
+            position=position[told],
             shown=times[told],
         )
 
-    def _shown(self) -> tuple[Ints, Ints]:
+    def _shown(self) -> tuple[Ints, Ints, Ints]:
+        """Pairs, their cells, and on how many pages each was shown so.
+
+        Arrays are counted faster than SQL groups; but a pair that was shown a hundred million times has as
+        many rows, and only SQL adds them up in bounded memory.
+        """
         if not self.known.impressions:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        docs = self.known.docs
-        block = self.work.arrays(f"""
-            SELECT pair, cell FROM shown WHERE pair >= {self.first * docs} AND pair < {self.last * docs}""")
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+        rows = f"FROM shown WHERE pair >= {self.first} AND pair < {self.last}"
+        if self.work.value(f"SELECT count(*) {rows}") <= 2 * self.work.rows_at_once:
+            block = self.work.arrays(f"SELECT pair, cell {rows}")
+            starts = np.flatnonzero(_changes(block["pair"]) | _changes(block["cell"]))
+            counts = np.diff(starts, append=len(block["pair"]))
+            block = {"pair": block["pair"][starts], "cell": block["cell"][starts], "n": counts}
+        else:
+            block = self.work.arrays(f"SELECT pair, cell, count(*) AS n {rows} GROUP BY ALL ORDER BY ALL")
         kept = self._kept(block["pair"])
-        return block["pair"][kept], block["cell"][kept]
+        return block["pair"][kept], block["cell"][kept], block["n"][kept]
 
     def _clicked(self) -> dict[str, NDArray[Any]]:
         """Days with clicks: pair, day, weighted clicks, navigational clicks, users."""
@@ -190,7 +196,7 @@ class _Reader:
             SELECT q::BIGINT * {self.known.docs} + d AS pair, day, {", ".join(counts)},
                 {"navigational" if self.known.sessions else "0::BIGINT AS navigational"},
                 {"users" if self.known.users else "0::BIGINT AS users"}
-            FROM clicked WHERE q >= {self.first} AND q < {self.last}""")
+            FROM clicked WHERE {self._within}""")
         kept = self._kept(block["pair"])
         block = {name: values[kept] for name, values in block.items()}
         block["clicks"] = np.zeros(len(block["pair"]))
@@ -202,14 +208,22 @@ class _Reader:
         """Of each pair, how many users clicked it."""
         block = self.work.arrays(f"""
             SELECT q::BIGINT * {self.known.docs} + d AS pair, users
-            FROM clickers WHERE q >= {self.first} AND q < {self.last}""")
+            FROM clickers WHERE {self._within}""")
         kept = self._kept(block["pair"])
         return _placed(np.searchsorted(pairs, block["pair"][kept]), block["users"][kept], len(pairs))
 
+    @property
+    def _within(self) -> str:
+        """The condition that a `pair` of q and d is in the range; what it says of q spares reading others."""
+        docs = self.known.docs
+        return f"""q BETWEEN {self.first // docs} AND {(self.last - 1) // docs}
+            AND pair >= {self.first} AND pair < {self.last}"""
+
     def _kept(self, pair: Ints) -> NDArray[np.bool_] | slice:
         """Which rows are of queries that are in the graph."""
-        whole = self.queries.new[self.first : self.last]
-        return slice(None) if (whole >= 0).all() else self.queries.new[pair // self.known.docs] >= 0
+        docs = self.known.docs
+        whole = self.queries.new[self.first // docs : (self.last - 1) // docs + 1]
+        return slice(None) if (whole >= 0).all() else self.queries.new[pair // docs] >= 0
 
 
 def _changes(values: Ints) -> NDArray[np.bool_]:

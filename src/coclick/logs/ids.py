@@ -12,6 +12,8 @@ import numpy as np
 from coclick.logs.workspace import Workspace
 from coclick.text import normalise_batch
 
+TEXTS_AT_ONCE = 200_000  # as Python objects
+
 
 def number_queries(work: Workspace, relation: str) -> None:
     """Tables `spelling` (raw, its rows, the query's id or null if blank) and `query` (id, text)."""
@@ -36,11 +38,7 @@ def number_queries(work: Workspace, relation: str) -> None:
 
 def _normalise(work: Workspace) -> None:
     """Put into `normal` the spellings that are not yet in normal form, some thousand at a time."""
-    size = min(work.rows_at_once, 200_000)
-    for first in range(0, work.value("SELECT count(*) FROM typed"), size):
-        batch = work.arrays(
-            f"SELECT rowid AS place, raw FROM typed WHERE rowid >= {first} AND rowid < {first + size}"
-        )
+    for batch in work.blocks("typed", "rowid AS place, raw", most=TEXTS_AT_ONCE):
         raw = batch["raw"].tolist()
         texts = normalise_batch(raw)
         changed = np.array([a != b for a, b in zip(raw, texts, strict=True)], bool)

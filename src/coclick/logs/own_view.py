@@ -19,6 +19,7 @@ from coclick.graph import ClickGraph
 from coclick.kernels.threads import threads as all_threads
 from coclick.logs.arrays import Numbering, add_counts, pointers, write_strings
 from coclick.logs.files import LogFile, blame, expand, look, with_header
+from coclick.logs.ids import TEXTS_AT_ONCE
 from coclick.logs.names import VIEW_COLUMNS, resolve
 from coclick.logs.pipeline import REJECTS
 from coclick.logs.recognise import Found
@@ -164,10 +165,7 @@ class _Side:
                 WHERE bad IS NULL GROUP BY raw;
             CREATE OR REPLACE TABLE place (raw VARCHAR, n BIGINT, id INTEGER);
             CREATE OR REPLACE VIEW spelling AS SELECT raw, nullif(id, {_BLANK}) AS id FROM place""")
-        size = min(work.rows_at_once, 200_000)
-        for first in range(0, work.value("SELECT count(*) FROM given"), size):
-            last = first + size
-            batch = work.arrays(f"SELECT raw, n FROM given WHERE rowid >= {first} AND rowid < {last}")
+        for batch in work.blocks("given", "raw, n", most=TEXTS_AT_ONCE):
             texts = batch["raw"].tolist()
             if self.key == "query":
                 texts = normalise_batch(texts)

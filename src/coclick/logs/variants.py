@@ -21,10 +21,9 @@ def write_variants(work: Workspace, out: ArtefactWriter, queries: Numbering) -> 
     total = work.value("SELECT count(*) FROM variant")
     kept = np.zeros(total, bool)
     with Streams(out, "variants", ["query", "count"]) as streams:
-        for first, last in work.ranges("variant", "id"):
-            block = work.arrays(f"SELECT q, n FROM variant WHERE id >= {first} AND id < {last}")
+        for block in work.blocks("variant", "id, q, n"):
             query = queries.new[block["q"]]
-            kept[first:last] = query >= 0
+            kept[block["id"]] = query >= 0
             streams.append("query", query[query >= 0])
             streams.append("count", block["n"][query >= 0])
     write_strings(work, out, "variants.text", "variant", "raw", Numbering.of(kept))

@@ -119,8 +119,17 @@ class Workspace:
         """Whether results come in the order of the table or file; it costs parallelism."""
         self.run(f"SET preserve_insertion_order = {str(keep).lower()}")
 
-    def ranges(self, table: str, key: str = "q") -> Iterator[tuple[int, int]]:
-        """Ranges of `key` that cut a table sorted by it into pieces that fit into memory."""
+    def blocks(self, table: str, columns: str, most: int | None = None) -> Iterator[dict[str, NDArray[Any]]]:
+        """A table from its first row to its last, as many at once as fit into memory (or `most`)."""
+        size = min(self.rows_at_once, most or self.rows_at_once)
+        for first in range(0, self.value(f"SELECT count(*) FROM {table}"), size):
+            yield self.arrays(
+                f"SELECT {columns} FROM {table} WHERE rowid >= {first} AND rowid < {first + size}"
+            )
+
+    def ranges(self, table: str, key: str) -> Iterator[tuple[int, int]]:
+        """Ranges of `key` that cut a table sorted by it into pieces of about `rows_at_once`. What has one key
+        is never cut: where a key may have more rows than fit into memory, add them up in SQL."""
         cuts = [
             row[0]
             for row in self.rows(f"""
