@@ -138,6 +138,11 @@ def test_actions_that_the_log_does_not_have(tmp_path):
     path.write_text("query\tdoc\taction\nshoe\tD1\tclick\nshoe\tD1\tzoom\n")
     assert "the log has no action 'zooom'" in refused(tmp_path, [path], actions={"zooom": 1})
     assert build([path], None, tmp_path / "graph", actions={"Zoom": 2}).clicks.data.tolist() == [2]
+    path.write_text(
+        "query\tdoc\taction\nshoe\tD1\tclick\nshoe\t\tzoom\n"
+    )  # there, though in a wrong row only
+    wrong = refused(tmp_path, [path], actions={"zoom": 1}, force=True)
+    assert "1 rejected; commonest reason: doc is missing" in wrong
     path.write_text("query\tdoc\taction\nshoe\tD1\timpression\nshoe\tD1\tzoom\n")
     message = None
     with pytest.raises(UserError) as caught:

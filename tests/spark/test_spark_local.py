@@ -100,7 +100,16 @@ def test_what_is_wrong_is_said_before_anything_is_written(spark, graph, local_gr
 
     events, docs = read_log(spark, log)
     place = graph.path.removeprefix("file:")
+
+    def build(**options):
+        return lambda: coclick.spark.build(spark, events, docs, str(tmp_path / "g"), **options)
+
     for what, wrong in {
+        "there is no format 'ubi'": build(format="ubi"),
+        "min-clicks must be": build(min_clicks=float("nan")),
+        "--actions needs a log of events": lambda: coclick.spark.build(
+            spark, events.drop("action"), None, str(tmp_path / "g"), actions={"click": 1}
+        ),
         "no column for 'query'": lambda: coclick.spark.build(spark, docs, None, str(tmp_path / "g")),
         "the output exists": lambda: coclick.spark.build(spark, events, docs, place),
         "does not replace it": lambda: coclick.spark.train(spark, "rw", graph, place, force=True),

@@ -16,6 +16,7 @@ from typing import Any
 from coclick.errors import UserError
 from coclick.kernels.threads import threads as all_threads
 from coclick.logs import scans
+from coclick.logs.checks import no_overlap
 from coclick.logs.fields import Column
 from coclick.logs.files import LogFile, check_gzip, look, open_bytes, with_header
 from coclick.logs.names import DOC_COLUMNS, plain, resolve
@@ -81,20 +82,16 @@ def read_docs(path: str | Path) -> dict[str, dict[str, str]]:
 
 
 def check_overlap(work: Workspace, path: Path) -> None:
-    """A log of which no document is in DOCS belongs to something else, or spells its ids otherwise."""
+    """Raise for a log of which no document is in DOCS."""
     if not work.value("SELECT count(*) FROM log_doc"):
         return
     if work.value("SELECT count(*) FROM log_doc SEMI JOIN document USING (name)"):
         return
-    examples = [
-        ", ".join(repr(row[0]) for row in work.rows(f"SELECT name FROM {table} ORDER BY name LIMIT 3"))
+    log, documents = (
+        [row[0] for row in work.rows(f"SELECT name FROM {table} ORDER BY name LIMIT 3")]
         for table in ("log_doc", "document")
-    ]
-    raise UserError(
-        "none of the log's documents is among the documents",
-        where=str(path),
-        hint=f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
     )
+    raise no_overlap(log, documents, str(path))
 
 
 def number_texts(work: Workspace, fields: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,13 +9,12 @@ from typing import Any
 
 import duckdb
 
-from coclick.errors import UserError
 from coclick.graph import ClickGraph
 from coclick.kernels.threads import threads as all_threads
-from coclick.logs import arrays, clicks, documents, events, ids, rules
+from coclick.logs import arrays, checks, clicks, documents, events, ids, rules
 from coclick.logs.files import blame, expand, look
 from coclick.logs.history import write_history
-from coclick.logs.names import ACTIONS, FORMATS, weighted_actions
+from coclick.logs.names import FORMATS, weighted_actions
 from coclick.logs.recognise import Found, recognise
 from coclick.logs.rejects import create_reject, first_rejected, publish_rejects, rejected, write_rejects
 from coclick.logs.rows import Rows
@@ -58,17 +56,11 @@ def build(
     whole process.
     """
     started = time.monotonic()
-    if format not in ("auto", *FORMATS):
-        raise UserError(f"there is no format {format!r}", hint=f"choose auto, {', '.join(FORMATS)}")
-    if not (math.isfinite(min_clicks) and min_clicks >= 0 and min_users >= 1):
-        raise UserError("min-clicks must be 0 or more, and min-users 1 or more")
+    checks.check_arguments(format, FORMATS, min_clicks, min_users)
     size, weighted = parse_memory(memory), weighted_actions(actions)
     paths = expand(sources)
     format, found, fields = recognise([look(path) for path in paths], format, columns)
-    if min_users > 1 and not fields & {"user", "users"}:
-        raise UserError("min-users needs a log that tells the users", hint="leave --min-users out")
-    if actions is not None and "action" not in fields:
-        raise UserError("--actions needs a log of events with a column for the action")
+    checks.check_fields(fields, min_users, actions)
     out = Path(out).resolve()
     with (
         writing(out, force=force) as writer,
@@ -135,7 +127,6 @@ class _Build:
                 right = clicks.aggregate(work, rows)
             else:
                 right = events.number_events(work, rows) + rows.aside
-                self._check_actions()
         except duckdb.Error as error:
             raise blame(error, self._files) from error
         if right < rows.read:
@@ -154,7 +145,7 @@ class _Build:
         if rows.format == "clicks":
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.known is None:
-            raise self._nothing()
+            raise self._no_edge()
         else:
             candidates = rules.weighted_clicks(rows.actions)
         if min_users > 1 and rows.format != "clicks":
@@ -168,7 +159,7 @@ class _Build:
             for table in ("candidate", "edge")
         )
         if not kept:
-            raise self._nothing(pairs)
+            raise self._no_edge(pairs)
         self.thresholds = min_clicks > 1 or min_users > 1
         self.figures |= {
             "min_clicks": min_clicks,
@@ -252,33 +243,8 @@ class _Build:
         shown = f"SELECT pair // {known.docs} AS q, pair % {known.docs} AS d FROM shown"
         return shown if known.sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
-    def _check_actions(self) -> None:
-        """An action of the user's own that never occurs is most likely misspelt."""
-        there = {row[0] for row in self.work.rows("SELECT DISTINCT a FROM event")}
-        for code, action in enumerate(self.rows.actions, 1):
-            if code not in there and action.name not in ACTIONS:
-                others = ", ".join(self.rows.other_actions) or "none but those that count"
-                raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {others}")
-
-    def _nothing(self, below: int = 0) -> UserError:
-        """No edge at all: why?"""
-        figures = self.figures
-        if below:
-            return UserError(
-                f"no pair passes the thresholds: {below:,} were clicked, none often enough",
-                hint="lower --min-clicks or --min-users",
-            )
-        if not figures["rows"]:
-            return UserError("the log is empty", where=", ".join(figures["files"][:3]))
-        what = f"no click in the log: {figures['rows']:,} rows were read"
-        if not figures["rejected"]:
-            others = ", ".join(self.rows.other_actions) or "impressions only"
-            return UserError(what, hint=f"say with --actions what counts as a click; the log has {others}")
-        reason, count = next(iter(figures["rejected"].items()))
-        return UserError(
-            f"{what}, {sum(figures['rejected'].values()):,} rejected; commonest reason: {reason} ({count:,})",
-            where=first_rejected(self.work, reason),
-        )
+    def _no_edge(self, below: int = 0) -> Exception:
+        return checks.no_edge(self.figures, below, lambda reason: first_rejected(self.work, reason))
 
     @property
     def _files(self) -> list[Path]:

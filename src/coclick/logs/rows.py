@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from coclick.logs import rules, scans, ubi
+from coclick.logs.checks import commonest, tell_actions
 from coclick.logs.fields import BLANK, Column, typed, typed_names
 from coclick.logs.files import LogFile, check_gzip
-from coclick.logs.names import Action, action_codes
+from coclick.logs.names import Action
 from coclick.logs.recognise import Found
 from coclick.logs.workspace import Workspace, literal, paths_sql
-
-_MOST_ACTIONS = 20
 
 
 @dataclass(frozen=True)
@@ -125,11 +124,10 @@ class Rows:
             self.work.rows(f"""SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL
                 GROUP BY action ORDER BY 2 DESC, 1""")
         )
-        codes = action_codes(counts, self.actions)
+        codes, others = tell_actions(counts, self.actions)
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
         self._act = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
-        others = {name: count for name, count in counts.items() if name not in codes}
-        self.other_actions = dict(list(others.items())[:_MOST_ACTIONS])
+        self.other_actions = commonest(others)
         self.aside += sum(others.values())
 
     def _stage(self, group: _Group, lines: str) -> str:

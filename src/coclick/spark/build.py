@@ -7,7 +7,6 @@ get their numbers last, in the order of their bytes.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +15,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.errors import UserError
 from coclick.logs import rules
+from coclick.logs.checks import check_arguments, check_fields, no_edge
 from coclick.logs.names import Action, weighted_actions
 from coclick.logs.recognise import recognise
 from coclick.spark import documents, events
@@ -28,6 +27,8 @@ from coclick.spark.rows import Rows, by_reason, write_rejects
 from coclick.spark.storage import Output, output
 from coclick.spark.typed import described
 from coclick.sparse import check_count
+
+_FORMATS = ("clicks", "events")
 
 
 def build(
@@ -48,17 +49,11 @@ def build(
     The log is of aggregated `clicks` or of `events`; parameters mean what they mean to `coclick.build`.
     """
     started = time.monotonic()
-    if format not in ("auto", "clicks", "events"):
-        raise UserError(f"there is no format {format!r} on Spark", hint="choose auto, clicks or events")
-    if not (math.isfinite(min_clicks) and min_clicks >= 0 and min_users >= 1):
-        raise UserError("min-clicks must be 0 or more, and min-users 1 or more")
+    check_arguments(format, _FORMATS, min_clicks, min_users)
     weighted = weighted_actions(actions)
     session = ours(spark)
     format, found, fields = recognise([described(log, "the log")], format, columns)
-    if min_users > 1 and not fields & {"user", "users"}:
-        raise UserError("min-users needs a log that tells the users", hint="leave --min-users out")
-    if actions is not None and "action" not in fields:
-        raise UserError("--actions needs a log of events with a column for the action")
+    check_fields(fields, min_users, actions)
     with output(session, out, "graph", force) as target:
         places = {name: place for name, place in found[0][1].items() if name in fields}
         run = _Build(session, target, format, fields, weighted)
@@ -115,7 +110,7 @@ class _Build:
             F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
         ).collect()[0]
         if not kept:
-            raise self._nothing(below)
+            raise no_edge(self.figures, below)
         self.sizes["edges"] = kept
         self.thresholds = min_clicks > 1 or min_users > 1
         self.figures |= {
@@ -172,25 +167,6 @@ class _Build:
         if self.pairs is not None and not self.thresholds:
             return self.sizes["queries"]
         return (self.seen if self.pairs is None else self.pairs).select("q").distinct().count()
-
-    def _nothing(self, below: int) -> UserError:
-        """No edge at all: why?"""
-        if below:
-            return UserError(
-                f"no pair passes the thresholds: {below:,} were clicked, none often enough",
-                hint="lower --min-clicks or --min-users",
-            )
-        if not self.figures["rows"]:
-            return UserError("the log is empty")
-        rejected = self.figures["rejected"]
-        what = f"no click in the log: {self.figures['rows']:,} rows were read"
-        if not rejected:
-            others = ", ".join(self.figures.get("other_actions", ())) or "impressions only"
-            return UserError(what, hint=f"say with --actions what counts as a click; the log has {others}")
-        reason, count = next(iter(rejected.items()))
-        return UserError(
-            f"{what}, {sum(rejected.values()):,} rejected; commonest reason: {reason} ({count:,})"
-        )
 
 
 def _check_counts(name: str, table: DataFrame) -> None:

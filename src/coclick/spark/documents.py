@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
+from coclick.logs.checks import no_overlap
 from coclick.logs.documents import DUPLICATE, MISSING, field_names
 from coclick.logs.fields import Column
 from coclick.spark.storage import Work
@@ -81,20 +82,17 @@ def _wrong(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:
 
 
 def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
-    """How many of the log's documents are missing; a log of which none is there belongs to something else."""
-    there = documents.select("name", F.lit(1).alias("there"))
-    every, known = names.join(there, "name", "left").agg(F.count("*"), F.count("there")).collect()[0]
+    """How many of the log's documents are missing; raises if none is there."""
+    known_names = documents.select("name", F.lit(1).alias("there"))
+    every, known = names.join(known_names, "name", "left").agg(F.count("*"), F.count("there")).collect()[0]
     if not known:
         if documents.isEmpty():
             raise UserError("there is no document among the documents")
-        examples = [
-            ", ".join(repr(row[0]) for row in frame.select("name").sort("name").limit(3).collect())
+        in_log, in_docs = (
+            [row[0] for row in frame.select("name").sort("name").limit(3).collect()]
             for frame in (names, documents)
-        ]
-        raise UserError(
-            "none of the log's documents is among the documents",
-            hint=f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
         )
+        raise no_overlap(in_log, in_docs)
     return {"docs_missing": every - known}
 
 

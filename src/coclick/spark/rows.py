@@ -13,13 +13,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.errors import UserError
 from coclick.logs import rules
-from coclick.logs.names import ACTIONS, Action, action_codes
+from coclick.logs.checks import commonest, tell_actions
+from coclick.logs.names import Action
 from coclick.spark.storage import Output, Work
 from coclick.spark.typed import Typing
-
-_MOST_ACTIONS = 20
 
 
 class Rows:
@@ -52,13 +50,8 @@ class Rows:
             if name is not None:
                 counts[name] = counts.get(name, 0) + count
         counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-        codes = action_codes(counts, actions)
-        others = {name: count for name, count in counts.items() if name not in codes}
-        self.figures["other_actions"] = dict(list(others.items())[:_MOST_ACTIONS])
-        for code, action in enumerate(actions, 1):
-            if code not in codes.values() and action.name not in ACTIONS:
-                there = ", ".join(self.figures["other_actions"]) or "none but those that count"
-                raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {there}")
+        codes, others = tell_actions(counts, actions)
+        self.figures["other_actions"] = commonest(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
             cases = F.when(F.col("action") == name, code).otherwise(cases)
