@@ -1,5 +1,6 @@
 """The click graph: made, saved, opened, split, merged, against counts worked out by hand."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -66,6 +67,17 @@ def test_a_matrix_that_does_not_fit_is_refused(tmp_path):
     wrong = ClickGraph(Vocab.from_list(["one"]), graph.docs, graph.clicks, graph.texts)
     with pytest.raises(ArtefactError, match="clicks"):
         wrong.save(tmp_path / "g")
+
+
+@pytest.mark.parametrize("lost", ["pairs.docs", "pairs.indptr", "daily.day", "skips.count"])
+def test_a_table_without_one_of_its_columns_is_refused(tmp_path, lost):
+    path = planted.graph().save(tmp_path / "g").artefact.path
+    manifest = json.loads((path / "manifest.json").read_text())
+    del manifest["files"][lost]
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ArtefactError, match=f"has no {lost.partition('.')[2]}"):
+        ClickGraph.open(path)
+    assert [part for part, _ in verify(path)] == ["manifest.json"]
 
 
 def with_last(table, column, value):

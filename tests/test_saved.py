@@ -8,7 +8,8 @@ import pytest
 import planted
 from coclick import open_model, train
 from coclick.describe import describe
-from coclick.errors import UserError
+from coclick.errors import ArtefactError, UserError
+from coclick.verify import verify
 
 BUILD = {"format": "clicks", "rows": 12, "rejected": {"no query": 2}}
 
@@ -24,6 +25,25 @@ def test_a_model_keeps_what_the_build_counted(saved):
     assert describe(saved)["build"] == BUILD
     open_model(saved).add({"new": "a title"}).save(saved, force=True)
     assert describe(saved)["build"] == BUILD, "also after documents were added"
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"parameters": {"k1": None}}, "k1 cannot be None"),
+        ({"parameters": {"k1": -1.0}}, "k1 cannot be -1.0"),
+        ({"state": {}}, "it has no"),
+        ({"figures": 7}, "no figures"),
+        ({"build": [1]}, "no build"),
+    ],
+)
+def test_a_strangers_manifest_is_not_trusted(saved, change, what):
+    manifest = json.loads((saved / "manifest.json").read_text())
+    (saved / "manifest.json").write_text(json.dumps(manifest | change))
+    with pytest.raises(ArtefactError, match=what):
+        open_model(saved)
+    [(file, problem)] = verify(saved)
+    assert file == "manifest.json" and what in problem
 
 
 def test_of_two_that_add_documents_at_once_none_is_lost(saved):

@@ -146,6 +146,19 @@ def test_a_changed_byte_is_found_by_damage(tmp_path):
     assert "digest" in what
 
 
+@pytest.mark.parametrize("array", ["numbers", "empty"])
+def test_every_byte_of_a_header_is_looked_at(tmp_path, array):
+    """Some of them, changed, make numpy's own reader raise what it never says that it raises."""
+    write(tmp_path / "a")
+    path = Artefact(tmp_path / "a").file(array)
+    sound = path.read_bytes()
+    for place in range(128):
+        path.write_bytes(sound[:place] + bytes([sound[place] ^ 5]) + sound[place + 1 :])
+        with pytest.raises(ArtefactError, match="header"):
+            Artefact(tmp_path / "a").array(array)
+        assert [name for name, _ in Artefact(tmp_path / "a").damage()] == [path.name]
+
+
 def test_a_missing_file_and_a_link_are_refused(tmp_path):
     write(tmp_path / "a")
     path = Artefact(tmp_path / "a").file("numbers")

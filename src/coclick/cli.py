@@ -35,7 +35,7 @@ def sample(
     queries: Annotated[int, typer.Option(min=10, help="How many distinct queries the world has.")] = 3000,
     docs: Annotated[int, typer.Option(min=10, help="How many documents.")] = 5000,
     events: Annotated[int | None, typer.Option(min=100, help="About how many log events.")] = None,
-    seed: Annotated[int, typer.Option(help="Another seed, another world.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another world.")] = 0,
     force: Force = False,
 ) -> None:
     """Simulate a search engine and its users: a log with known relevance.

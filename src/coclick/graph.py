@@ -16,7 +16,7 @@ A log of aggregated clicks has `clicks` and perhaps `pairs`; the rest needs even
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -56,11 +56,14 @@ class _Columns:
 
     @classmethod
     def read(cls, source: Artefact) -> Self | None:
-        names = [column.name for column in fields(cls)]  # type: ignore[arg-type]
-        if f"{cls.table}.{names[0]}" not in source:
+        columns = {column.name: column.default for column in fields(cls)}  # type: ignore[arg-type]
+        told = {name: f"{cls.table}.{name}" for name in columns if f"{cls.table}.{name}" in source}
+        if not told:
             return None
-        arrays = {name: f"{cls.table}.{name}" for name in names}
-        return cls(**{n: source.array(a) if a in source else None for n, a in arrays.items()})
+        for name, default in columns.items():
+            if default is MISSING and name not in told:
+                raise ArtefactError(f"the table {cls.table!r} has no {name}", where=str(source.path))
+        return cls(**{name: source.array(array) for name, array in told.items()})
 
     def write(self, out: ArtefactWriter) -> None:
         for column in fields(self):  # type: ignore[arg-type]

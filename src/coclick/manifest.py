@@ -65,6 +65,9 @@ def _problem(manifest: Any) -> str | None:
     files = manifest.get("files")
     if not isinstance(files, dict):
         return "no files"
+    for name in ("figures", "build"):  # which not every kind has
+        if not isinstance(manifest.get(name, {}), dict):
+            return f"no {name}"
     for name, entry in files.items():
         if not ARRAY_NAME.fullmatch(name) or not isinstance(entry, dict):
             return f"the name {name!r}"

@@ -7,6 +7,7 @@ and one manifest commits all of it.
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -92,5 +93,15 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
     except (KeyError, TypeError, AttributeError, RecursionError, UserError) as error:
         what = f"the manifest does not describe a model: {error}"
         raise ArtefactError(what, where=str(source.path)) from None
+    lacking = [name for name in _state_of(cls) if not hasattr(model, name)]
+    if lacking or not isinstance(figures, dict):
+        what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'figures'}"
+        raise ArtefactError(what, where=str(source.path))
     model.graph_, model.figures_, model.artefact_ = graph, figures, source
     return model
+
+
+def _state_of(cls: type[Model]) -> list[str]:
+    """What a class says that its models learn."""
+    declared = (name for base in cls.__mro__ for name in inspect.get_annotations(base))
+    return [name for name in declared if name.endswith("_") and name not in _NOT_STATE]

@@ -145,7 +145,7 @@ def check(model: Any) -> None:
     for field in parameters_of(type(model)):
         value = getattr(model, field.name)
         again = _from_text(_as_text(value), hints[field.name])
-        right = again == value and isinstance(again, bool) == isinstance(value, bool)
+        right = again is not None and again == value and isinstance(again, bool) == isinstance(value, bool)
         if right and field.name in limits and not isinstance(value, str):
             right = value in limits[field.name]
         if not right:

@@ -109,7 +109,7 @@ def tune(
     qrels: Qrels = None,
     holdout: Holdout = None,
     trials: Annotated[int, typer.Option(min=1, help="How many variants to try.")] = 30,
-    seed: Annotated[int, typer.Option(help="Another seed, other variants.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other variants.")] = 0,
     gain: Gain = "linear",
     json_: JsonFile = None,
     threads: Threads = None,
@@ -164,7 +164,7 @@ def evaluate_similar(
         Path | None, typer.Option(help="query<TAB>intent: queries of one intent are similar.")
     ] = None,
     labels: Annotated[Path | None, typer.Option(help="query<TAB>query<TAB>grade.")] = None,
-    seed: Annotated[int, typer.Option(help="Which queries are sampled.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which queries are sampled.")] = 0,
     json_: JsonFile = None,
     threads: Threads = None,
 ) -> None:
@@ -189,7 +189,7 @@ def evaluate_units(
     graph: GraphPath,
     model: Annotated[str, typer.Option("--model", help="The propagation to evaluate.")] = "vpcg",
     fraction: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the queries held out.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Which queries are held out.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which queries are held out.")] = 0,
     threads: Threads = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:

@@ -64,7 +64,7 @@ def ltr(
     labels: Annotated[str, typer.Option(help="clicks or judgments: what the trees learn from.")] = "clicks",
     objective: Annotated[str, typer.Option(help="lambdarank, or pointwise as in paper 002.")] = "lambdarank",
     trees: Annotated[int | None, typer.Option(min=1, help="How many; with judgments, at most.")] = None,
-    seed: Annotated[int, typer.Option(help="Other folds and samples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Other folds and samples.")] = 0,
     threads: Threads = None,
     force: Force = False,
 ) -> None:

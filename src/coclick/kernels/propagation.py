@@ -272,6 +272,7 @@ def propagate(
     done: Done | None = None,
 ) -> PackedRows:
     """norm(top_K(W X)) for all rows of the weights, on all threads."""
+    k = min(k, max(rows.columns, 1))  # there is no more to keep, and room is made for all
     out = PackedRows.empty(weights.rows, k, rows.columns)
     spare: list[Scratch] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -11,11 +12,12 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import UserError
+from coclick.errors import CoclickError, UserError
 from coclick.simulate.engine import Results, search_all
 from coclick.simulate.users import ACTIONS, FIRST_DAY, PAGE, Events, search_log, user_names
 from coclick.simulate.world import World
 
+_FULL = ("No space left", f'"errno":"{errno.ENOSPC}"')  # as Python and DuckDB say it
 FILES = ("events.parquet", "docs.tsv", "queries.tsv", "qrels.tsv", "intents.tsv")
 EVENTS_PER_QUERY = 60
 JUDGED, MOST_JUDGED = 0.1, 3000  # a share of all queries; a third of them each head, tail and unseen
@@ -56,6 +58,9 @@ def sample(
         for name in FILES:
             (work / name).replace(directory / name)
     except (OSError, duckdb.IOException) as error:
+        if any(sign in str(error) for sign in _FULL):
+            hint = "free some space or choose another directory"
+            raise CoclickError("the disk is full", where=str(directory), hint=hint) from error
         raise UserError(f"cannot write the sample: {error}", where=str(directory)) from error
     finally:
         if work:
