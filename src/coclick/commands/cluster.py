@@ -10,7 +10,7 @@ from coclick.errors import CoclickError, UserError
 from coclick.terminal import say, suggest
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 ENGINES = ("local", "spark")
 _ANY = "local[*]"  # the master where none is named: all cores of this machine
@@ -107,8 +107,10 @@ def _read_docs(spark: SparkSession, path: str | None) -> DataFrame | None:
 
 
 def _text(spark: SparkSession, path: str, separator: str) -> DataFrame:
-    """CSV with quotes, or tabs without; the first line is a header if it looks like one."""
+    """CSV with quotes, or tabs without; the first line is a header if it looks like one. It says how many
+    columns there are: Spark would cut off what stands behind them in other lines, and say nothing."""
     from coclick.logs.documents import headerless, is_header
+    from coclick.spark.documents import TOO_LONG
 
     quotes = {"quote": '"', "escape": '"', "multiLine": True} if separator == "," else {"quote": ""}
     reader = spark.read.options(sep=separator, **quotes)
@@ -116,9 +118,22 @@ def _text(spark: SparkSession, path: str, separator: str) -> DataFrame:
         first = reader.csv(path).first()
         if first is None:
             raise UserError("the file of documents is empty", where=path)
-        if is_header([cell or "" for cell in first]):
-            return reader.option("header", True).csv(path)
-        return reader.csv(path).toDF(*headerless(len(first)))
+        header = is_header([cell or "" for cell in first])
+        read = reader.option("header", header)
+        schema = read.csv(path).schema.add(TOO_LONG, "string")
+        found = read.option("columnNameOfCorruptRecord", TOO_LONG).schema(schema).csv(path)
+        if not header:
+            found = found.toDF(*headerless(len(first)), TOO_LONG)
+        return found.withColumn(TOO_LONG, _if_longer(TOO_LONG, separator, len(first)))
+
+
+def _if_longer(record: str, separator: str, columns: int) -> Column:
+    """The record if it has more cells than columns. Spark marks shorter ones, too, but what is missing there
+    is empty."""
+    from pyspark.sql import functions as F
+
+    unquoted = F.regexp_replace(record, '"[^"]*"', "") if separator == "," else F.col(record)
+    return F.when(F.size(F.split(unquoted, separator)) > columns, F.col(record))
 
 
 def _parquet(spark: SparkSession, *paths: str) -> DataFrame:

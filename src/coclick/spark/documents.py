@@ -17,6 +17,9 @@ from coclick.logs.fields import Column
 from coclick.spark.storage import Work
 from coclick.spark.typed import described, in_memory
 
+TOO_LONG = "_too_long"  # a column of records that have more cells than the table has columns, as they were
+LONG = "|wrong number of columns"
+
 
 @dataclass(frozen=True)
 class _Texts:
@@ -53,6 +56,11 @@ class Documents:
 
 def read(docs: DataFrame, work: Work) -> Documents:
     """Of several documents with one id the first counts by its texts: a DataFrame has no first row."""
+    long = None
+    if TOO_LONG in docs.columns:
+        marked = work.saved("documents-read", docs)  # Spark reads no column of marks alone from text
+        long = marked.filter(F.col(TOO_LONG).isNotNull()).select(F.lit(LONG).alias("bad"), F.col(TOO_LONG))
+        docs = marked.filter(F.col(TOO_LONG).isNull()).drop(TOO_LONG)
     fields = field_names(described(docs, "the documents"))
     texts = [name for name in fields.values() if name != "doc"]
     schema = ", ".join("name string" if name == "doc" else f"text_{name} string" for name in fields.values())
@@ -64,8 +72,11 @@ def read(docs: DataFrame, work: Work) -> Documents:
     missing, again = saved.agg(
         F.sum(F.expr("if(name IS NULL, rows, 0)")), F.sum(F.expr("if(name IS NULL, 0, rows - 1)"))
     ).collect()[0]
-    rejected = {reason: count for reason, count in ((MISSING, missing), (DUPLICATE, again)) if count}
+    counts = {LONG: long.count() if long else 0, MISSING: missing, DUPLICATE: again}
+    rejected = {reason: count for reason, count in counts.items() if count}
     wrong = _wrong(rows, columns, [docs.columns[place] for place in fields]) if rejected else None
+    if wrong is not None and long is not None:
+        wrong = wrong.union(long)
     known = saved.filter("name IS NOT NULL")
     table = known.select("name", *(F.col(f"texts.{column}").alias(column) for column in columns))
     return Documents(table, texts, rejected, wrong)

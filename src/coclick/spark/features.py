@@ -23,7 +23,14 @@ from coclick.spark.parts import Nodes
 from coclick.spark.payload import column
 from coclick.spark.storage import Output, Work
 from coclick.spark.vectors import ENTRIES, entry_table
-from coclick.spark.words import count_words, in_parts, tokens_of
+from coclick.spark.words import (
+    commonest_surface,
+    count_words,
+    in_parts,
+    inverse_frequency,
+    joined_fields,
+    tokens_of,
+)
 from coclick.text import Analyzer
 from coclick.views import choose_fields, count_terms, tf_idf
 
@@ -92,18 +99,17 @@ def _words(
 ) -> tuple[list[DataFrame], int]:
     """Entries of words by TF-IDF for both sides, over one vocabulary, each side with its own idf."""
     work = out.work
-    joined = F.concat_ws(" ", *(F.col(f"text_{name}") for name in fields)).alias("text")
-    texts = graph.table("queries").select("id", "text"), graph.table("docs").select("id", joined)
+    docs = graph.table("docs").select("id", joined_fields(fields))
+    texts = graph.table("queries").select("id", "text"), docs
     placed = [in_parts(frame, of) for frame, of in zip(texts, nodes, strict=True)]
     counted = [
         count_words(f, analyzer, work, f"{n}-words") for f, n in zip(placed, ("query", "doc"), strict=True)
     ]
     terms, size = _vocabulary(counted, work)
-    idf = [
-        F.log1p(F.lit(float(of.count)) / F.greatest(f"{side}_texts", F.lit(1))).cast("float")
+    columns = [
+        inverse_frequency(of.count, f"{side}_texts").alias(f"{side}_idf")
         for of, side in zip(nodes, ("query", "doc"), strict=True)
     ]
-    columns = [value.alias(f"{side}_idf") for value, side in zip(idf, ("query", "doc"), strict=True)]
     table = out.table("terms", terms.select("id", "text", "surface", *columns))
     frames = []
     for side, frame, counts, of in zip(("query", "doc"), placed, counted, nodes, strict=True):
@@ -129,9 +135,8 @@ def _vocabulary(counted: list[DataFrame], work: Work) -> tuple[DataFrame, int]:
         .groupBy("term", "surface")
         .agg(F.sum("n").alias("n"), F.sum("t0").alias("t0"), F.sum("t1").alias("t1"))
     )
-    rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
     terms = forms.groupBy(F.col("term").alias("text")).agg(
-        F.min_by("surface", rank).alias("surface"),
+        commonest_surface(),
         F.coalesce(F.sum("t0"), F.lit(0)).alias("query_texts"),
         F.coalesce(F.sum("t1"), F.lit(0)).alias("doc_texts"),
     )

@@ -74,6 +74,17 @@ def cells(table: pa.Table | pa.RecordBatch, name: str) -> list[Any]:
     return [value.as_buffer() if value.is_valid else None for value in table[name]]
 
 
+def cells_by(table: pa.Table, key: str, name: str = "payload") -> dict[Any, Any]:
+    """The same by the values of another column, which are distinct, or of which the last counts."""
+    return dict(zip(table[key].to_pylist(), cells(table, name), strict=True))
+
+
+def part_row(part: int, **payloads: bytes) -> pa.Table:
+    """The one row of a part, with its columns of bytes."""
+    columns = {name: pa.array([payload], pa.binary()) for name, payload in payloads.items()}
+    return pa.table({"part": pa.array([part], pa.int32()), **columns})
+
+
 def column(table: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:
     """A column of numbers without nulls as one array that compiled code can take."""
     values = table[name]

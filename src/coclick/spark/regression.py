@@ -21,7 +21,7 @@ from coclick.kernels.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, p
 from coclick.kernels.threads import set_threads
 from coclick.spark.links import Links, Plan, cut, piece
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, csr_arrays, csr_of, pack, unpack, unpack_csr
+from coclick.spark.payload import cells, cells_by, csr_arrays, csr_of, pack, part_row, unpack, unpack_csr
 from coclick.spark.step import MESSAGE, message, messages_of, on_executors, received_rows
 from coclick.spark.storage import Work
 from coclick.sparse import Csr
@@ -62,12 +62,7 @@ def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.
     def prior(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         holders = table.sort_by("id")["texts"].to_numpy()
         values = np.ones(len(holders)) if texts is None else np.log1p(texts / np.maximum(holders, 1))
-        return pa.table(
-            {
-                "part": pa.array([key[0].as_py()], pa.int32()),
-                "values": pa.array([pack([values])], pa.binary()),
-            }
-        )
+        return part_row(key[0].as_py(), values=pack([values]))
 
     return prior
 
@@ -156,15 +151,13 @@ class _Regression:
 
         def lesson(key: tuple[pa.Scalar, ...], held: pa.Table, messages: pa.Table) -> pa.Table:
             part = key[0].as_py()
-            payloads = dict(zip(held["kind"].to_pylist(), cells(held, "payload"), strict=True))
+            payloads = cells_by(held, "kind")
             links = Links.unpack(payloads.get("links"), texts.rows(part), parts)
             units = received_rows(links, messages, columns)
             own = unpack_csr(payloads["vectors"])
             arrays = [links.expected, *csr_arrays(links.rows), *csr_arrays(units), *csr_arrays(own)]
             arrays += _equations(links.rows, units, own).products
-            return pa.table(
-                {"part": pa.array([part], pa.int32()), "values": pa.array([pack(arrays)], pa.binary())}
-            )
+            return part_row(part, values=pack(arrays))
 
         sent = messages_of(vectors, to_texts).repartitionById(parts, "part").groupBy("part")
         lessons = blocks.cogroup(sent).applyInArrow(lesson, _VALUES)
@@ -198,7 +191,7 @@ def _start(prior: DataFrame, vectors: DataFrame, plans: DataFrame, parts: int, w
     together = plans.union(piece(vectors, "vectors")).union(piece(prior, "values"))
 
     def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        held = dict(zip(table["kind"].to_pylist(), cells(table, "payload"), strict=True))
+        held = cells_by(table, "kind")
         rows = unpack_csr(held["vectors"])
         squares = rows.with_data(rows.data * rows.data).row_sums()
         prior = unpack(held["values"])[0] if "values" in held else np.empty(0)  # a part without units
@@ -209,14 +202,8 @@ def _start(prior: DataFrame, vectors: DataFrame, plans: DataFrame, parts: int, w
 
 
 def _state_table(part: int, arrays: list[Floats], plan: bytes, sums: list[float]) -> pa.Table:
-    return pa.table(
-        {
-            "part": pa.array([part], pa.int32()),
-            "values": pa.array([pack(arrays)], pa.binary()),
-            "plan": pa.array([plan], pa.binary()),
-            "sums": pa.array([sums], pa.list_(pa.float64())),
-        }
-    )
+    row = part_row(part, values=pack(arrays), plan=plan)
+    return row.append_column("sums", pa.array([sums], pa.list_(pa.float64())))
 
 
 @dataclass(frozen=True)
@@ -240,7 +227,7 @@ def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.
     expected, *arrays = unpack(cells(lessons, "values")[0])
     links, units, targets = (csr_of(arrays[first : first + 4]) for first in (0, 4, 8))
     equations = _equations(links, units, targets, arrays[12:])
-    arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
+    arrived = cells_by(messages, "sender")
     values = np.concatenate([np.empty(0), *(unpack(arrived[sender])[0] for sender in sorted(arrived))])
     if len(values) != links.columns:
         raise RuntimeError("what arrived is not what the routes promise")
@@ -272,7 +259,7 @@ def _gather(part: int, state: pa.Table, messages: pa.Table, told: _Round) -> pa.
     plan = cells(state, "plan")[0]
     routes = Plan.unpack(plan).routes
     found = [np.zeros(len(before[0])) for _ in range(3 if told.kind == "probe" else 1)]
-    arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
+    arrived = cells_by(messages, "sender")
     for sender in sorted(arrived):
         for total, values in zip(found, unpack(arrived[sender]), strict=True):
             total[routes[sender]] += values
@@ -306,6 +293,4 @@ class _End:
         for batch in batches:
             for part, values in zip(batch["part"].to_pylist(), cells(batch, "values"), strict=True):
                 weights = np.maximum(self.told.begin(unpack(values))[0], 0.0)
-                yield pa.record_batch(
-                    {"part": pa.array([part], pa.int32()), "values": pa.array([pack([weights])], pa.binary())}
-                )
+                yield from part_row(part, values=pack([weights])).to_batches()

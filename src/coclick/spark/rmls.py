@@ -28,7 +28,7 @@ from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned, csr_entry
 from coclick.spark.links import Cut, cut
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, pack, pack_csr, unpack, unpack_csr
+from coclick.spark.payload import cells, pack, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.step import Step, Sum
 from coclick.spark.storage import Output, Work
 from coclick.spark.vectors import rows_of
@@ -167,7 +167,7 @@ def _random_map(spark: Any, nodes: Nodes, dim: int, theta: float, seed: int) -> 
         for batch in batches:
             for part in batch["part"].to_pylist():
                 rows = random_rows_of(nodes.count, dim, theta, seed, part, nodes.parts)
-                yield _block(part, rows).to_batches()[0]
+                yield from part_row(part, vectors=pack_csr(rows)).to_batches()
 
     parts = spark.range(0, nodes.parts, 1, nodes.parts).select(F.col("id").cast("int").alias("part"))
     return parts.mapInArrow(draw, BLOCK)
@@ -186,16 +186,8 @@ def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: Nodes, model:
         payload = cells(old, "thresholds")[0]
         thresholds = penalty.start(omega.rows) if payload is None else unpack(payload)[0]
         found = thresholded_product(_identity(omega.rows), omega, thresholds, penalty.b, penalty.theta)
-        limits = pa.array([pack([found.thresholds])], pa.binary())
-        block = _block(part, found.rows)
-        return pa.table(
-            {
-                "part": block["part"],
-                "vectors": block["vectors"],
-                "thresholds": limits,
-                "entries": pa.array([found.rows.nnz], pa.int64()),
-            }
-        )
+        row = part_row(part, vectors=pack_csr(found.rows), thresholds=pack([found.thresholds]))
+        return row.append_column("entries", pa.array([found.rows.nnz], pa.int64()))
 
     left, right = (frame.repartitionById(parts, "part").groupBy("part") for frame in (rows, known))
     return left.cogroup(right).applyInArrow(cut_rows, _MAP)
@@ -227,10 +219,4 @@ def _feature_rows(side: Side) -> DataFrame:
         "id",
         F.coalesce(F.col("entries.feature"), F.array().cast("array<int>")).alias("columns"),
         F.coalesce(F.col("entries.weight"), F.array().cast("array<float>")).alias("values"),
-    )
-
-
-def _block(part: int, vectors: Csr) -> pa.Table:
-    return pa.table(
-        {"part": pa.array([part], pa.int32()), "vectors": pa.array([pack_csr(vectors)], pa.binary())}
     )

@@ -87,7 +87,7 @@ class Rows:
 def by_reason(counts: Mapping[str, int]) -> dict[str, int]:
     """Counts of rejected rows in words, the commonest first."""
     ordered = sorted(counts.items(), key=lambda reason: (-reason[1], reason[0]))
-    return {bad.replace("|", " "): count for bad, count in ordered}
+    return {bad.replace("|", " ").strip(): count for bad, count in ordered}
 
 
 def write_rejects(out: Output, wrong: Sequence[DataFrame | None]) -> None:

@@ -23,7 +23,7 @@ from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned
 from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import column, pack_csr
+from coclick.spark.payload import column, pack_csr, part_row
 from coclick.spark.step import Step, Sum
 from coclick.spark.storage import Output, Work
 from coclick.spark.vectors import entries_of
@@ -122,9 +122,7 @@ def _blocks(entries: DataFrame, nodes: Nodes, count: int) -> DataFrame:
         rows = column(table, "node") // parts
         shape = (nodes.rows(part), count)
         vectors = Csr.from_triples(rows, column(table, "walk"), column(table, "value"), shape)
-        return pa.table(
-            {"part": pa.array([part], pa.int32()), "vectors": pa.array([pack_csr(vectors)], pa.binary())}
-        )
+        return part_row(part, vectors=pack_csr(vectors))
 
     left = every.repartitionById(parts, "part").groupBy("part")
     return left.cogroup(placed.repartitionById(parts, "part").groupBy("part")).applyInArrow(block, BLOCK)

@@ -24,7 +24,17 @@ from coclick.kernels.propagation import propagate
 from coclick.kernels.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
 from coclick.spark.links import Cut, Links, Plan, piece
-from coclick.spark.payload import cells, csr_arrays, csr_of, pack, pack_csr, unpack, unpack_csr
+from coclick.spark.payload import (
+    cells,
+    cells_by,
+    csr_arrays,
+    csr_of,
+    pack,
+    pack_csr,
+    part_row,
+    unpack,
+    unpack_csr,
+)
 from coclick.spark.storage import Work, cleaning
 from coclick.sparse import Csr, stack, where
 
@@ -101,8 +111,7 @@ class Step:
         def absorb(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
             set_threads(1)
             part = key[0].as_py()
-            held = dict(zip(pieces["kind"].to_pylist(), cells(pieces, "payload"), strict=True))
-            links = Links.unpack(held.get("links"), targets.rows(part), senders)
+            links = Links.unpack(cells_by(pieces, "kind").get("links"), targets.rows(part), senders)
             return state_table(part, _absorb(links, messages, kernel, columns), Plan.gather(pieces))
 
         arrived = messages.repartitionById(targets.parts, "part").groupBy("part")
@@ -120,13 +129,7 @@ def on_executors(frame: DataFrame) -> Iterator[DataFrame]:
 
 def state_table(part: int, vectors: Csr, plan: Plan) -> pa.Table:
     """The state of a part as a table of one row."""
-    return pa.table(
-        {
-            "part": pa.array([part], pa.int32()),
-            "vectors": pa.array([pack_csr(vectors)], pa.binary()),
-            "plan": pa.array([plan.pack()], pa.binary()),
-        }
-    )
+    return part_row(part, vectors=pack_csr(vectors), plan=plan.pack())
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def _beside_plans(blocks: DataFrame, edges: Cut) -> GroupedData:
 
 
 def _vectors(pieces: pa.Table) -> Csr:
-    return unpack_csr(cells(pieces, "payload")[pieces["kind"].to_pylist().index("vectors")])
+    return unpack_csr(cells_by(pieces, "kind")["vectors"])
 
 
 def message(receiver: int, sender: int, payload: bytes) -> pa.RecordBatch:
@@ -207,7 +210,7 @@ def _receive(links: Links, messages: pa.Table, columns: int) -> tuple[Csr, NDArr
     empty = Csr.empty(0, columns)
     received: dict[int, Csr] = {}
     heavy_rows, heavy_sums = [np.empty(0, np.int32)], [empty]
-    arrived = dict(zip(messages["sender"].to_pylist(), cells(messages, "payload"), strict=True))
+    arrived = cells_by(messages, "sender")
     for sender in sorted(arrived):  # sums add up in the same order, whatever order messages arrive in
         arrays = unpack(arrived[sender])
         received[sender] = csr_of(arrays[:4])

@@ -19,13 +19,13 @@ from coclick.spark.grams import GRAM, find_grams, held_units, units_of
 from coclick.spark.learned import csr_entry
 from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, pack_csr, unpack, unpack_csr
+from coclick.spark.payload import cells, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.regression import unit_weights
 from coclick.spark.step import Step, TopK
 from coclick.spark.storage import Output, Work
 from coclick.spark.vectors import rows_of, values_of
 from coclick.spark.words import BLOCK, Vocabulary, count_words, in_parts, token_blocks
-from coclick.sparse import Csr, where
+from coclick.sparse import where
 from coclick.text import Analyzer
 
 
@@ -130,7 +130,7 @@ def _weighed(units: Units) -> DataFrame:
             return vectors
         factor = unpack(cells(weights, "values")[0])[0].astype(np.float32)
         scaled = rows.with_data(rows.data * np.repeat(factor, rows.lengths())).positive()
-        return _block(key[0].as_py(), scaled)
+        return part_row(key[0].as_py(), vectors=pack_csr(scaled))
 
     parts = units.nodes.parts
     left = units.vectors.repartitionById(parts, "part").groupBy("part")
@@ -145,16 +145,10 @@ def _filled(state: DataFrame, generated: DataFrame, parts: int) -> DataFrame:
         missing = np.flatnonzero(new.lengths() > 0)
         kept = np.ones(vectors.rows, bool)
         kept[missing] = False
-        return _block(key[0].as_py(), where(kept, vectors, new.take(missing)))
+        return part_row(key[0].as_py(), vectors=pack_csr(where(kept, vectors, new.take(missing))))
 
     columns = ["part", "vectors"]
     left, right = (
         f.select(*columns).repartitionById(parts, "part").groupBy("part") for f in (state, generated)
     )
     return left.cogroup(right).applyInArrow(fill, BLOCK)
-
-
-def _block(part: int, vectors: Csr) -> pa.Table:
-    return pa.table(
-        {"part": pa.array([part], pa.int32()), "vectors": pa.array([pack_csr(vectors)], pa.binary())}
-    )

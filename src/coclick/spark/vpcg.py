@@ -19,7 +19,16 @@ from coclick.spark.step import Step, TopK, with_plan
 from coclick.spark.storage import Output
 from coclick.spark.units import Lesson, Units, write_units
 from coclick.spark.vectors import rows_of
-from coclick.spark.words import BLOCK, Rows, Vocabulary, count_words, in_parts, token_blocks
+from coclick.spark.words import (
+    BLOCK,
+    Rows,
+    Vocabulary,
+    count_words,
+    in_parts,
+    inverse_frequency,
+    joined_fields,
+    token_blocks,
+)
 from coclick.text import Analyzer
 from coclick.views import choose_fields, count_terms, short_field
 
@@ -69,7 +78,7 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
                 missing = _Missing(named, nodes, clicked[side], those[side])
                 sides[side] = missing.filled(sides[side], lesson, learned, ("queries", "docs")[side])
 
-    idf = F.log1p(F.lit(float(texts.count)) / F.greatest("texts", F.lit(1))).cast("float").alias("idf")
+    idf = inverse_frequency(texts.count, "texts").alias("idf")
     out.table("terms", words.terms.select("id", "text", "surface", idf))
     out.table("query_vectors", rows_of(sides[0], queries))
     out.table("doc_vectors", rows_of(sides[1], docs))
@@ -127,9 +136,7 @@ def start_texts(model: VPCG, graph: SparkGraph) -> DataFrame:
     if model.start == "query":
         return graph.table("queries").select("id", "text")
     fields = choose_fields(dict.fromkeys(graph.texts), model.fields)
-    return graph.table("docs").select(
-        "id", F.concat_ws(" ", *(F.col(f"text_{name}") for name in fields)).alias("text")
-    )
+    return graph.table("docs").select("id", joined_fields(fields))
 
 
 def short_texts(graph: SparkGraph) -> DataFrame | None:

@@ -7,21 +7,21 @@ as `Words.by_hash` does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from coclick.kernels.strings import hash_strings
 from coclick.kernels.threads import set_threads
 from coclick.spark.numbering import numbered
 from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, column, pack, pack_csr, unpack
+from coclick.spark.payload import cells, column, pack, pack_csr, part_row, unpack
 from coclick.spark.storage import Work
 from coclick.sparse import Csr
 from coclick.strings import Strings
@@ -43,10 +43,8 @@ class Vocabulary:
     def of(cls, counted: DataFrame, work: Work) -> Vocabulary:
         """Every term that was counted."""
         forms = counted.groupBy("term", "surface").agg(F.sum("n").alias("n"), F.sum("texts").alias("texts"))
-        # The commonest surface form, then the shorter, then by letter: as `TermIndex.finish` chooses.
-        rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
         terms = forms.groupBy(F.col("term").alias("text")).agg(
-            F.min_by("surface", rank).alias("surface"), F.sum("texts").alias("texts")
+            commonest_surface(), F.sum("texts").alias("texts")
         )
         hashed = terms.mapInArrow(_add_hashes, "text string, surface string, texts long, hash long")
         return cls(*numbered(hashed, ["hash", "text"], work, "terms"))
@@ -55,6 +53,24 @@ class Vocabulary:
         """For each part the numbers of the terms that its texts hold: (part, term, id)."""
         places = counted.select("part", "term").distinct()
         return places.join(self.terms.select(F.col("text").alias("term"), "id"), "term")
+
+
+def commonest_surface() -> Column:
+    """Of the forms (surface, n) of a term the commonest, then the shorter, then by letter: as
+    `TermIndex.finish` chooses."""
+    rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
+    return F.min_by("surface", rank).alias("surface")
+
+
+def inverse_frequency(texts: int, holders: str) -> Column:
+    """How rare a term is among so many texts, as `views.inverse_frequency` has it; `holders` is the column
+    that says how many hold it."""
+    return F.log1p(F.lit(float(texts)) / F.greatest(holders, F.lit(1))).cast("float")
+
+
+def joined_fields(names: Sequence[str]) -> Column:
+    """For each document the chosen fields, one behind the other."""
+    return F.concat_ws(" ", *(F.col(f"text_{name}") for name in names)).alias("text")
 
 
 def in_parts(texts: DataFrame, nodes: Nodes) -> DataFrame:
@@ -81,9 +97,7 @@ def token_blocks(texts: DataFrame, known: DataFrame, analyzer: Analyzer, parts: 
         found = tokens_of(table, terms, analyzer)
         clicked = column(table, "clicked").astype(np.uint8)
         payload = pack([column(table, "id"), clicked, found.indptr, found.terms])
-        return pa.table(
-            {"part": pa.array([key[0].as_py()], pa.int32()), "tokens": pa.array([payload], pa.binary())}
-        )
+        return part_row(key[0].as_py(), tokens=payload)
 
     own = known.repartitionById(parts, "part").groupBy("part")
     return texts.groupBy("part").cogroup(own).applyInArrow(tokens, _TOKENS)
@@ -110,8 +124,7 @@ class Rows:
                 _, _, tokens = read_tokens(payload)
                 if len(tokens) != self.nodes.rows(part):
                     raise RuntimeError("the texts of a part are not complete")
-                rows = pa.array([pack_csr(self.make_rows(tokens))], pa.binary())
-                yield pa.record_batch({"part": pa.array([part], pa.int32()), "vectors": rows})
+                yield from part_row(part, vectors=pack_csr(self.make_rows(tokens))).to_batches()
 
 
 def tokens_of(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
