@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from coclick._version import __version__
 from coclick.arguments import action_weights
 from coclick.commands import ask, cluster, export, judge, language, ltr
 from coclick.commands import serve as serving
@@ -227,10 +228,14 @@ def add(
     from coclick import open_model
     from coclick.logs import read_docs
 
-    new = read_docs(docs)
+    new, wrong = read_docs(docs)
     opened = open_model(model)
-    opened.add(new).save(model, replaces=opened)
+    larger = opened.add(new).save(model, replaces=opened)
     say(f"added {len(new):,} {'document' if len(new) == 1 else 'documents'} to {model}")
+    if unreached := larger.unreached(len(new)):
+        say(f"{unreached:,} of them: the model knows none of their words, so no query finds them yet")
+    for line, what in wrong:
+        say(f"left out: {what} ({docs}, line {line})")
 
 
 for command in (
@@ -265,8 +270,18 @@ def demo(
     run(directory)
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"coclick {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def coclick() -> None:
+def coclick(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print it and exit.")
+    ] = False,
+) -> None:
     """What stands before every command: a program with one command would have no name for it."""
 
 

@@ -141,6 +141,8 @@ class ClickGraph:
         For logs on disk use `coclick.build`, which also counts and keeps what is wrong with them.
         """
         rows = [(query, doc, float(count)) for query, doc, count in clicks]
+        if not all(isinstance(text, str) for query, doc, _ in rows for text in (query, doc)):
+            raise UserError("queries and documents must be texts", hint="str(id) makes one of a number")
         if any(not 0 < count <= _MOST_CLICKS for _, _, count in rows):
             raise UserError(f"clicks must be positive numbers, up to {_MOST_CLICKS:g}")
         docs = {} if docs is None else docs

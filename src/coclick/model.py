@@ -91,6 +91,11 @@ class Model:
         """Take in the documents that have just come to the end of the graph, by their fields: for `add`."""
         raise NotImplementedError  # abstract
 
+    def unreached(self, added: int) -> int:
+        """How many of the documents that were added last no query can find: the model knows none of their
+        words."""
+        return 0
+
     def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
         """The k best rows of each normalised query with their scores, padded; those of `allowed` only.
 
@@ -180,7 +185,7 @@ class Model:
         self._cannot("expand queries", "can_expand")
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
-        """Why `doc` has its score for `query`; `clicks` limits the edges shown for each part."""
+        """Why `doc` has its score for `query`; at most `clicks` edges for each part, all for None."""
         self._cannot("explain its scores", "can_explain")
 
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
@@ -329,10 +334,10 @@ def create(spec: str) -> Model:
     return model
 
 
-def train(spec: str | Model, graph: ClickGraph, progress: Progress = quiet) -> Model:
-    """Create and fit."""
+def train(spec: str | Model, graph: ClickGraph | str | Path, progress: Progress = quiet) -> Model:
+    """Create and fit; the graph may be given by its directory."""
     model = create(spec) if isinstance(spec, str) else spec
-    return model.fit(graph, progress)
+    return model.fit(graph if isinstance(graph, ClickGraph) else ClickGraph.open(graph), progress)
 
 
 def as_list(texts: str | Sequence[str]) -> list[str]:

@@ -53,7 +53,9 @@ def check_names(where: str, names: Sequence[str], is_ours: Callable[[str], bool]
     """Raise if a directory that holds these files is not to be replaced."""
     if MANIFEST in names:
         if not force:
-            raise UserError("the output exists", where=where, hint="add --force to replace it")
+            raise UserError(
+                "the output exists", where=where, hint="add --force (in Python: force=True) to replace it"
+            )
         return
     foreign = [name for name in names if not is_ours(name)]
     if foreign:

@@ -250,6 +250,11 @@ class ProjectionModel(_Parameters):
             left, right = (side / max(float(np.linalg.norm(side.sum(0))), 1e-30) for side in (left, right))
         return left @ right.T
 
+    def unreached(self, added: int) -> int:
+        """Those without features that the maps know."""
+        vectors = self.doc_index_.vectors
+        return int((~vectors[len(vectors) - added :].any(axis=1)).sum())
+
     def arrive(self, texts: Mapping[str, Strings]) -> None:
         """New documents get images from their texts."""
         features = self.features_.of_docs(texts, self.graph_)

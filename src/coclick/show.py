@@ -10,6 +10,7 @@ from rich.tree import Tree
 
 from coclick import show_training
 from coclick.explanation import Behind, Explanation, Part, Word
+from coclick.spec import as_text
 from coclick.tables import BAR, Bar, console, line, short, table
 
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # of a leaderboard; JSON has more
@@ -168,7 +169,7 @@ def models(rows: Sequence[Mapping[str, Any]]) -> None:
     """The registry."""
 
     def signature(parameters: Mapping[str, Any]) -> str:
-        return ", ".join(f"{name}={short(value)}" for name, value in parameters.items())
+        return ", ".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
     table("", ["model", "what it is", "parameters"],
           [[row["name"], row["summary"], signature(row["parameters"])] for row in rows])  # fmt: skip

@@ -106,7 +106,7 @@ def pieces(text: str, separator: str) -> list[str]:
 def format_spec(model: Any) -> str:
     """The specification of a model: its name and the parameters that differ from their defaults."""
     given = [
-        f"{field.name}={_as_text(getattr(model, field.name))}"
+        f"{field.name}={as_text(getattr(model, field.name))}"
         for field in parameters_of(type(model))
         if getattr(model, field.name) != field.default
     ]
@@ -144,7 +144,7 @@ def check(model: Any) -> None:
     hints, limits = parameter_types(model.__class__), ranges(model.__class__)
     for field in parameters_of(type(model)):
         value = getattr(model, field.name)
-        again = _from_text(_as_text(value), hints[field.name])
+        again = _from_text(as_text(value), hints[field.name])
         right = again is not None and again == value and isinstance(again, bool) == isinstance(value, bool)
         if right and field.name in limits and not isinstance(value, str):
             right = value in limits[field.name]
@@ -184,7 +184,8 @@ def ranges(cls: Any) -> dict[str, Range]:
     }
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A parameter as it is written in a specification."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and float(f"{value:g}") == value:

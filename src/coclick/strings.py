@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError
+from coclick.errors import ArtefactError, UserError
 from coclick.store import Artefact, ArtefactWriter
 
 _FEW = 64  # below this many look-ups, Python's bisect beats loading a compiled kernel
@@ -206,5 +206,9 @@ class _InOrder(Sequence[bytes]):
 def columns_of(texts: Sequence[str | Mapping[str, str]], short: str) -> dict[str, Strings]:
     """Documents, each given by its fields or by a text, which is its field `short`, as one column a field."""
     given = [{short: text} if isinstance(text, str) else text for text in texts]
+    if not all(
+        isinstance(text, Mapping) and all(isinstance(t, str) for t in text.values()) for text in given
+    ):
+        raise UserError("a document must be a text, or texts by field")
     fields = sorted({short, *(name for text in given for name in text)})
     return {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}

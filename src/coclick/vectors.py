@@ -121,6 +121,11 @@ class VectorModel(Model):
         score = float(self.score_rows(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts, words)
 
+    def unreached(self, added: int) -> int:
+        """Those with empty vectors."""
+        vectors = self.doc_index_.vectors
+        return int((vectors.lengths()[vectors.rows - added :] == 0).sum())
+
     def arrive(self, texts: Mapping[str, Strings]) -> None:
         """New documents get vectors from their texts."""
         self.doc_index_ = VectorIndex.build(stack(self.doc_index_.vectors, self.embed_docs(texts)))

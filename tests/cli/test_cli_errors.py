@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+import coclick
 import planted
 
 MISTAKES = {
@@ -116,6 +117,23 @@ def test_what_is_incomplete_is_not_used(run, model, tmp_path, damage):
         done = run(*command, "--json")
         assert (done.code, done.out) == (3, "")
         assert done.err.startswith("error: ") and str(broken) in done.err
+
+
+def test_rows_that_are_no_documents_are_told_and_the_others_added(run, model, tmp_path):
+    copy, new = tmp_path / "copy", tmp_path / "new.tsv"
+    shutil.copytree(model, copy)
+    new.write_text("doc\ttitle\nn1\tHotel\nn1\tagain\nn2\tzzzz\n")
+    done = run("add", copy, new)
+    assert done.code == 0
+    assert "added 2 documents" in done.err and "1 of them: the model knows none" in done.err
+    assert f"doc is a duplicate ({new}, line 3)" in done.err
+    found = json.loads(run("search", copy, "hotel", "-k", 100, "--json").out)["results"]
+    assert [hit["title"] for hit in found if hit["doc"] == "n1"] == ["Hotel"]
+
+
+def test_the_version(run):
+    done = run("--version")
+    assert done.code == 0 and done.out.strip() == f"coclick {coclick.__version__}"
 
 
 def test_documents_that_the_model_has_are_not_added(run, model, tmp_path):

@@ -56,7 +56,7 @@ def test_files(tmp_path, log, name):
     assert graph.figures["docs_missing"] == 1  # D9 is in the log only
     assert graph.figures["docs_without_text"] == 1
     assert graph.clicks.columns == 4 and graph.clicks_by_doc.lengths().tolist() == [1, 1, 0, 1]
-    assert read_docs(path) == {doc: text for doc, text in EXPECTED.items() if doc != "D9"}
+    assert read_docs(path) == ({doc: text for doc, text in EXPECTED.items() if doc != "D9"}, [])
 
 
 def test_parquet_takes_the_text_columns(tmp_path, log):
@@ -153,9 +153,15 @@ def test_the_first_of_duplicates_counts(tmp_path, log):
         f"SELECT line, raw FROM '{tmp_path}/graph/rejects.parquet' WHERE line <> 5"
     ).fetchall()
     assert found == [(3, "D1\tsecond"), (4, "\tno id"), (6, "D2\tthird"), (7, "D4\ta\tb\tc")]
-    with pytest.raises(UserError, match=r"doc is a duplicate") as caught:
-        read_docs(path)
-    assert f"{path}, line 3" in str(caught.value)
+    read = read_docs(path)
+    assert {doc: text["title"] for doc, text in read.docs.items()} == {"D1": "first", "D2": "Hat"}
+    assert read.wrong == [
+        (3, "doc is a duplicate"),
+        (4, "doc is missing"),
+        (5, "not valid UTF-8"),
+        (6, "doc is a duplicate"),
+        (7, "wrong number of columns"),
+    ]
 
 
 def test_files_without_any_document(tmp_path, log):
@@ -175,7 +181,7 @@ def test_long_texts(tmp_path, log):
 
 @pytest.mark.parametrize(("name", "count"), [("esci_ubi", 6764), ("nfcorpus", 3633)])
 def test_real_documents(name, count, data):
-    docs = read_docs(data / name / "docs.tsv.gz")
+    docs, _ = read_docs(data / name / "docs.tsv.gz")
     with gzip.open(data / name / "docs.tsv.gz", "rt", encoding="utf-8") as stream:
         lines = [line.rstrip("\n").split("\t") for line in stream]
     assert len(docs) == count == len(lines)

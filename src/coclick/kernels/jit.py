@@ -50,6 +50,8 @@ def _sources_digest() -> str:
 def _cache_directory() -> Path | None:
     try:
         directory = cache_home() / f"jit-{__version__}-{_sources_digest()}"
+        if not directory.exists() and sys.stderr is not None and sys.stderr.isatty():
+            print("compiling: the first commands take up to half a minute longer", file=sys.stderr)
         directory.mkdir(parents=True, exist_ok=True)
         writable = os.access(directory, os.W_OK)
     except (OSError, RuntimeError):  # RuntimeError: no home directory

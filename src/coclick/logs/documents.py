@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 from coclick.errors import UserError
 from coclick.kernels.threads import threads as all_threads
@@ -64,21 +64,25 @@ def read_documents(work: Workspace, path: Path) -> list[str]:
     return fields
 
 
-def read_docs(path: str | Path) -> dict[str, dict[str, str]]:
-    """The documents of a file, field by field, in its order; refuses a file with a wrong row."""
+class Read(NamedTuple):
+    """The documents of a file, field by field, in its order; and the rows that are none."""
+
+    docs: dict[str, dict[str, str]]
+    wrong: list[tuple[int, str]]  # line, what is wrong with it
+
+
+def read_docs(path: str | Path) -> Read:
+    """Read documents as `build` does: of several with one id the first counts."""
     with (
         TemporaryDirectory() as place,
         Workspace(Path(place) / "work", parse_memory("1GB"), all_threads()) as work,
     ):
         create_reject(work)
         fields = read_documents(work, Path(path))
-        wrong = work.rows("SELECT line, field, reason FROM reject ORDER BY line LIMIT 1")
-        if wrong:
-            line, field, reason = wrong[0]
-            raise UserError(f"{field} {reason}".strip(), where=f"{path}, line {line}")
+        wrong = work.rows("SELECT line, trim(field || ' ' || reason) FROM reject ORDER BY line")
         texts = "".join(f", t{i}" for i in range(len(fields)))
-        rows = work.rows(f"SELECT name {texts} FROM document_row ORDER BY line")
-    return {name: dict(zip(fields, texts, strict=True)) for name, *texts in rows}
+        rows = work.rows(f"SELECT name {texts} FROM document_row ANTI JOIN wrong USING (line) ORDER BY line")
+    return Read({name: dict(zip(fields, texts, strict=True)) for name, *texts in rows}, wrong)
 
 
 def check_overlap(work: Workspace, path: Path) -> None:

@@ -55,10 +55,10 @@ class LogFile:
         return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter
 
 
-def expand(sources: Sequence[str | Path]) -> list[Path]:
+def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
     """The files that paths and patterns name, each once, in a fixed order."""
     found: list[Path] = []
-    for source in sources:
+    for source in [sources] if isinstance(sources, str | Path) else sources:
         path = Path(source)
         if path.is_file():
             found.append(path)

@@ -26,7 +26,7 @@ REJECTS = "rejects.parquet"
 
 
 def build(
-    sources: Sequence[str | Path],
+    sources: str | Path | Sequence[str | Path],
     docs: str | Path | None,
     out: str | Path,
     *,
