@@ -43,11 +43,10 @@ class Strings:
         return cls(offsets, np.frombuffer(data, np.uint8).copy())
 
     @classmethod
-    def from_chunks(cls, chunks: Iterable[Iterable[str]]) -> Strings:
-        """Pack texts that come some at a time, for all of them as Python's own would take far more room."""
-        packed = [Strings.from_list(chunk) for chunk in chunks]
-        lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(some.offsets) for some in packed)])
-        data = np.concatenate([np.empty(0, np.uint8), *(some.data for some in packed)])
+    def joined(cls, parts: Sequence[Strings]) -> Strings:
+        """The texts of all parts, one part behind the other."""
+        lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
+        data = np.concatenate([np.empty(0, np.uint8), *(part.data for part in parts)])
         return cls(np.concatenate([[0], np.cumsum(lengths)]), data)
 
     @classmethod
