@@ -77,6 +77,15 @@ def test_fields_named_like_our_own_columns(tmp_path, log):
     assert texts(graph)["D1"] == fields
 
 
+def test_json_keys_of_any_letters(tmp_path, log):
+    path = tmp_path / "docs.ndjson"
+    keys = ["*", "a.b", "/c~d", 'e"f', "g\\h", "i[0]"]
+    path.write_text(json.dumps({"doc": "D1"} | {key: f"<{key}>" for key in keys}) + "\n")
+    assert sorted(texts(build([log], path, tmp_path / "graph"))["D1"].values()) == sorted(
+        f"<{key}>" for key in keys
+    )
+
+
 def test_csv_records_of_several_lines(tmp_path, log):
     path = tmp_path / "docs.csv"
     path.write_text('doc,title\nD1,"Red\nshoe"\n"D2","Hat ""two\n\nlines"""\nD1,again\n,no id\n')
@@ -177,6 +186,9 @@ def test_long_texts(tmp_path, log):
     path.write_text(f"D1\tShoe\t{body}\nD2\tHat\t{body[:1000]}\n", encoding="utf-8")
     graph = build([log], path, tmp_path / "graph")
     assert graph.texts["body"][0] == body and graph.texts["body"][1] == body[:1000]
+    path = tmp_path / "docs.csv"  # without a header
+    path.write_text(f'D1,"{body}"\nD2,Hat\n', encoding="utf-8")
+    assert build([log], path, tmp_path / "more").texts["title"][0] == body
 
 
 @pytest.mark.parametrize(("name", "count"), [("esci_ubi", 6764), ("nfcorpus", 3633)])

@@ -1,6 +1,7 @@
 """Mistakes that stop a build: the message names the file and what to do, and nothing is changed."""
 
 import gzip
+import os
 
 import duckdb
 import pytest
@@ -34,6 +35,12 @@ def test_files_that_are_not_there(tmp_path, log):
     assert "is a directory" in refused(tmp_path, [tmp_path])
     assert "there is no such file" in refused(tmp_path, [log], tmp_path / "docs.tsv")
     assert "no log file is given" in refused(tmp_path, [])
+    os.mkfifo(tmp_path / "pipe.tsv")
+    assert "this is not a file" in refused(tmp_path, [tmp_path / "pipe.tsv"])
+    assert "this is not a file" in refused(tmp_path, [log], tmp_path / "pipe.tsv")
+    wrong = tmp_path / os.fsdecode(b"caf\xe9.tsv")
+    wrong.write_text(LOG)
+    assert "the name of the file is not UTF-8" in refused(tmp_path, [wrong])
 
 
 def test_empty_logs(tmp_path):
@@ -92,6 +99,29 @@ def test_damaged_parquet(tmp_path):
     assert str(path) in refused(tmp_path, [path])
 
 
+def test_padded_gzip(tmp_path):
+    path = tmp_path / "log.tsv.gz"
+    path.write_bytes(gzip.compress(LOG.encode()) + bytes(100))
+    message = refused(tmp_path, [path])
+    assert "gzip file is damaged" in message and str(path) in message
+
+
+def test_utf_16(tmp_path):
+    for encoding in ("utf-16-le", "utf-16-be"):
+        path = tmp_path / "log.tsv"
+        path.write_bytes(("\ufeff" + LOG).encode(encoding))
+        message = refused(tmp_path, [path])
+        assert "this is UTF-16" in message and f"iconv -f UTF-16 -t UTF-8 {path}" in message
+
+
+@pytest.mark.parametrize("value", ["['D1', 'D2']", "{'id': 'D1'}", "map {'id': 'D1'}"])
+def test_parquet_columns_of_several_values(tmp_path, log, value):
+    path = tmp_path / "nested.parquet"
+    duckdb.execute(f"COPY (SELECT 'hat' AS query, {value} AS doc, 1 AS clicks) TO '{path}' (FORMAT parquet)")
+    for message in (refused(tmp_path, [path]), refused(tmp_path, [log], path)):
+        assert "the column 'doc' is to be doc, but its type is" in message and str(path) in message
+
+
 def test_documents_of_another_log(tmp_path, log):
     docs = tmp_path / "docs.tsv"
     docs.write_text("doc\ttitle\n1\tShoe\n2\tHat\n3\tCap\n4\tTie\n")
@@ -125,6 +155,7 @@ def test_an_output_that_exists(tmp_path, log):
         ({"min_users": 0}, "min-users 1 or more"),
         ({"min_users": 2}, "min-users needs a log that tells the users"),
         ({"actions": {"click": 1}}, "--actions needs a log of events"),
+        ({"actions": {f"zoom{n}": 1 for n in range(101)}}, "101 actions are too many"),
         ({"actions": {"click": -1}}, "must be a positive number"),
         ({"actions": {"impression": 1}}, "cannot count as a click"),
     ],
@@ -162,3 +193,4 @@ def test_what_nobody_foresaw_is_no_traceback(tmp_path):
 
 def test_little_memory_is_enough_for_a_small_log(tmp_path, log):
     assert build([log], None, tmp_path / "graph", memory="400MB").clicks.nnz == 2
+    assert build([log], None, tmp_path / "graph2", memory="9999999999TB").clicks.nnz == 2

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from coclick.errors import UserError
-from coclick.logs import build
+from coclick.logs import build, rejects
 
 ROWS = [
     ("red shoe", "D1", 3, 10, 2),
@@ -131,16 +131,22 @@ def test_wrong_names(tmp_path, columns, message):
     assert not (tmp_path / "graph").exists()
 
 
-def test_several_files_of_several_kinds_and_patterns(tmp_path):
+def test_several_files_of_several_kinds_and_patterns(tmp_path, monkeypatch):
     (tmp_path / "a[1].tsv").write_text(tsv([NAMES, *ROWS[:2]]))
     (tmp_path / "b's.csv").write_text(comma([NAMES, ROWS[2]]))
     (tmp_path / "part-1.ndjson").write_text(json.dumps(dict(zip(NAMES, ROWS[3], strict=True))))
     (tmp_path / "part-2.ndjson").write_text(json.dumps(dict(zip(NAMES, ROWS[4], strict=True))))
     (tmp_path / "part-3.ndjson").write_text("")
     sources = [tmp_path / "a[1].tsv", tmp_path / "b's.csv", str(tmp_path / "part-*.ndjson")]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.csv").symlink_to("b's.csv")
+    sources += ["b's.csv", "link.csv", "./part-1.ndjson"]  # the same files again
     graph = build(sources, None, tmp_path / "graph")
     assert edges(graph) == EXPECTED
-    assert len(graph.figures["files"]) == 5
+    assert graph.figures["files"] == [
+        *map(str, sources[:2]),
+        *(str(tmp_path / f"part-{n}.ndjson") for n in (1, 2, 3)),
+    ]
 
 
 def test_files_of_different_kinds_of_logs_do_not_mix(tmp_path):
@@ -148,6 +154,14 @@ def test_files_of_different_kinds_of_logs_do_not_mix(tmp_path):
     (tmp_path / "b.tsv").write_text("query\tdoc\tclicks\tusers\nq\tD\t1\t1\n")
     with pytest.raises(UserError, match="do not agree: only one of them has users"):
         build([tmp_path / "a.tsv", tmp_path / "b.tsv"], None, tmp_path / "graph")
+
+
+def test_lines_that_end_as_on_an_old_macintosh(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"query,doc,clicks\rshoe,D1,3\rhat,D2,many\rtie,D2,1\r")
+    graph = build([path], None, tmp_path / "graph")
+    assert list(graph.queries) == ["shoe", "tie"] and graph.clicks.data.tolist() == [3, 1]
+    assert [row[1] for row in rejects(graph)] == [3]
 
 
 def test_many_decimals_add_up_exactly_in_any_order(tmp_path):

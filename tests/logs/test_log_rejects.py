@@ -114,6 +114,23 @@ def test_lines_that_are_no_text(tmp_path, zipped):
     assert (graph.figures["rows"], graph.figures["right"]) == (7, 2)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_that_are_too_long_wherever_they_stand(tmp_path, end):
+    """DuckDB reads 32 MB at once, and says nothing of a line that begins 8 MB before their end."""
+    lines = ["query\tdoc\tclicks", "begin\tD\t1", *["x" * 1000 + "\tD\t1"] * 15_000]
+    wrong = []
+    for size in (17_000_000, 9_000_000, 40_000_000, 8_000_001):
+        lines += ["y" * size, "between\tD\tmany", "after\tD\t1"]
+        wrong += [(len(lines) - 2, "", "the line is too long"), (len(lines) - 1, "clicks", "is not a number")]
+    lines.append("z" * 8_000_001)  # which ends with the file
+    wrong.append((len(lines), "", "the line is too long"))
+    path = tmp_path / "log.tsv"
+    path.write_bytes(end.join(lines).encode())
+    graph = build([path], None, tmp_path / "graph")
+    assert [row[1:4] for row in rejects(tmp_path / "graph")] == wrong
+    assert (graph.figures["rows"], graph.figures["right"]) == (len(lines) - 1, len(lines) - 1 - len(wrong))
+
+
 def test_broken_quotes_cost_one_line(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text('query,doc,clicks\n"shoe,D1,1\na,D1,1\n"b"x,D1,1\n"c ""d""",D1,1\n12" pan,D1,1\n')
@@ -128,7 +145,7 @@ def test_broken_quotes_cost_one_line(tmp_path):
 def test_broken_json(tmp_path):
     path = tmp_path / "log.ndjson"
     good = '{"query": "shoe", "doc": "D1", "clicks": 2}'
-    lines = [good, '{"query": "shoe", "doc":', "[1, 2]", '"text"',
+    lines = [good, '{"query": "shoe", "doc":', "[1, 2]", "[" * 100_000 + "]" * 100_000,
              '{"query": "\\ud800", "doc": "D", "clicks": 1}',
              '{"doc": "D1", "clicks": 1}', '{"query": null, "doc": "D1", "clicks": 1}', "", good]  # fmt: skip
     path.write_text("\n".join(lines))

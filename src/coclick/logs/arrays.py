@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import CoclickError
 from coclick.logs.workspace import Workspace
+from coclick.sparse import check_count
 from coclick.store import ArtefactWriter
 from coclick.strings import Strings
 
@@ -149,8 +149,8 @@ class Streams:
         """Append to a column, if the table has it; counts that int32 cannot hold are refused, not wrapped."""
         if column not in self._append:
             return
-        if column not in self._types and len(values) and int(values.max()) > np.iinfo(np.int32).max:
-            raise CoclickError(f"the counts in {self._table} ({column}) are too large for 32 bits")
+        if column not in self._types and len(values):
+            check_count(int(values.max()), self._table, column)
         self._append[column](values)
 
 

@@ -18,7 +18,7 @@ from coclick.kernels.threads import threads as all_threads
 from coclick.logs import scans
 from coclick.logs.checks import no_overlap
 from coclick.logs.fields import Column
-from coclick.logs.files import LogFile, check_gzip, look, open_bytes, with_header
+from coclick.logs.files import LONGEST_SHOWN, LogFile, flat, look, no_file, open_bytes, with_header
 from coclick.logs.names import DOC_COLUMNS, plain, resolve
 from coclick.logs.rejects import create_reject
 from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
@@ -26,7 +26,6 @@ from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
 MISSING, DUPLICATE = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
 _HEADERLESS = ("doc", "title", "body")
-_LONGEST_SHOWN = 10_000  # characters of a rejected record
 
 
 def read_documents(work: Workspace, path: Path) -> list[str]:
@@ -106,10 +105,8 @@ def number_texts(work: Workspace, fields: list[str]) -> None:
 
 def _look(path: Path) -> LogFile:
     if not path.is_file():
-        raise UserError("there is no such file", where=str(path))
+        raise no_file(path)
     file = look(path)
-    if file.gzipped:
-        check_gzip(path, Event())
     if file.empty:
         raise UserError("the file of documents is empty", where=str(path))
     if file.kind not in ("tsv", "csv"):
@@ -133,7 +130,7 @@ def field_names(file: LogFile) -> dict[int, str]:
     """Column → field, `doc` being the id; names fit for an array's name, each used once."""
     if file.kind in ("tsv", "csv") and not file.header:
         return dict(enumerate(headerless(len(file.columns))))
-    found = resolve(file.columns, DOC_COLUMNS)
+    found = flat(file, resolve(file.columns, DOC_COLUMNS))
     taken = {"doc": found.pop("doc", 0), **found}
     for index, column in enumerate(file.columns):
         text = not file.types or file.types[index] in ("VARCHAR", "BLOB")
@@ -156,6 +153,7 @@ def _parquet(file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Colum
 
 def _text(work: Workspace, file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Column]]:
     """Rows may be shorter than the first one: what is missing is empty."""
+    scans.save_too_long(work, file, Event())
     work.value(f"SELECT count(raw) FROM ({scans.lines([file])})")  # finds the lines that are no text
     scans.save_unreadable(work)
     if file.kind == "csv" and scans.quotes_broken(work, file):
@@ -222,7 +220,7 @@ def _judged(file: LogFile, line: int, record: list[str]) -> bytes:
 
 
 def _wrong(line: int, reason: str, text: str = "") -> bytes:
-    return _json_line([line, f"|{reason}", [text[:_LONGEST_SHOWN].encode(errors="replace").decode()]])
+    return _json_line([line, f"|{reason}", [text[:LONGEST_SHOWN].encode(errors="replace").decode()]])
 
 
 def _json_line(values: list[Any]) -> bytes:

@@ -8,7 +8,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -33,6 +33,8 @@ _KINDS = {
 }
 _LOOK_AT = 100  # lines from which the keys of NDJSON records are gathered
 _BULK_KEYS = ("index", "create")
+_NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
+LONGEST_SHOWN = 10_000  # characters of a rejected line, as many as DuckDB keeps
 
 
 @dataclass(frozen=True)
@@ -72,19 +74,35 @@ def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
                 raise UserError("no file matches the pattern", where=str(source))
             found += [match for match in matches if match.is_file()]
         else:
-            raise UserError("there is no such file", where=str(source))
+            raise no_file(path)
     if not found:
         raise UserError("no log file is given")
-    return list(dict.fromkeys(found))
+    once: dict[Path, Path] = {}
+    for path in found:
+        once.setdefault(path.resolve(), path)
+    return list(once.values())
+
+
+def no_file(path: Path) -> UserError:
+    """Why something cannot be read as a file."""
+    if path.exists():
+        hint = "files are read several times: write what it gives to a file"
+        return UserError("this is not a file", where=str(path), hint=hint)
+    return UserError("there is no such file", where=str(path))
 
 
 def look(path: Path) -> LogFile:
     """What a file is. Its header is not recognised yet: that depends on the columns that are sought."""
+    if (name := str(path).encode(errors="replace").decode()) != str(path):
+        raise UserError("the name of the file is not UTF-8", where=name, hint="rename it")
     try:
         with path.open("rb") as stream:
             magic = stream.read(4)
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    if magic[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        hint = f"convert it: iconv -f UTF-16 -t UTF-8 {path}"
+        raise UserError("this is UTF-16; texts are read as UTF-8", where=str(path), hint=hint)
     gzipped = magic[:2] == b"\x1f\x8b"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if ".gz" in suffixes[-1:] and not gzipped and magic:
@@ -98,6 +116,7 @@ def look(path: Path) -> LogFile:
     first = lines[0]
     if kind == "ndjson" or (kind is None and first.lstrip().startswith("{")):
         return _look_at_json(path, gzipped, lines)
+    csv.field_size_limit(len(first) + 1)  # it may be a whole text
     delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
     kind = "tsv" if delimiter == "\t" else "csv"
     cells = next(csv.reader(lines[:1], delimiter=delimiter), []) if kind == "csv" else first.split("\t")
@@ -117,11 +136,23 @@ def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, di
     fields = resolve(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
-        return with_header(file, text), fields
+        return with_header(file, text), flat(file, fields)
     names = [plain(name) for name in given]
     header = text and (len(fields) > 1 or [plain(cell) for cell in file.columns][: len(names)] == names)
     file = with_header(file, header)
-    return file, resolve_given(given, file.columns, str(file.path))
+    return file, flat(file, resolve_given(given, file.columns, str(file.path)))
+
+
+def flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
+    """The fields again; refuses columns of Parquet that hold several values, which are no text."""
+    for field, index in fields.items():
+        if file.types and _NESTED.fullmatch(file.types[index]):
+            raise UserError(
+                f"the column {file.columns[index]!r} is to be {field}, but its type is {file.types[index]}",
+                where=str(file.path),
+                hint="write a plain column of texts, numbers or times",
+            )
+    return fields
 
 
 def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
@@ -132,17 +163,49 @@ def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable_gzip(path, error) from None
     text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
+    text = [part for line in text for part in line.split("\r")][:count]  # for DuckDB, too, it ends a line
     return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
 
 
-def check_gzip(path: Path, stop: Event) -> None:
-    """Read a gzip file through and check its checksum, which DuckDB does not."""
+def too_long(file: LogFile, most: int, stop: Event) -> list[tuple[int, str]]:
+    """Read a text file through: the lines of `most` bytes or more, by number, and how they begin.
+
+    DuckDB drops such a line without a word if it lies across two buffers. Nor does it check a gzip file's
+    checksum, which this does by the way.
+    """
+    if not file.gzipped and file.path.stat().st_size < most:
+        return []
     try:
-        with gzip.open(path, "rb") as stream:
-            while not stop.is_set() and stream.read(1 << 20):
-                pass
+        found: list[tuple[int, str]] = []
+        for counting in (False, True):  # to count all lines takes ten times as long as to look for long ones
+            with open_bytes(file.path, file.gzipped) as stream:
+                found = list(_too_long(stream, most, stop, counting))
+            if not found:
+                break
+        return [(line, begin) for line, begin in found if line > int(file.header)]
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable_gzip(path, error) from None
+        raise _unreadable_gzip(file.path, error) if file.gzipped else error from None
+
+
+def _too_long(stream: IO[bytes], most: int, stop: Event, counting: bool) -> Iterator[tuple[int, str]]:
+    """See `too_long`; line numbers are right only if they are counted."""
+    line, length, begin = 1, 0, b""
+    while not stop.is_set() and (chunk := stream.read(1 << 20)):
+        if chunk.endswith(b"\r"):
+            chunk += stream.read(1)  # both halves of an end of line
+        last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        if last < 0:
+            begin = (begin + chunk)[:LONGEST_SHOWN]
+            length += len(chunk)
+            continue
+        first = min(place for place in (chunk.find(b"\n"), chunk.find(b"\r")) if place >= 0)
+        if length + first >= most:
+            yield line, begin.decode("utf-8", "replace")
+        if counting:
+            line += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
+        begin, length = chunk[last + 1 :][:LONGEST_SHOWN], len(chunk) - last - 1
+    if length >= most:
+        yield line, begin.decode("utf-8", "replace")
 
 
 def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:
@@ -155,8 +218,10 @@ def blame(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
     for path in paths:
         if str(path) in str(error):
             return UserError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path))
+    names = ", ".join(map(str, paths[:3]))
+    if "GZIP" in str(error):  # nor is one named here
+        return UserError("a gzip file is damaged", where=names, hint="gunzip it and compress it again")
     if type(error) is duckdb.Error:  # what the Parquet reader raises on damaged pages; it names no file
-        names = ", ".join(map(str, paths[:3]))
         return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy it again")
     return error
 
@@ -185,7 +250,7 @@ def _look_at_json(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
     for line in lines:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
             bulk = len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)

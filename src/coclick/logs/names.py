@@ -99,6 +99,9 @@ def resolve_given(given: Sequence[str], columns: Sequence[str], where: str) -> d
     return found
 
 
+_MOST_ACTIONS = 100  # their codes are TINYINTs
+
+
 @dataclass(frozen=True)
 class Action:
     """An action that counts as a click: its weight, and the names under which the log has it."""
@@ -116,6 +119,8 @@ def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
             raise UserError(f"the weight of the action {name!r} must be a positive number, not {weight!r}")
         if name in ACTIONS["impression"]:
             raise UserError(f"{name!r} is an impression: it cannot count as a click")
+    if len(weights) > _MOST_ACTIONS:
+        raise UserError(f"{len(weights)} actions are too many", hint=f"name {_MOST_ACTIONS} at most")
     own = {name for name in weights if name not in ACTIONS}
     return [
         Action(name, float(weight), _without(ACTIONS[name], own) if name in ACTIONS else (name,))

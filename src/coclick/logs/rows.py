@@ -14,7 +14,7 @@ from threading import Event
 from coclick.logs import rules, scans, ubi
 from coclick.logs.checks import commonest, tell_actions
 from coclick.logs.fields import BLANK, Column, typed, typed_names
-from coclick.logs.files import LogFile, check_gzip
+from coclick.logs.files import LogFile
 from coclick.logs.names import Action
 from coclick.logs.recognise import Found
 from coclick.logs.workspace import Workspace, literal, paths_sql
@@ -131,14 +131,13 @@ class Rows:
         self.aside += sum(others.values())
 
     def _stage(self, group: _Group, lines: str) -> str:
-        """Parse text files into a Parquet file, checking gzip files meanwhile."""
+        """Parse text files into a Parquet file, reading meanwhile what DuckDB does not tell of them."""
         self._groups.append(group)
         path = self.work.file("parquet")
         chosen = f"SELECT {', '.join(self.names)}, bad FROM ({group.typed(lines)})"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
-            gzipped = [file.path for file in group.files if file.gzipped]
-            checks = [pool.submit(check_gzip, path, stop) for path in gzipped]
+            checks = [pool.submit(scans.save_too_long, self.work, file, stop) for file in group.files]
             try:
                 self.work.run(f"COPY ({chosen}) TO {literal(path)} (FORMAT parquet)")
                 for check in checks:

@@ -7,15 +7,17 @@ lenient mode and loses line numbers. Lines are as fast, and they keep the raw te
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Event
 
-from coclick.logs.files import LogFile
+import numpy as np
+
+from coclick.logs.files import LogFile, too_long
 from coclick.logs.workspace import Workspace, literal, paths_sql
 
 _NO_DELIMITER = "chr(1) || chr(2) || chr(3) || chr(4)"
 LONGEST_LINE = 8_000_000
 NOT_UTF8, TOO_LONG, WRONG_COLUMNS = "not valid UTF-8", "the line is too long", "wrong number of columns"
 _BUFFER = 32_000_000
-_REASONS = {"INVALID ENCODING": NOT_UTF8, "LINE SIZE OVER MAXIMUM": TOO_LONG}
 
 
 def lines(files: Sequence[LogFile]) -> str:
@@ -42,11 +44,14 @@ def numbered_lines(file: LogFile) -> str:
 
 
 def _reader(files: Sequence[LogFile], on_error: str) -> str:
+    """The lines but those that are too long, some of which DuckDB lets through: see `save_too_long`."""
+    paths = paths_sql([file.path for file in files])
     compression = "gzip" if files[0].gzipped else "none"
-    return f"""read_csv({paths_sql([file.path for file in files])}, columns = {{'line': 'VARCHAR'}},
-        auto_detect = false, delim = {_NO_DELIMITER}, quote = '', escape = '', header = false,
-        skip = {int(files[0].header)}, strict_mode = false, max_line_size = {LONGEST_LINE},
-        buffer_size = {_BUFFER}, compression = '{compression}', {on_error})"""
+    return f"""(SELECT filename, line FROM read_csv({paths}, columns = {{'line': 'VARCHAR'}},
+            auto_detect = false, delim = {_NO_DELIMITER}, quote = '', escape = '', header = false,
+            skip = {int(files[0].header)}, strict_mode = false, max_line_size = {LONGEST_LINE},
+            buffer_size = {_BUFFER}, compression = '{compression}', {on_error})
+        WHERE line IS NULL OR strlen(line) < {LONGEST_LINE})"""
 
 
 def create_unreadable(work: Workspace) -> None:
@@ -55,17 +60,24 @@ def create_unreadable(work: Workspace) -> None:
 
 
 def save_unreadable(work: Workspace) -> None:
-    """Keep what the scans since the last call could not read."""
+    """Keep what the scans since the last call could not read, but for lines that are too long."""
     if not work.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'reject_errors'"):
         return
-    cases = " ".join(f"WHEN {literal(kind)} THEN {literal(reason)}" for kind, reason in _REASONS.items())
     work.run(f"""
         INSERT INTO unreadable
-        SELECT file_path, line, CASE first(error_type::VARCHAR) {cases} ELSE 'not readable' END,
+        SELECT file_path, line,
+            CASE first(error_type::VARCHAR) WHEN 'INVALID ENCODING' THEN '{NOT_UTF8}' ELSE 'not readable' END,
             first(trim(csv_line, chr(10) || chr(13)))
         FROM reject_errors JOIN reject_scans USING (scan_id, file_id)
-        GROUP BY file_path, line;
+        GROUP BY file_path, line HAVING NOT bool_or(error_type::VARCHAR = 'LINE SIZE OVER MAXIMUM');
         DROP TABLE reject_errors; DROP TABLE reject_scans""")
+
+
+def save_too_long(work: Workspace, file: LogFile, stop: Event) -> None:
+    """Keep a file's lines that are too long: DuckDB tells of some only."""
+    for line, raw in too_long(file, LONGEST_LINE, stop):
+        row = {"file": str(file.path), "line": line, "reason": TOO_LONG, "raw": raw}
+        work.insert("unreadable", {name: np.array([value]) for name, value in row.items()})
 
 
 def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
@@ -120,5 +132,5 @@ def quotes_broken(work: Workspace, file: LogFile) -> bool:
 
 
 def json_path(key: str) -> str:
-    """The JSON path of a top-level key."""
-    return '$."' + key.replace('"', '\\"') + '"'
+    """The JSON pointer of a top-level key: in it `*` is a letter, too."""
+    return "/" + key.replace("~", "~0").replace("/", "~1")

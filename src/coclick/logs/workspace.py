@@ -17,6 +17,7 @@ from coclick.errors import CoclickError, UserError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEMORY = 400_000_000
+_MOST_MEMORY = 10**15  # more than DuckDB can write down means the same
 _PYTHON_MEMORY = 300_000_000  # the interpreter with its libraries, and one block of arrays or strings
 
 Result = TypeVar("Result")
@@ -27,7 +28,7 @@ def parse_memory(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?\s*", str(text).upper())
     if not match:
         raise UserError(f"cannot read the amount of memory {text!r}", hint="write it like 4GB or 800MB")
-    size = int(float(match[1]) * _UNITS[match[2]])
+    size = int(min(float(match[1]) * _UNITS[match[2]], _MOST_MEMORY))
     if size < _LEAST_MEMORY:
         raise UserError(
             f"{text} of memory are too little", hint=f"a build needs {_LEAST_MEMORY // 10**6}MB at least"
