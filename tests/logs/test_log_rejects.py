@@ -142,6 +142,18 @@ def test_broken_quotes_cost_one_line(tmp_path):
     ]
 
 
+def test_lists_and_objects_are_no_texts(tmp_path):
+    path = tmp_path / "log.ndjson"
+    queries = ['["shoe"]', '{"text": "shoe"}', '"[shoe]"', '"{shoe}"']
+    path.write_text("".join(f'{{"query": {query}, "doc": "D1", "clicks": 1}}\n' for query in queries))
+    graph = build([path], None, tmp_path / "graph")
+    assert list(graph.queries) == ["[shoe]", "{shoe}"]
+    assert [row[1:4] for row in rejects(tmp_path / "graph")] == [
+        (1, "", "a field is a list or an object"),
+        (2, "", "a field is a list or an object"),
+    ]
+
+
 def test_broken_json(tmp_path):
     path = tmp_path / "log.ndjson"
     good = '{"query": "shoe", "doc": "D1", "clicks": 2}'

@@ -17,6 +17,7 @@ from coclick.logs.workspace import Workspace, literal, paths_sql
 _NO_DELIMITER = "chr(1) || chr(2) || chr(3) || chr(4)"
 LONGEST_LINE = 8_000_000
 NOT_UTF8, TOO_LONG, WRONG_COLUMNS = "not valid UTF-8", "the line is too long", "wrong number of columns"
+SEVERAL_VALUES = "a field is a list or an object"
 _BUFFER = 32_000_000
 
 
@@ -89,7 +90,11 @@ def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
     if file.kind == "ndjson":
         paths = ", ".join(literal(key) for key in keys)
         cut = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
-        problem = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
+        # Types are looked up only where a value looks like several: that would take as long as the cutting.
+        problem = f"""CASE WHEN cell IS NULL THEN '|not valid JSON'
+            WHEN len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
+            THEN CASE WHEN list_has_any(json_type(raw, [{paths}]), ['ARRAY', 'OBJECT'])
+                THEN '|{SEVERAL_VALUES}' END END"""
     else:
         cut = f"string_split(raw, {literal(file.delimiter)})"
         if file.kind == "csv":
