@@ -66,7 +66,7 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
             return _read_table(source, entry)
         if "built_from" in entry:
             build = getattr(_STORED[kind], "build")  # noqa: B009
-            return build(read_value(source, name, entry["built_from"]), **entry["with"])
+            return build(read_value(source, name, entry["built_from"]))
         if kind == "array":
             return source.array(name)
         if kind == "csr":

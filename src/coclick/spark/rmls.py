@@ -61,7 +61,6 @@ def learn(model: RMLS, graph: SparkGraph, out: Output, parts: int, heavy: int) -
             f"{name}_index_": {
                 "type": "DenseIndex",
                 "built_from": {**csr_entry(f"{name}_vectors", side.nodes.count, model.dim), "type": "dense"},
-                "with": {},
             },
         }
     return Learned(state, {"chosen_rounds": halves / 2})

@@ -111,7 +111,7 @@ def write_units(units: Units | None, width: int, out: Output) -> dict[str, Any]:
     out.table("unit_weights", values_of(units.weights, units.nodes))
     out.table("holders", units.held.select("unit", "text").sort("unit", "text"))
     fields = {
-        "words": {"type": "WordUnits", "built_from": {"type": "grams", "table": "units"}, "with": {}},
+        "words": {"type": "WordUnits", "built_from": {"type": "grams", "table": "units"}},
         "chars": {"type": "json", "value": None},
         "vectors": csr_entry("unit_vectors", count, width),
         "weights": {"type": "array", "table": "unit_weights", "column": "value", "dtype": "<f4"},

@@ -161,4 +161,4 @@ def _directed(edges: DataFrame, target: str, source: str) -> DataFrame:
 
 
 def _index(table: str, rows: int, width: int) -> dict[str, Any]:
-    return {"type": "VectorIndex", "built_from": csr_entry(table, rows, width), "with": {}}
+    return {"type": "VectorIndex", "built_from": csr_entry(table, rows, width)}
