@@ -134,9 +134,9 @@ def test_documents_that_came_later(saved, tmp_path):
 def test_damage_is_said_before_usearch_sees_it(tmp_path):
     create(SPEC).fit(planted.graph()).save(tmp_path / "model")
     file = Artefact(tmp_path / "model").file("model.approximate.data")
-    values = np.load(file)
-    values[-400:] ^= 0x55
-    np.save(file, values)
+    content = np.frombuffer(file.read_bytes(), np.uint8).copy()
+    content[-400:] ^= 0x55
+    file.write_bytes(content.tobytes())
     opened = open_model(tmp_path / "model")
     with pytest.raises(ArtefactError, match="the approximate index is damaged"):
         opened.search("hotel")

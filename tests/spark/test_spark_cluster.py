@@ -98,7 +98,8 @@ def survived(spark, graph, place, cluster):
 
 
 def _kill_while_written(cluster, work: Path) -> None:
-    while not list(work.glob("*-others-2/_temporary")):
+    """When its first part is: others are under way, and what this worker sent them is lost with it."""
+    while not list(work.glob("*-others-2/_temporary/*/_temporary/attempt_*")):
         time.sleep(0.01)
     cluster.kill_worker(0)
 

@@ -18,7 +18,16 @@ from coclick.kernels.threads import threads as all_threads
 from coclick.logs import scans
 from coclick.logs.checks import no_overlap
 from coclick.logs.fields import Column
-from coclick.logs.files import LONGEST_SHOWN, LogFile, flat, look, no_file, open_bytes, with_header
+from coclick.logs.files import (
+    LONGEST_SHOWN,
+    LogFile,
+    cells_up_to,
+    flat,
+    look,
+    no_file,
+    open_bytes,
+    with_header,
+)
 from coclick.logs.names import DOC_COLUMNS, plain, resolve
 from coclick.logs.rejects import create_reject
 from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
@@ -185,8 +194,7 @@ def _records(work: Workspace, file: LogFile) -> str:
 
 def _one_line_a_record(file: LogFile) -> Iterator[bytes]:
     """Records as JSON: [the line on which it begins, what is wrong with it or null, [cells …]]."""
-    csv.field_size_limit(scans.LONGEST_LINE)
-    with open_bytes(file.path, file.gzipped) as stream:
+    with open_bytes(file.path, file.gzipped) as stream, cells_up_to(scans.LONGEST_LINE):
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         records = csv.reader(text, delimiter=file.delimiter)
         line = 1

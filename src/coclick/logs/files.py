@@ -9,6 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -116,11 +117,21 @@ def look(path: Path) -> LogFile:
     first = lines[0]
     if kind == "ndjson" or (kind is None and first.lstrip().startswith("{")):
         return _look_at_json(path, gzipped, lines)
-    csv.field_size_limit(len(first) + 1)  # it may be a whole text
     delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
     kind = "tsv" if delimiter == "\t" else "csv"
-    cells = next(csv.reader(lines[:1], delimiter=delimiter), []) if kind == "csv" else first.split("\t")
+    with cells_up_to(len(first) + 1):
+        cells = next(csv.reader(lines[:1], delimiter=delimiter), []) if kind == "csv" else first.split("\t")
     return LogFile(path, kind, gzipped, tuple(cells), delimiter=delimiter)
+
+
+@contextmanager
+def cells_up_to(length: int) -> Iterator[None]:
+    """Python's reader takes CSV cells of so many characters meanwhile; its limit is that of the process."""
+    before = csv.field_size_limit(length)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def with_header(file: LogFile, header: bool) -> LogFile:

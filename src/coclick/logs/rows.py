@@ -84,9 +84,14 @@ class Rows:
         else:
             keys = []
             column = {name: Column(f"cell[{index + 1}]") for name, index in wanted.items()}
+
+        def typed_lines(lines: str) -> str:
+            cells = scans.cells(files[0], lines, keys)
+            return self._typed(column, scans.plain_values(cells, keys) if keys else cells)
+
         for name in {"doc", "user", "feature"} & column.keys():
             column[name] = Column(f"trim({column[name].sql})")
-        group = _Group(files, lambda lines: self._typed(column, scans.cells(files[0], lines, keys)))
+        group = _Group(files, typed_lines)
         return self._stage(group, scans.lines(files))
 
     def _open_parquet(self, files: list[LogFile], wanted: dict[str, int]) -> str:

@@ -90,11 +90,7 @@ def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
     if file.kind == "ndjson":
         paths = ", ".join(literal(key) for key in keys)
         cut = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
-        # Types are looked up only where a value looks like several: that would take as long as the cutting.
-        problem = f"""CASE WHEN cell IS NULL THEN '|not valid JSON'
-            WHEN len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
-            THEN CASE WHEN list_has_any(json_type(raw, [{paths}]), ['ARRAY', 'OBJECT'])
-                THEN '|{SEVERAL_VALUES}' END END"""
+        problem = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
     else:
         cut = f"string_split(raw, {literal(file.delimiter)})"
         if file.kind == "csv":
@@ -105,6 +101,20 @@ def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
         problem = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
             WHEN len(cell) <> {len(file.columns)} THEN '|{WRONG_COLUMNS}' END"""
     return f"SELECT *, {problem} AS problem FROM (SELECT *, {cut} AS cell FROM ({lines}))"
+
+
+def plain_values(cells: str, keys: Sequence[str]) -> str:
+    """The cells of NDJSON again: a list or an object is no value.
+
+    Types are looked up only where a value looks like one of these: that takes as long as the cutting.
+    """
+    types = f"json_type(raw, [{', '.join(literal(key) for key in keys)}])"
+    return f"""
+        SELECT * REPLACE (
+            CASE WHEN problem IS NULL AND len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
+            THEN CASE WHEN list_has_any({types}, ['ARRAY', 'OBJECT']) THEN '|{SEVERAL_VALUES}' END
+            ELSE problem END AS problem)
+        FROM ({cells})"""
 
 
 def _quoted_parts(lines: str, delimiter: str) -> str:
