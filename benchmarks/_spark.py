@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,10 +109,10 @@ class Ours:
         to_others = cut(_directed(edges, "other", "text"), others, texts, self.work, "to-others", heavy)
         to_texts = cut(_directed(edges, "text", "other"), texts, others, self.work, "to-texts", heavy)
         self.start = self.work.saved("start", with_plan(problem.blocks, to_others))
-        self.steps = (
-            Step.of(self.work.spark, to_others, to_texts, problem.columns, repeated=True),
-            Step.of(self.work.spark, to_texts, to_others, problem.columns, repeated=True),
-        )
+        directions = (to_others, to_texts), (to_texts, to_others)
+        steps = (Step.of(self.work.spark, *both, problem.columns) for both in directions)
+        self._kept = ExitStack()
+        self.steps = [self._kept.enter_context(step.repeated(2)) for step in steps]
 
     def to_others(self, state: DataFrame) -> DataFrame:
         """The first half of an iteration."""
@@ -129,8 +129,7 @@ class Ours:
 
     def done(self) -> None:
         """Let go of what lies on the executors."""
-        for step in self.steps:
-            step.done()
+        self._kept.close()
 
 
 class DataFrames:
