@@ -100,8 +100,7 @@ class Strings:
 
     def concatenate(self, other: Strings) -> Strings:
         """These texts followed by the other ones."""
-        offsets = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
-        return Strings(offsets, np.concatenate([self.data, other.data]))
+        return Strings.joined([self, other])
 
     def take(self, rows: NDArray[np.integer]) -> Strings:
         """The chosen texts, in the given order."""
