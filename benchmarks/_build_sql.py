@@ -16,8 +16,8 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.graph import ClickGraph
-from coclick.strings import Strings
+from coclick.arrays.strings import Strings
+from coclick.graph.click_graph import ClickGraph
 
 _TABLES = """
     CREATE TABLE typed AS SELECT query AS raw, lower(query) AS text, count(*) AS n

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from benchmarks._shapes import WordRows, shaped_graph, text_rows
 from benchmarks._spark import row_numbers
-from coclick.simulate.shapes import WordRows, shaped_graph, text_rows
-from coclick.sparse import Csr
+from coclick.arrays.csr import Csr
 
 _EDGES_AT_ONCE = 2_000_000
 _DOCS_AT_ONCE = 500_000

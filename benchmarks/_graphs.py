@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.graph import ClickGraph
-from coclick.kernels.jit import cache_home
-from coclick.simulate.shapes import SHAPES, ShapedGraph, WordRows, named_graph, text_rows
-from coclick.sparse import Csr
-from coclick.strings import Strings, Vocab
+from benchmarks._shapes import SHAPES, ShapedGraph, WordRows, named_graph, text_rows
+from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings, Vocab
+from coclick.graph.click_graph import ClickGraph
+from coclick.jit.compiler import cache_home
 
 
 def saved_graph(shape: str) -> Path:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from benchmarks._server import Server, ask, serving
 from coclick import answers, build, open_model, simulate, train
-from coclick.serve.settings import BODY
+from coclick.service.settings import BODY
 
 CLIENTS = 4
 PAUSE = 0.03  # seconds between the requests of a client

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from coclick.simulate.shapes import ShapedGraph
+from benchmarks._shapes import ShapedGraph
+from coclick.arrays.csr import Csr
 from coclick.spark.engine import default_heavy, ours, work_with_this_python
 from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
@@ -24,9 +25,8 @@ from coclick.spark.payload import pack_csr
 from coclick.spark.step import Step, TopK, with_plan
 from coclick.spark.storage import Work
 from coclick.spark.vectors import rows_of
-from coclick.sparse import Csr
-from coclick.text import Tokens
-from coclick.views import count_terms, unit_rows
+from coclick.text.analyzer import Tokens
+from coclick.text.term_matrix import count_terms, unit_rows
 
 K = 20
 _MEMORY = "6g"

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks._build_sql import compare, make_tables
 from benchmarks._events import EVENTS, write_events
 from benchmarks._peak import peak
-from coclick.graph import ClickGraph
+from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 
 RUNS = {"S": 5, "M": 3, "L": 1}

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from usearch.index import MetricKind
 from usearch.index import search as usearch_search
 
-from coclick.approximate import ApproximateIndex
-from coclick.dense import DenseIndex
-from coclick.kernels.threads import set_threads
+from coclick.index.ann import ApproximateIndex
+from coclick.index.dense import DenseIndex
+from coclick.jit.threads import set_threads
 
 ROWS = {"S": 200_000, "M": 1_000_000, "L": 4_000_000}
 DIM = 300

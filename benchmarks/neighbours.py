@@ -18,11 +18,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from benchmarks._graphs import saved_graph
-from coclick.graph import ClickGraph
-from coclick.index import VectorIndex
-from coclick.kernels.threads import set_threads
-from coclick.models.neighbours import Neighbours
-from coclick.sparse import Csr
+from coclick.arrays.csr import Csr
+from coclick.graph.click_graph import ClickGraph
+from coclick.index.sparse import VectorIndex
+from coclick.jit.threads import set_threads
+from coclick.models.click_graph.neighbours import Neighbours
 
 NEAREST = 100
 QUERIES = 200

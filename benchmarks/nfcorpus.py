@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-from coclick.evaluate.judgments import Judgments
-from coclick.evaluate.trial import Protocol, try_model
-from coclick.graph import ClickGraph
-from coclick.model import train
+from coclick.evaluation.judgments import Judgments
+from coclick.evaluation.protocol import Protocol, try_model
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import train
 from coclick.progress import for_terminal
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nfcorpus"

@@ -18,9 +18,9 @@ from implicit.bpr import BayesianPersonalizedRanking
 from threadpoolctl import threadpool_limits
 
 from benchmarks._graphs import saved_graph
-from coclick.graph import ClickGraph
-from coclick.kernels.threads import set_threads
-from coclick.model import Model, train
+from coclick.graph.click_graph import ClickGraph
+from coclick.jit.threads import set_threads
+from coclick.models.base import Model, train
 from coclick.progress import quiet
 
 DIM = 100

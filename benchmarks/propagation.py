@@ -18,13 +18,13 @@ import scipy.sparse
 from sparse_dot_topn import sp_matmul_topn
 
 from benchmarks._freed import keep_freed_memory
-from coclick.kernels.threads import set_threads
+from benchmarks._shapes import named_graph
+from coclick.arrays.csr import Csr
+from coclick.jit.threads import set_threads
+from coclick.models.propagation.rounds import Propagation
 from coclick.progress import quiet
-from coclick.propagation import Propagation
-from coclick.simulate.shapes import named_graph
-from coclick.sparse import Csr
-from coclick.text import Tokens
-from coclick.views import count_terms, unit_rows
+from coclick.text.analyzer import Tokens
+from coclick.text.term_matrix import count_terms, unit_rows
 
 K = 20
 RUNS = 9  # neighbours on the same host disturb memory for seconds at a time

@@ -17,13 +17,13 @@ import numpy as np
 
 from benchmarks.nfcorpus import DATA, graph_and_judgments
 from coclick import logs, simulate
-from coclick.evaluate.judgments import Judgments, read_judgments
-from coclick.evaluate.leaderboard import leaderboard
-from coclick.evaluate.significance import t_test
-from coclick.graph import ClickGraph
-from coclick.model import create
-from coclick.split import forget_queries
-from coclick.text import normalise
+from coclick.evaluation.judgments import Judgments, read_judgments
+from coclick.evaluation.leaderboard import leaderboard
+from coclick.evaluation.significance import t_test
+from coclick.graph.click_graph import ClickGraph
+from coclick.graph.split import forget_queries
+from coclick.models.base import create
+from coclick.text.analyzer import normalise
 
 RECOMMENDED = ("ltr", "backoff(neighbours + vpcg + bm25)")
 

@@ -26,19 +26,19 @@ from benchmarks._freed import keep_freed_memory
 from benchmarks._graphs import saved_graph
 from benchmarks._peak import peak_of
 from coclick import train
-from coclick.evaluate.judgments import read_judgments
-from coclick.evaluate.trial import Protocol, try_model
-from coclick.graph import ClickGraph
-from coclick.kernels.csr import transpose
+from coclick.arrays.csr import Csr
+from coclick.arrays.reorder import transpose
+from coclick.evaluation.judgments import read_judgments
+from coclick.evaluation.protocol import Protocol, try_model
+from coclick.graph.click_graph import ClickGraph
+from coclick.jit.threads import balanced_blocks, set_threads
 from coclick.kernels.sparse_products import times
-from coclick.kernels.threads import balanced_blocks, set_threads
 from coclick.kernels.thresholded import thresholded_product
-from coclick.learning.alternation import Maps, Penalty
-from coclick.learning.svd import truncated_svd
-from coclick.models.pls import PLS
-from coclick.models.rmls import RMLS
+from coclick.models.projection.pls import PLS
+from coclick.models.projection.rmls import RMLS
 from coclick.progress import quiet
-from coclick.sparse import Csr
+from coclick.solvers.rmls import Maps, Penalty
+from coclick.solvers.svd import truncated_svd
 
 DIM = 1000
 ENTRIES = (1, 4, 10, 20, 50)  # of a row of the map

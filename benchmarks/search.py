@@ -20,15 +20,15 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from benchmarks._shapes import named_graph
+from coclick.arrays.csr import Csr
+from coclick.jit.threads import set_threads
 from coclick.kernels.blocks import build_blocks
 from coclick.kernels.search import Scratch, search
-from coclick.kernels.threads import set_threads
+from coclick.models.propagation.rounds import Propagation
 from coclick.progress import quiet
-from coclick.propagation import Propagation
-from coclick.simulate.shapes import named_graph
-from coclick.sparse import Csr
-from coclick.text import Tokens
-from coclick.views import count_terms, unit_rows
+from coclick.text.analyzer import Tokens
+from coclick.text.term_matrix import count_terms, unit_rows
 
 K = 20  # words of a vector
 TOP = 10

@@ -22,8 +22,8 @@ from benchmarks._graphs import saved_model
 from benchmarks._server import Server, ask, serving
 from coclick import answers, open_model
 from coclick.errors import UserError
-from coclick.kernels.threads import set_threads
-from coclick.model import Model
+from coclick.jit.threads import set_threads
+from coclick.models.base import Model
 
 QUERIES = 2000
 SECONDS = 10

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from benchmarks._event_log import Meter
+from benchmarks._shapes import SHAPES, ShapedGraph, named_graph, shaped_graph
 from benchmarks._spark import (
     DataFrames,
     K,
@@ -26,11 +27,10 @@ from benchmarks._spark import (
     same,
     sorted_entries,
 )
-from coclick.kernels.csr import transpose
-from coclick.simulate.shapes import SHAPES, ShapedGraph, named_graph, shaped_graph
-from coclick.sparse import Csr
-from coclick.text import Tokens
-from coclick.views import count_terms
+from coclick.arrays.csr import Csr
+from coclick.arrays.reorder import transpose
+from coclick.text.analyzer import Tokens
+from coclick.text.term_matrix import count_terms
 
 PARTS = 8
 SKEW = 1.3  # the Zipf exponent of queries

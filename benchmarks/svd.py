@@ -22,13 +22,13 @@ from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import randomized_svd
 
 from benchmarks._peak import peak
-from coclick.kernels.csr import transpose
-from coclick.kernels.threads import set_threads
-from coclick.learning.svd import truncated_svd
-from coclick.simulate.shapes import SHAPES, ShapedGraph, WordRows, shaped_graph
-from coclick.sparse import Csr, beside
-from coclick.text import Tokens
-from coclick.views import count_terms, inverse_frequency, tf_idf, unit_rows
+from benchmarks._shapes import SHAPES, ShapedGraph, WordRows, shaped_graph
+from coclick.arrays.csr import Csr, beside
+from coclick.arrays.reorder import transpose
+from coclick.jit.threads import set_threads
+from coclick.solvers.svd import truncated_svd
+from coclick.text.analyzer import Tokens
+from coclick.text.term_matrix import count_terms, inverse_frequency, tf_idf, unit_rows
 
 WORDS = {"S": 100_000}  # other shapes have as many as the simulator gives them
 FEW, MANY = 300, 1000

@@ -9,16 +9,16 @@ from typing import Protocol
 import numpy as np
 
 from coclick import model_names
-from coclick import spec as specs
 from coclick.errors import UserError
-from coclick.evaluate.breakdown import query_groups
-from coclick.evaluate.leaderboard import Trainer
-from coclick.evaluate.similar import Labels, grade_similar
-from coclick.evaluate.trial import Trial, try_model
-from coclick.evaluate.units import compare_units
-from coclick.graph import ClickGraph
+from coclick.evaluation.breakdown import query_groups
+from coclick.evaluation.leaderboard import Trainer
+from coclick.evaluation.protocol import Trial, try_model
+from coclick.evaluation.similar import Labels, grade_similar
+from coclick.evaluation.units import compare_units
+from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.features import OF_PARTS
-from coclick.model import create
+from coclick.models import spec as specs
+from coclick.models.base import create
 from reproduce.logs import Log, with_new_documents
 from reproduce.orders import Values
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from coclick.evaluate.judgments import Judgments, read_judgments
-from coclick.evaluate.similar import Labels, read_intents
-from coclick.evaluate.trial import Protocol
-from coclick.graph import ClickGraph
+from coclick.evaluation.judgments import Judgments, read_judgments
+from coclick.evaluation.protocol import Protocol
+from coclick.evaluation.similar import Labels, read_intents
+from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 from coclick.simulate import sample
-from coclick.text import normalise
+from coclick.text.analyzer import normalise
 
 QUERIES, DOCS, SEED = 6000, 5000, 0
 NEW = 0.5  # the share of documents that are new where new documents are ranked

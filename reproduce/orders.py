@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.evaluate.significance import t_test
+from coclick.evaluation.significance import t_test
 
 RELATIONS = ">≥≈"  # the strictest first
 LEVEL = 0.05  # p-values below it are beyond chance

@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 
-from coclick.graph import ClickGraph, Daily, Pairs, Skips
+from coclick.graph.click_graph import ClickGraph, Daily, Pairs, Skips
 
 TOPICS = {
     "hotel": (["ny", "hotel", "cheap", "stay"], ["manhattan", "hotel", "lodging", "suites"]),

@@ -18,27 +18,27 @@ from coclick._version import __version__
 
 if TYPE_CHECKING:
     from coclick.errors import ArtefactError, CoclickError, UserError
-    from coclick.graph import ClickGraph
+    from coclick.graph.click_graph import ClickGraph
     from coclick.logs import build
-    from coclick.model import Model, create, train
-    from coclick.model import names as model_names
+    from coclick.models.base import Model, create, train
+    from coclick.models.base import names as model_names
+    from coclick.models.persistence import open_model
     from coclick.run import Run
-    from coclick.saved import open_model
-    from coclick.text import Analyzer
+    from coclick.text.analyzer import Analyzer
 
 _HOMES = {
-    "Analyzer": "text",
+    "Analyzer": "text.analyzer",
     "ArtefactError": "errors",
-    "ClickGraph": "graph",
+    "ClickGraph": "graph.click_graph",
     "CoclickError": "errors",
-    "Model": "model",
+    "Model": "models.base",
     "Run": "run",
     "UserError": "errors",
     "build": "logs",
-    "create": "model",
-    "model_names": "model",
-    "open_model": "saved",
-    "train": "model",
+    "create": "models.base",
+    "model_names": "models.base",
+    "open_model": "models.persistence",
+    "train": "models.base",
 }
 
 __all__ = [

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coclick.errors import UserError
-from coclick.model import Model
+from coclick.models.base import Model
 from coclick.run import Run
-from coclick.text import normalise
+from coclick.text.analyzer import normalise
 
 if TYPE_CHECKING:
-    from coclick.projection import ProjectionModel
-    from coclick.vectors import VectorModel
+    from coclick.models.projection._base import ProjectionModel
+    from coclick.models.sparse_vectors import VectorModel
 
 Answer = dict[str, Any]
 
@@ -116,9 +116,11 @@ def _documents(model: Model, run: Run, query: int) -> list[Answer]:
 
 def _with_vectors(model: Model) -> VectorModel | ProjectionModel:
     """A model whose scores are the dot products of its vectors."""
-    from coclick.overlap import OverlapProjection  # here: a wrong path is told before these are loaded
-    from coclick.projection import ProjectionModel
-    from coclick.vectors import VectorModel
+    from coclick.models.projection._base import ProjectionModel
+    from coclick.models.projection._overlap import (
+        OverlapProjection,
+    )  # here: a wrong path is told before these are loaded
+    from coclick.models.sparse_vectors import VectorModel
 
     if isinstance(model, VectorModel | ProjectionModel) and not isinstance(model, OverlapProjection):
         return model

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.graph import ClickGraph
-from coclick.model import Model, model_class, names
-from coclick.saved import open_model
-from coclick.spec import parameters_of
-from coclick.store import Artefact
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import Model, model_class, names
+from coclick.models.persistence import open_model
+from coclick.models.spec import parameters_of
+from coclick.storage.artefact import Artefact
 
 _FLAGS = (
     "unseen_queries",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.strings import Vocab
+from coclick.arrays.strings import Vocab
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from coclick.graph import ClickGraph
-from coclick.tables import BAR, Bar
+from coclick.cli.tables import BAR, Bar
+from coclick.graph.click_graph import ClickGraph
 
 
 @pytest.fixture

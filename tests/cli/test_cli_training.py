@@ -6,7 +6,7 @@ import pytest
 
 import planted
 from coclick import create
-from coclick.show_training import spark_line
+from coclick.cli.render_training import spark_line
 
 FIGURES = {
     "effective_rank": 1.5,

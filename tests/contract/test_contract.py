@@ -12,10 +12,10 @@ import pytest
 
 import planted
 from coclick import create, model_names, open_model
-from coclick.combine import Combination
 from coclick.errors import ArtefactError, CoclickError, UserError
-from coclick.graph import ClickGraph
-from coclick.spec import choices, parameter_types, parameters_of, ranges
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.combination._base import Combination
+from coclick.models.spec import choices, parameter_types, parameters_of, ranges
 
 # As many dimensions as a small graph has queries or documents keep every query apart from every other.
 FEWER = {"lsi_qd": "lsi_qd(dim=5)"}

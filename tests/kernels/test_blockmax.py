@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError
+from coclick.jit.threads import set_threads
 from coclick.kernels import blocks
 from coclick.kernels import search as searches
 from coclick.kernels.blocks import BLOCK, STRIP, Blocks, build_blocks
 from coclick.kernels.postings import Postings
 from coclick.kernels.search import EVERYTHING, Scratch, score_rows, search, search_block, search_within
-from coclick.kernels.threads import set_threads
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 

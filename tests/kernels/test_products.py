@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from coclick.arrays.csr import Csr
+from coclick.jit.threads import set_threads
 from coclick.kernels.products import times_dense
-from coclick.kernels.threads import set_threads
-from coclick.sparse import Csr
 
 
 def random_rows(rows, columns, density, seed):

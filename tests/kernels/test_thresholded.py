@@ -7,11 +7,11 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coclick.arrays.csr import Csr
+from coclick.jit.threads import set_threads
 from coclick.kernels import thresholded
 from coclick.kernels.sparse_products import column_ranges, times, times_sparse
-from coclick.kernels.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
-from coclick.sparse import Csr
 
 
 @pytest.fixture(autouse=True)

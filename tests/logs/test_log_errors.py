@@ -8,7 +8,7 @@ import pytest
 
 from coclick.errors import CoclickError, UserError
 from coclick.logs import build
-from coclick.logs.workspace import Workspace, parse_memory
+from coclick.logs.duckdb_session import Workspace, parse_memory
 
 LOG = "query\tdoc\tclicks\nshoe\tD1\t3\nhat\tD2\t1\n"
 

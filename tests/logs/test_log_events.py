@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from reference_log import add_up, tables
 
 from coclick.errors import UserError
-from coclick.graph import ClickGraph
-from coclick.logs import build, variants
+from coclick.graph.click_graph import ClickGraph
+from coclick.logs import build
+from coclick.logs import spellings as variants
 
 MINUTE = 60_000_000
 DAY = 20_000  # 2024-10-04, in days since 1970
@@ -192,8 +193,8 @@ def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
     pairs.write_text("query,doc,clicks,impressions\n" + "".join(rows))
     cases = [(events, 1), (events, 4), (pairs, 1), (pairs, 9)]  # the thresholds leave blocks without a query
     whole = [build([path], None, tmp_path / "whole", min_clicks=n, force=True).digest for path, n in cases]
-    import coclick.logs.arrays as arrays
-    from coclick.logs.workspace import Workspace
+    import coclick.logs.write_arrays as arrays
+    from coclick.logs.duckdb_session import Workspace
 
     enter = Workspace.__enter__
 

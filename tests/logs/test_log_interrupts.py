@@ -9,7 +9,7 @@ import time
 import duckdb
 import pytest
 
-from coclick.graph import ClickGraph
+from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 
 PROGRAM = """

@@ -6,11 +6,11 @@ import json
 import duckdb
 import pytest
 
+from coclick.cli.render import graph_summary
 from coclick.describe import describe
 from coclick.errors import UserError
 from coclick.logs import build
-from coclick.show import graph_summary
-from coclick.store import Artefact
+from coclick.storage.artefact import Artefact
 
 GOOD = "shoe\tD1\t3"
 BAD_CLICKS = {

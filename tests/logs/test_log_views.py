@@ -10,7 +10,7 @@ import pytest
 from coclick import ClickGraph
 from coclick.errors import UserError
 from coclick.logs import add_view, build
-from coclick.verify import verify
+from coclick.models.verify import verify
 
 LOG = "query\tdoc\tclicks\nRed shoe\tD1\t3\nhat\tD2\t1\nhat\tD9\t2\nhat\t\t2\n"
 QUERIES = [["red  SHOE", "wear", "2"], ["Hat", "head", "1.5"], ["hat", "head", "3"], ["unseen", "other", "1"]]

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 import planted
 from coclick import open_model
-from coclick.commands import ltr as commands
+from coclick.cli import ltr as commands
 from coclick.errors import UserError
 from coclick.ltr.letor import read_letor
 

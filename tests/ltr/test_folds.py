@@ -7,14 +7,14 @@ import pytest
 
 import planted
 from coclick import create
-from coclick.evaluate.holdout import grades_from_clicks
-from coclick.evaluate.judgments import Judgments
+from coclick.evaluation.holdout import grades_from_clicks
+from coclick.evaluation.judgments import Judgments
+from coclick.graph.split import forget_queries
 from coclick.ltr import folds
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import FeatureSet, reciprocal_ranks
 from coclick.ltr.folds import Sampling, cross_fitted
-from coclick.model import _REGISTRY, Model
-from coclick.split import forget_queries
+from coclick.models.base import _REGISTRY, Model
 
 ASKED: list[tuple[object, str]] = []  # (graph that a part was trained on, query it was asked about)
 

@@ -13,7 +13,7 @@ import pytest
 import planted
 from coclick import train
 from coclick.errors import UserError
-from coclick.export.ltr_json import doc_fields, identifier, ltr_json
+from coclick.exporters.ltr_json import doc_fields, identifier, ltr_json
 from coclick.ltr.trees import LEFT, RIGHT, Trees
 
 F = np.float32

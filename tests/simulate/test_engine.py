@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from coclick.kernels.threads import set_threads
+from coclick.jit.threads import set_threads
 from coclick.simulate import World, engine
 
 

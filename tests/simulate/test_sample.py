@@ -10,7 +10,7 @@ import pytest
 
 from coclick import simulate
 from coclick.errors import UserError
-from coclick.kernels.threads import set_threads
+from coclick.jit.threads import set_threads
 from coclick.simulate.sample import FILES, query_kinds
 
 SIZE = {"queries": 600, "docs": 1000, "events": 40_000}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from coclick import answers
 from coclick.errors import UserError
-from coclick.model import Model
-from coclick.saved import open_model
+from coclick.models.base import Model
+from coclick.models.persistence import open_model
 
 try:
     import pandas as pd

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.graph import ClickGraph
-from coclick.model import train
-from coclick.text import normalise
-from coclick.vectors import VectorModel
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import train
+from coclick.models.sparse_vectors import VectorModel
+from coclick.text.analyzer import normalise
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

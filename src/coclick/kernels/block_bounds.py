@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.jit.compiler import borrowing
+from coclick.jit.inlined import inlined
+from coclick.jit.prefetch import prefetch
 from coclick.kernels.blocks import BLOCK, STRIP
-from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import borrowing
-from coclick.kernels.prefetch import prefetch
 
 TILE = 128  # blocks of which the highest bound is known
 

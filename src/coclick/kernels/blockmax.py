@@ -24,6 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.jit.compiler import borrowing, jit
+from coclick.jit.heap import best_first, push
+from coclick.jit.inlined import inlined
 from coclick.kernels.block_bounds import (
     TILE,
     Common,
@@ -35,11 +38,8 @@ from coclick.kernels.block_bounds import (
 )
 from coclick.kernels.blocks import BLOCK, SHARES, STRIP, Blocks
 from coclick.kernels.dots import TOGETHER, spread, wipe
-from coclick.kernels.heap import best_first, push
-from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import borrowing, jit
 from coclick.kernels.postings import Postings
-from coclick.kernels.target import Target, is_allowed, score_new
+from coclick.kernels.scorer import Target, is_allowed, score_new
 
 HEAD = 16  # postings of each list that are considered in step 3, at least
 CHOSEN = 16  # rows that are scored there, at least

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import jit
+from coclick.jit.compiler import jit
+from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.postings import Postings, build_postings, count_terms
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 
 STRIP = 8  # rows
 BLOCK = 32  # rows

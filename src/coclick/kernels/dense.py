@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.heap import push
-from coclick.kernels.jit import jit
+from coclick.jit.compiler import jit
+from coclick.jit.heap import push
 
 _LANES = 8
 

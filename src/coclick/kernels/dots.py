@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import borrowing
-from coclick.kernels.prefetch import prefetch
+from coclick.jit.compiler import borrowing
+from coclick.jit.prefetch import prefetch
 
 TOGETHER = 32  # rows that are fetched from memory at a time
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.groups import GROUP, split_group
-from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import borrowing
-from coclick.kernels.prefetch import prefetch
-from coclick.kernels.threads import balanced_blocks, even_blocks, run_blocks, threads
-from coclick.sparse import Csr
+from coclick.arrays.csr import Csr
+from coclick.jit.compiler import borrowing
+from coclick.jit.groups import GROUP, split_group
+from coclick.jit.inlined import inlined
+from coclick.jit.prefetch import prefetch
+from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, threads
 
 # Rows are read in groups of entries, the last group filled up with terms that do not exist and zero
 # values: a processor guesses the end of a row right more often when there are fewer ends.

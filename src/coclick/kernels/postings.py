@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import damaged
-from coclick.kernels.jit import jit
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
+from coclick.jit.compiler import jit
+from coclick.jit.threads import balanced_blocks, run_blocks, threads
 
 SHORT = 48  # lists up to this length are sorted by insertion
 

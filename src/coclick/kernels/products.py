@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import jit
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
-from coclick.sparse import Csr
+from coclick.arrays.csr import Csr
+from coclick.jit.compiler import jit
+from coclick.jit.threads import balanced_blocks, run_blocks, threads
 
 Real = TypeVar("Real", np.float32, np.float64)
 

@@ -20,9 +20,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import borrowing
-from coclick.kernels.lanes import rank
+from coclick.arrays.csr import Csr
+from coclick.jit.compiler import borrowing
+from coclick.jit.inlined import inlined
+from coclick.jit.intrinsics import rank
+from coclick.jit.prefetch import prefetch
+from coclick.jit.selection import ONE, VECTOR, ZERO, keep_largest, padded
+from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.packed import (
     GROUP,
     PackedRows,
@@ -32,10 +36,6 @@ from coclick.kernels.packed import (
     row_start,
     whole_groups,
 )
-from coclick.kernels.prefetch import prefetch
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
-from coclick.kernels.topk import ONE, VECTOR, ZERO, keep_largest, padded
-from coclick.sparse import Csr
 
 Done = Callable[[int], None]
 

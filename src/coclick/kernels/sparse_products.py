@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import jit
+from coclick.arrays.csr import Csr
+from coclick.jit.compiler import jit
+from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.products import times_dense
 from coclick.kernels.row_sums import prefetch_ahead
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.thresholded import Rows, check_fit, most_entries, thresholded_product
-from coclick.sparse import Csr
 
 _BLOCKS_A_THREAD = 16
 _THIN = 0.3  # of the entries: below, sparse rows are added faster than dense ones, and take less memory

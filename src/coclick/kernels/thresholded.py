@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.bits import lowest_bit
-from coclick.kernels.inlined import inlined
-from coclick.kernels.jit import jit
-from coclick.kernels.lanes import larger
-from coclick.kernels.reassociated import reassociated
+from coclick.arrays.csr import Csr
+from coclick.jit.bits import lowest_bit
+from coclick.jit.compiler import jit
+from coclick.jit.inlined import inlined
+from coclick.jit.intrinsics import larger
+from coclick.jit.reassociated import reassociated
+from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.row_sums import (
     GROUP,
     RowSums,
@@ -29,8 +31,6 @@ from coclick.kernels.row_sums import (
     make_row_sums,
     prefetch_ahead,
 )
-from coclick.kernels.threads import balanced_blocks, run_blocks, threads
-from coclick.sparse import Csr
 
 Rows = Csr | NDArray[np.float32]  # sparse or dense
 Block = tuple[int, int]  # the first row, and the one after the last

@@ -8,9 +8,9 @@ All of it is SQL on a temporary DuckDB database that spills to disk; Python sees
 from __future__ import annotations
 
 from coclick.logs.documents import read_docs
-from coclick.logs.own_view import add_view
 from coclick.logs.pipeline import build
 from coclick.logs.rejects import rejects
-from coclick.logs.variants import variants
+from coclick.logs.spellings import variants
+from coclick.logs.user_view import add_view
 
 __all__ = ["add_view", "build", "read_docs", "rejects", "variants"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coclick.logs.rows import Rows
-from coclick.logs.rules import pair_sums
-from coclick.logs.workspace import Workspace
+from coclick.logs.aggregation_sql import pair_sums
+from coclick.logs.duckdb_session import Workspace
+from coclick.logs.reader import Rows
 
 
 def aggregate(work: Workspace, rows: Rows) -> int:

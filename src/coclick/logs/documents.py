@@ -14,10 +14,9 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from coclick.errors import UserError
-from coclick.kernels.threads import threads as all_threads
-from coclick.logs import scans
-from coclick.logs.checks import no_overlap
-from coclick.logs.fields import Column
+from coclick.jit.threads import threads as all_threads
+from coclick.logs import text_sql as scans
+from coclick.logs.duckdb_session import Workspace, literal, parse_memory, paths_sql
 from coclick.logs.files import (
     LONGEST_SHOWN,
     LogFile,
@@ -28,9 +27,10 @@ from coclick.logs.files import (
     open_bytes,
     with_header,
 )
-from coclick.logs.names import DOC_COLUMNS, plain, resolve
 from coclick.logs.rejects import create_reject
-from coclick.logs.workspace import Workspace, literal, parse_memory, paths_sql
+from coclick.logs.schema import DOC_COLUMNS, plain, resolve
+from coclick.logs.typed_fields import Column
+from coclick.logs.validation import no_overlap
 
 MISSING, DUPLICATE = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}

@@ -3,7 +3,7 @@
 A session is one user's events with no gap above 30 minutes; a result page is what a session saw for one
 query. A document counts once on a page: it was shown if it has an impression or a click there, on the day
 of the first of these and at the smallest of their positions. A navigational click is the only click of its
-session (paper 003 §4.2). The rules themselves are in `coclick.logs.rules`, because Spark follows them too.
+session (paper 003 §4.2). The rules themselves are in `logs.aggregation_sql`, because Spark follows them too.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from coclick.logs import rules
-from coclick.logs.rows import Rows
-from coclick.logs.workspace import Workspace
+from coclick.logs import aggregation_sql as rules
+from coclick.logs.duckdb_session import Workspace
+from coclick.logs.reader import Rows
 
 _DIV = "//"
 

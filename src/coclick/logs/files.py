@@ -19,8 +19,8 @@ from typing import IO, Any
 import duckdb
 
 from coclick.errors import UserError
-from coclick.logs.names import plain, resolve, resolve_given
-from coclick.logs.workspace import paths_sql
+from coclick.logs.duckdb_session import paths_sql
+from coclick.logs.schema import plain, resolve, resolve_given
 
 _KINDS = {
     ".tsv": "tsv",

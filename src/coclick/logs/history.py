@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.logs.arrays import Ints, Numbering, Streams, add_counts, pointers
+from coclick.logs.duckdb_session import Workspace
 from coclick.logs.events import Known
-from coclick.logs.workspace import Workspace
-from coclick.store import ArtefactWriter
+from coclick.logs.write_arrays import Ints, Numbering, Streams, add_counts, pointers
+from coclick.storage.artefact import ArtefactWriter
 
 Number = TypeVar("Number", np.int64, np.float64)
 

@@ -9,18 +9,22 @@ from typing import Any
 
 import duckdb
 
-from coclick.graph import ClickGraph
-from coclick.kernels.threads import threads as all_threads
-from coclick.logs import arrays, checks, clicks, documents, events, ids, rules
+from coclick.graph.click_graph import ClickGraph
+from coclick.jit.threads import threads as all_threads
+from coclick.logs import aggregation_sql as rules
+from coclick.logs import clicks, documents, events
+from coclick.logs import numbering as ids
+from coclick.logs import validation as checks
+from coclick.logs import write_arrays as arrays
+from coclick.logs.detect_format import Found, recognise
+from coclick.logs.duckdb_session import Workspace, parse_memory
 from coclick.logs.files import blame, expand, look
 from coclick.logs.history import write_history
-from coclick.logs.names import FORMATS, weighted_actions
-from coclick.logs.recognise import Found, recognise
+from coclick.logs.reader import Rows
 from coclick.logs.rejects import create_reject, first_rejected, publish_rejects, rejected, write_rejects
-from coclick.logs.rows import Rows
-from coclick.logs.variants import write_variants
-from coclick.logs.workspace import Workspace, parse_memory
-from coclick.store import ArtefactWriter, writing
+from coclick.logs.schema import FORMATS, weighted_actions
+from coclick.logs.spellings import write_variants
+from coclick.storage.artefact import ArtefactWriter, writing
 
 REJECTS = "rejects.parquet"
 

@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from coclick.graph import ClickGraph
-from coclick.logs import scans
-from coclick.logs.workspace import Workspace, literal, paths_sql
-from coclick.parquet import read_rejects
-from coclick.store import Artefact, ArtefactWriter
+from coclick.graph.click_graph import ClickGraph
+from coclick.logs import text_sql as scans
+from coclick.logs.duckdb_session import Workspace, literal, paths_sql
+from coclick.storage.artefact import Artefact, ArtefactWriter
+from coclick.storage.parquet_tables import read_rejects
 
 
 def rejects(graph: ClickGraph) -> list[tuple[str | None, int | None, str, str, str]]:

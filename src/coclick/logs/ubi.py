@@ -6,10 +6,10 @@ records alone. A record with `action_name` is an event, another one with `query_
 
 from __future__ import annotations
 
-from coclick.logs.fields import Column
+from coclick.logs.duckdb_session import Workspace
 from coclick.logs.files import LogFile
-from coclick.logs.scans import cells, lines
-from coclick.logs.workspace import Workspace
+from coclick.logs.text_sql import cells, lines
+from coclick.logs.typed_fields import Column
 
 _KEYS = {
     "action_name": "$.action_name",

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.evaluate.measures import MAIN, mean, measure
-from coclick.kernels.threads import threads
+from coclick.evaluation.measures import MAIN, mean, measure
+from coclick.jit.threads import threads
 from coclick.ltr.folds import Examples
 from coclick.ltr.trees import Trees
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.graph import ClickGraph
-from coclick.model import Model
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import Model
 from coclick.run import top_rows
-from coclick.state import stored
+from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]

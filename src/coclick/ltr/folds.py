@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.evaluate.holdout import grades_from_clicks
-from coclick.evaluate.judgments import Judgments
-from coclick.graph import ClickGraph
+from coclick.evaluation.holdout import grades_from_clicks
+from coclick.evaluation.judgments import Judgments
+from coclick.graph.click_graph import ClickGraph
+from coclick.graph.split import forget_docs, forget_queries
 from coclick.ltr.features import FeatureSet
-from coclick.model import Model, create
+from coclick.models.base import Model, create
 from coclick.progress import Progress, quiet
-from coclick.split import forget_docs, forget_queries
-from coclick.text import normalise
+from coclick.text.analyzer import normalise
 
 MOST_HIDDEN = 0.5  # of the documents with clicks, in a fold
 LATER = 0.2  # of the days whose clicks are labels of seen queries

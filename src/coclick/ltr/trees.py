@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError, UserError
-from coclick.kernels.trees import add_outputs
-from coclick.state import stored
+from coclick.ltr._tree_kernels import add_outputs
+from coclick.storage.state import stored
 
 ZERO, LEFT, RIGHT = 0, 1, 2  # where a missing value goes: treated as zero, left, right
 LEAF = -1

@@ -1,1 +1,1 @@
-"""One system a file; the registry finds it by its file name."""
+"""The systems, a folder for each family; `base` holds what they share and the table of their names."""

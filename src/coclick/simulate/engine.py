@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coclick.kernels.jit import jit
-from coclick.kernels.threads import run_blocks
+from coclick.jit.compiler import jit
+from coclick.jit.threads import run_blocks
 from coclick.simulate.world import World
 
 DEPTH = 20  # results kept for each query; a page shows the ten that do best that time

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.kernels.jit import jit
+from coclick.jit.compiler import jit
 from coclick.simulate.engine import DEPTH, EXPLORABLE, Results, search_all
 from coclick.simulate.intents import zipf
 from coclick.simulate.world import World

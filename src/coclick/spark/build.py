@@ -15,10 +15,11 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.logs import rules
-from coclick.logs.checks import check_arguments, check_fields, no_edge
-from coclick.logs.names import Action, weighted_actions
-from coclick.logs.recognise import recognise
+from coclick.arrays.csr import check_count
+from coclick.logs import aggregation_sql as rules
+from coclick.logs.detect_format import recognise
+from coclick.logs.schema import Action, weighted_actions
+from coclick.logs.validation import check_arguments, check_fields, no_edge
 from coclick.spark import documents, events
 from coclick.spark.engine import ours
 from coclick.spark.graph import SparkGraph
@@ -26,7 +27,6 @@ from coclick.spark.numbering import numbered
 from coclick.spark.rows import Rows, by_reason, write_rejects
 from coclick.spark.storage import Output, output
 from coclick.spark.typed import described
-from coclick.sparse import check_count
 
 _FORMATS = ("clicks", "events")
 

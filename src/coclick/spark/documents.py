@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.logs.checks import no_overlap
 from coclick.logs.documents import DUPLICATE, MISSING, field_names
-from coclick.logs.fields import Column
+from coclick.logs.typed_fields import Column
+from coclick.logs.validation import no_overlap
 from coclick.spark.storage import Work
 from coclick.spark.typed import described, in_memory
 

@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.logs import rules
+from coclick.logs import aggregation_sql as rules
 from coclick.logs.events import span
-from coclick.logs.names import Action
+from coclick.logs.schema import Action
 from coclick.spark.storage import Work
 
 _DIV = "div"

@@ -1,4 +1,6 @@
-"""Features of queries and documents on Spark, as entries (node, feature, weight): locally `coclick.features`.
+"""Features of queries and documents on Spark, as entries (node, feature, weight).
+
+Locally: `coclick.features.feature_set`.
 
 The views are `words` and `clicks`, alone or together; rows of each, and of both together, have unit length.
 Words come first among the features, in the order of their bytes, and clicked nodes of the other side behind
@@ -16,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.kernels.threads import set_threads
+from coclick.jit.threads import set_threads
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import numbered
 from coclick.spark.parts import Nodes
@@ -31,8 +33,8 @@ from coclick.spark.words import (
     joined_fields,
     tokens_of,
 )
-from coclick.text import Analyzer
-from coclick.views import choose_fields, count_terms, tf_idf
+from coclick.text.analyzer import Analyzer
+from coclick.text.term_matrix import choose_fields, count_terms, tf_idf
 
 _VIEWS = ("words", "clicks")
 _TF = "log"

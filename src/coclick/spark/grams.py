@@ -14,12 +14,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.kernels.threads import set_threads
-from coclick.ngrams import WordUnits
+from coclick.jit.threads import set_threads
 from coclick.spark.numbering import numbered
 from coclick.spark.payload import cells, column
 from coclick.spark.storage import Work
 from coclick.spark.words import read_tokens
+from coclick.text.ngrams import WordUnits
 
 GRAM = ["g1", "g2", "g3"]
 _FOUND = "part int, g1 int, g2 int, g3 int, texts long"

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from coclick.errors import UserError
 from coclick.spark.engine import ours
 from coclick.spark.storage import Place, read_manifest_at
-from coclick.store import content_digest
+from coclick.storage.artefact import content_digest
 
 
 @dataclass(frozen=True)

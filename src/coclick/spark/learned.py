@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Learned:
-    """The state of a model, as entries that `coclick.state` reads from tables, and figures."""
+    """The state of a model, as entries that `coclick.storage.state` reads from tables, and figures."""
 
     state: dict[str, Any]
     figures: dict[str, Any]

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from coclick.sparse import Csr
+from coclick.arrays.csr import Csr
 
 _TYPES = [np.dtype(name) for name in ("u1", "u2", "<i4", "<i8", "<f4", "<f8")]
 _SMALL = 1 << 16

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.kernels.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, preconditioner
-from coclick.kernels.threads import set_threads
+from coclick.arrays.csr import Csr
+from coclick.jit.threads import set_threads
+from coclick.models.propagation.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, preconditioner
 from coclick.spark.links import Links, Plan, cut, piece
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, cells_by, csr_arrays, csr_of, pack, part_row, unpack, unpack_csr
 from coclick.spark.step import MESSAGE, message, messages_of, on_executors, received_rows
 from coclick.spark.storage import Work
-from coclick.sparse import Csr
 
 if TYPE_CHECKING:
     from coclick.spark.units import Lesson

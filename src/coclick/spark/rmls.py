@@ -1,4 +1,4 @@
-"""`rmls` on Spark: the half-rounds of `coclick.learning.alternation`, each a chain of three steps.
+"""`rmls` on Spark: the half-rounds of `coclick.solvers.rmls`, each a chain of three steps.
 
 The map of queries' features is Ω = Qᵀ W D L_y, thresholded row by row: L_y travels from the features to the
 documents that have them, those images along the clicks to queries, and from there to the queries' features.
@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from coclick.arrays.csr import Csr
 from coclick.errors import UserError
-from coclick.kernels.threads import set_threads
+from coclick.jit.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
-from coclick.learning.alternation import Penalty, random_rows_of
-from coclick.models.rmls import RMLS
-from coclick.projection import FAINT
+from coclick.models.projection._base import FAINT
+from coclick.models.projection.rmls import RMLS
+from coclick.solvers.rmls import Penalty, random_rows_of
 from coclick.spark.features import Featured, Side, featurise
 from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned, csr_entry
@@ -33,8 +34,7 @@ from coclick.spark.step import Step, Sum
 from coclick.spark.storage import Output, Work
 from coclick.spark.vectors import rows_of
 from coclick.spark.words import BLOCK
-from coclick.sparse import Csr
-from coclick.text import Analyzer
+from coclick.text.analyzer import Analyzer
 
 _MAP = "part int, vectors binary, thresholds binary, entries long"
 
@@ -145,7 +145,7 @@ class _Chain:
         return cut(edges, *ends, self.work, name, self.heavy)
 
     def _clicks(self, target: str, source: str) -> DataFrame:
-        """The weights of clicked pairs, as `coclick.associations.weigh` has them."""
+        """The weights of clicked pairs, as `coclick.models.projection.click_evidence.weigh` has them."""
         edges = self.graph.table("edges")
         clicks = F.col("clicks").cast("double")
         if self.model.weight == "degree":

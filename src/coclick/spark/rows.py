@@ -13,9 +13,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.logs import rules
-from coclick.logs.checks import commonest, tell_actions
-from coclick.logs.names import Action
+from coclick.logs import aggregation_sql as rules
+from coclick.logs.schema import Action
+from coclick.logs.validation import commonest, tell_actions
 from coclick.spark.storage import Output, Work
 from coclick.spark.typed import Typing
 

@@ -17,7 +17,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from coclick.models.rw import RandomWalk
+from coclick.arrays.csr import Csr
+from coclick.models.click_graph.rw import RandomWalk
 from coclick.spark.engine import default_heavy
 from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned
@@ -28,7 +29,6 @@ from coclick.spark.step import Step, Sum
 from coclick.spark.storage import Output, Work
 from coclick.spark.vectors import entries_of
 from coclick.spark.words import BLOCK
-from coclick.sparse import Csr
 
 
 def learn(model: RandomWalk, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:

@@ -11,17 +11,17 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from coclick.arrays.csr import Csr
 from coclick.errors import UserError
-from coclick.model import Model, model_class
-from coclick.models.rw import RandomWalk
-from coclick.propagation import row_dots
+from coclick.models.base import Model, model_class
+from coclick.models.click_graph.rw import RandomWalk
+from coclick.models.propagation.rounds import row_dots
 from coclick.spark.engine import default_parts, ours
 from coclick.spark.graph import table_of
 from coclick.spark.numbering import numbered
 from coclick.spark.rw import Walks
 from coclick.spark.storage import Place, Work, read_manifest_at, scratch
-from coclick.sparse import Csr
-from coclick.text import normalise_batch
+from coclick.text.analyzer import normalise_batch
 
 _ASKED = "query string, doc string, normal string"
 

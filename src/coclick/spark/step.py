@@ -19,9 +19,10 @@ from pyspark.sql import DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
+from coclick.arrays.csr import Csr, stack, where
+from coclick.jit.threads import set_threads
 from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
-from coclick.kernels.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
 from coclick.spark.links import Cut, Links, Plan, piece
 from coclick.spark.payload import (
@@ -36,7 +37,6 @@ from coclick.spark.payload import (
     unpack_csr,
 )
 from coclick.spark.storage import Work, cleaning
-from coclick.sparse import Csr, stack, where
 
 Kernel = Callable[[Csr, Csr], Csr]  # from weights and rows to the weighted sums, as the model wants them
 

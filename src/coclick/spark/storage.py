@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, UserError
-from coclick.manifest import FORMAT, MANIFEST, OWN_NAME
-from coclick.output import check_names, check_replaces
+from coclick.storage.directories import check_names, check_replaces
+from coclick.storage.manifest import FORMAT, MANIFEST, OWN_NAME
 
 _WORK_NAME = re.compile(r"_work-[0-9a-f]{16}")
 

@@ -9,12 +9,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.model import Model, create
+from coclick.models.base import Model, create
+from coclick.models.spec import check, parameters_of
 from coclick.spark.engine import default_heavy, default_parts
 from coclick.spark.graph import SparkGraph
 from coclick.spark.storage import Output, output
-from coclick.spec import check, parameters_of
-from coclick.views import short_field
+from coclick.text.term_matrix import short_field
 
 # Model → the module whose `learn` runs it. The operator of `pls` and the rounds of `bltm` are products with
 # the same matrices, so they will be steps, too: `docs/spark.md` says how.

@@ -1,6 +1,6 @@
 """The rows of a log as typed fields, by the same SQL as on one machine: DuckDB runs it on every Arrow batch.
 
-What a number, a time, a missing value or a wrong row is, `coclick.logs.fields` says alone.
+What a number, a time, a missing value or a wrong row is, `coclick.logs.typed_fields` says alone.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from coclick.logs.fields import BLANK, Column, typed, typed_names
+from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
-from coclick.logs.workspace import literal
-from coclick.text import normalise_batch
+from coclick.logs.typed_fields import BLANK, Column, typed, typed_names
+from coclick.text.analyzer import normalise_batch
 
 _TYPES = {
     "query": "string",

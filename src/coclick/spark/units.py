@@ -1,4 +1,6 @@
-"""Vectors of units on Spark, and of texts without clicks from them (paper 003 §3; locally `coclick.units`).
+"""Vectors of units on Spark, and of texts without clicks from them (paper 003 §3).
+
+Locally: `coclick.models.propagation.units`.
 
 A unit is one more kind of node: its edges are those of the texts that hold it, added up, and its vector is
 one step from the other side. A text without clicks is one more, too: its edges lead to its units.
@@ -14,7 +16,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.models.vpcg import VPCG
+from coclick.arrays.csr import where
+from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.grams import GRAM, find_grams, held_units, units_of
 from coclick.spark.learned import csr_entry
 from coclick.spark.links import cut
@@ -25,8 +28,7 @@ from coclick.spark.step import Step, TopK
 from coclick.spark.storage import Output, Work
 from coclick.spark.vectors import rows_of, values_of
 from coclick.spark.words import BLOCK, Vocabulary, count_words, in_parts, token_blocks
-from coclick.sparse import where
-from coclick.text import Analyzer
+from coclick.text.analyzer import Analyzer
 
 
 @dataclass(frozen=True)

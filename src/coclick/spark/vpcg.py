@@ -1,4 +1,4 @@
-"""`vpcg` on Spark: the rounds of `coclick.propagation`, each half-step a step between parts."""
+"""`vpcg` on Spark: the rounds of `coclick.models.propagation.rounds`, each half-step a step between parts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.models.vpcg import VPCG
-from coclick.propagation import start_rows
+from coclick.models.propagation.rounds import start_rows
+from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned, csr_entry
 from coclick.spark.links import cut
@@ -29,8 +29,8 @@ from coclick.spark.words import (
     joined_fields,
     token_blocks,
 )
-from coclick.text import Analyzer
-from coclick.views import choose_fields, count_terms, short_field
+from coclick.text.analyzer import Analyzer
+from coclick.text.term_matrix import choose_fields, count_terms, short_field
 
 
 def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from coclick.kernels.strings import hash_strings
-from coclick.kernels.threads import set_threads
+from coclick.arrays.csr import Csr
+from coclick.arrays.string_kernels import hash_strings
+from coclick.arrays.strings import Strings
+from coclick.jit.threads import set_threads
 from coclick.spark.numbering import numbered
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, column, pack, pack_csr, part_row, unpack
 from coclick.spark.storage import Work
-from coclick.sparse import Csr
-from coclick.strings import Strings
-from coclick.text import Analyzer, TermIndex, Tokens
+from coclick.text.analyzer import Analyzer, TermIndex, Tokens
 
 BLOCK = "part int, vectors binary"
 _TOKENS = "part int, tokens binary"

@@ -1,0 +1,249 @@
+"""`Csr`: sparse rows in the one layout that every kernel is compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError, CoclickError, damaged
+from coclick.storage.artefact import Artefact, ArtefactWriter
+
+if TYPE_CHECKING:  # importing it takes as long as a search: only what needs it pays for it
+    import scipy.sparse
+
+
+@dataclass(frozen=True)
+class Csr:
+    """Compressed sparse rows: int64 pointers, int32 columns ascending in each row, float32 values."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: NDArray[np.float32]
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.indptr) - 1
+
+    @property
+    def nnz(self) -> int:
+        """How many entries are stored."""
+        return len(self.indices)
+
+    @classmethod
+    def from_scipy(cls, matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Csr:
+        """From any scipy matrix, which stays as it is; duplicates are summed."""
+        import scipy.sparse
+
+        csr = scipy.sparse.csr_array(matrix)
+        if not csr.has_canonical_format:
+            csr = csr.copy()  # it may share its arrays with the caller's
+            csr.sum_duplicates()
+        return cls(
+            csr.indptr.astype(np.int64),
+            csr.indices.astype(np.int32),
+            csr.data.astype(np.float32),
+            csr.shape[1],
+        )
+
+    @classmethod
+    def from_triples(
+        cls,
+        rows: NDArray[np.integer],
+        columns: NDArray[np.integer],
+        values: NDArray[np.floating] | NDArray[np.integer],
+        shape: tuple[int, int],
+    ) -> Csr:
+        """From coordinates in any order; duplicates are summed in float64, whatever their order."""
+        import scipy.sparse
+
+        coo = scipy.sparse.coo_array((np.asarray(values, np.float64), (rows, columns)), shape=shape)
+        return cls.from_scipy(coo)
+
+    @classmethod
+    def empty(cls, rows: int, columns: int) -> Csr:
+        """No entries at all."""
+        return cls(np.zeros(rows + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), columns)
+
+    @classmethod
+    def read(cls, source: Artefact, name: str, rows: int, columns: int) -> Csr:
+        """Map the matrix stored under `name` and check that its parts fit together."""
+        matrix = cls(
+            source.array(f"{name}.indptr"),
+            source.array(f"{name}.indices"),
+            source.array(f"{name}.data"),
+            columns,
+        )
+        pointers = matrix.indptr
+        if (
+            len(pointers) != rows + 1
+            or pointers[0] != 0
+            or pointers[-1] != len(matrix.indices)
+            or len(matrix.indices) != len(matrix.data)
+        ):
+            raise ArtefactError(f"the matrix {name!r} is damaged", where=str(source.path))
+        return matrix
+
+    def write(self, out: ArtefactWriter, name: str) -> None:
+        """Store under `name`."""
+        out.array(f"{name}.indptr", self.indptr)
+        out.array(f"{name}.indices", self.indices)
+        out.array(f"{name}.data", self.data)
+
+    def problem(self) -> str | None:
+        """What is wrong with the content, reading all of it: for `coclick verify`."""
+        if np.any(np.diff(self.indptr) < 0):
+            return "row pointers fall"
+        if self.nnz and (self.indices.min() < 0 or self.indices.max() >= self.columns):
+            return "a column is out of bounds"
+        if not np.all(np.isfinite(self.data)):
+            return "a value is not a number"
+        return None
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """As a scipy matrix (values shared, pointers copied)."""
+        import scipy.sparse
+
+        matrix = scipy.sparse.csr_array(
+            (self.data, self.indices, self.indptr), shape=(self.rows, self.columns)
+        )
+        matrix.has_sorted_indices = True
+        return matrix
+
+    def transpose(self) -> Csr:
+        """Columns as rows."""
+        flipped = self.to_scipy().tocsc()
+        return Csr(
+            flipped.indptr.astype(np.int64),
+            flipped.indices.astype(np.int32),
+            flipped.data.astype(np.float32, copy=False),
+            self.rows,
+        )
+
+    def row(self, index: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Columns and values of one row."""
+        first, last = self.indptr[index], self.indptr[index + 1]
+        return self.indices[first:last], self.data[first:last]
+
+    def between(self, first: int, last: int) -> Csr:
+        """Rows `first` … `last` − 1; their entries are not copied."""
+        entries = slice(self.indptr[first], self.indptr[last])
+        pointers = self.indptr[first : last + 1] - self.indptr[first]
+        return Csr(pointers, self.indices[entries], self.data[entries], self.columns)
+
+    def take(self, rows: NDArray[np.integer]) -> Csr:
+        """The chosen rows; −1 gives an empty row."""
+        return _gather([(self, np.asarray(rows, np.int32), np.arange(len(rows)))], len(rows))
+
+    def take_checked(self, rows: NDArray[np.integer], what: str) -> Csr:
+        """`take`, for rows of a mapped file on their way to code that does not check columns itself."""
+        return self.take(rows).checked(what)
+
+    def checked(self, what: str) -> Csr:
+        """The same, if its content is sound."""
+        if problem := self.problem():
+            raise damaged(f"{what} ({problem}) are")
+        return self
+
+    def with_data(self, data: NDArray[np.float32]) -> Csr:
+        """The same pattern with other values."""
+        return Csr(self.indptr, self.indices, data, self.columns)
+
+    def positive(self, above: float = 0.0) -> Csr:
+        """Only the entries above a value."""
+        keep = self.data > above
+        if keep.all():
+            return self
+        kept = np.concatenate([[0], np.cumsum(keep)])
+        return Csr(kept[self.indptr], self.indices[keep], self.data[keep], self.columns)
+
+    def only_columns(self, kept: NDArray[np.integer]) -> Csr:
+        """Only these columns, given ascending, numbered from 0."""
+        new_ids = np.full(self.columns, -1, np.int32)
+        new_ids[kept] = np.arange(len(kept), dtype=np.int32)
+        known = new_ids[self.indices] >= 0
+        before = np.concatenate([[0], np.cumsum(known)])
+        return Csr(before[self.indptr], new_ids[self.indices[known]], self.data[known], len(kept))
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Entries a row."""
+        return np.diff(self.indptr)
+
+    def row_sums(self) -> NDArray[np.float64]:
+        """The sum of each row, to the last bit whatever other rows there are."""
+        row_of = np.repeat(np.arange(self.rows), self.lengths())
+        return np.bincount(row_of, self.data, self.rows).astype(np.float64)
+
+
+def stack(*parts: Csr) -> Csr:
+    """The rows of one matrix followed by those of the next."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([part.lengths() for part in parts])
+    return Csr(
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.data for part in parts]),
+        parts[0].columns,
+    )
+
+
+def beside(left: Csr, right: Csr) -> Csr:
+    """The columns of one matrix followed by those of another."""
+    from coclick.arrays.kernels import copy_rows
+
+    every = np.arange(left.rows, dtype=np.int32)
+    indptr = left.indptr + right.indptr
+    out = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+    shifted = right.indices + np.int32(left.columns)
+    sound = copy_rows(left.indptr, left.indices, left.data, every, indptr[:-1], *out)
+    sound &= copy_rows(right.indptr, shifted, right.data, every, indptr[:-1] + left.lengths(), *out)
+    if not sound:
+        raise damaged("row pointers are")
+    return Csr(indptr, *out, left.columns + right.columns)
+
+
+def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
+    """Row i of `vectors` where the condition holds, else the next row of `otherwise`."""
+    own, others = np.flatnonzero(condition), np.flatnonzero(~condition)
+    parts = [
+        (vectors, own.astype(np.int32), own),
+        (otherwise, np.arange(len(others), dtype=np.int32), others),
+    ]
+    return _gather(parts, len(condition))
+
+
+def check_count(largest: int, table: str, column: str, where: str | None = None) -> None:
+    """Counts have 32 bits: those of a column with a larger one are refused, not wrapped."""
+    if largest > np.iinfo(np.int32).max:
+        raise CoclickError(f"the counts in {table} ({column}) are too large for 32 bits", where=where)
+
+
+def _gather(parts: Sequence[tuple[Csr, NDArray[np.int32], NDArray[Any]]], count: int) -> Csr:
+    """A matrix of `count` rows from (source, rows of the source, places in the result)."""
+    from coclick.arrays.kernels import copy_rows
+
+    sound = True
+    lengths = np.zeros(count, np.int64)
+    for source, rows, places in parts:
+        found = np.zeros(len(rows), np.int64)
+        if source.rows:
+            known = np.clip(rows, 0, source.rows - 1)
+            found = np.where(rows >= 0, source.indptr[known + 1] - source.indptr[known], 0)
+        sound &= bool(((found >= 0) & (found <= source.nnz)).all())
+        lengths[places] = found
+    if sound:
+        indptr = np.zeros(count + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+        for source, rows, places in parts:
+            arrays = source.indptr, source.indices, source.data
+            sound &= copy_rows(*arrays, rows, indptr[:-1][places], indices, data)
+    if not sound:
+        raise damaged("row pointers are")
+    return Csr(indptr, indices, data, parts[0][0].columns)

@@ -1,0 +1,212 @@
+"""Packed strings: millions of texts in two arrays, with no Python object for any of them.
+
+`Strings` is a list of texts (titles, bodies). `Vocab` adds look-up: strings at the edge, int32 inside,
+unknown is −1. Both are views of arrays that may be memory-mapped, so opening them costs nothing.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import ArtefactError, UserError
+from coclick.storage.artefact import Artefact, ArtefactWriter
+
+_FEW = 64  # below this many look-ups, Python's bisect beats loading a compiled kernel
+
+
+class Strings:
+    """An immutable list of texts in UTF-8: text i is `data[offsets[i]:offsets[i+1]]`."""
+
+    def __init__(self, offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> None:
+        self.offsets = offsets
+        self.data = data
+
+    @classmethod
+    def from_list(cls, texts: Iterable[str]) -> Strings:
+        """Pack texts. Lone surrogates, which UTF-8 cannot hold, become question marks."""
+        texts = list(texts)
+        joined = "".join(texts)
+        if joined.isascii():
+            lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+            data = joined.encode()
+        else:
+            encoded = [text.encode("utf-8", "replace") for text in texts]
+            lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+            data = b"".join(encoded)
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return cls(offsets, np.frombuffer(data, np.uint8).copy())
+
+    @classmethod
+    def joined(cls, parts: Sequence[Strings]) -> Strings:
+        """The texts of all parts, one part behind the other."""
+        lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
+        data = np.concatenate([np.empty(0, np.uint8), *(part.data for part in parts)])
+        return cls(np.concatenate([[0], np.cumsum(lengths)]), data)
+
+    @classmethod
+    def read(cls, source: Artefact, name: str) -> Strings:
+        """Map the strings stored under `name`."""
+        offsets, data = source.array(f"{name}.offsets"), source.array(f"{name}.data")
+        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(data):
+            raise ArtefactError(f"the texts {name!r} are damaged", where=str(source.path))
+        return cls(offsets, data)
+
+    def write(self, out: ArtefactWriter, name: str) -> None:
+        """Store under `name`."""
+        out.array(f"{name}.offsets", self.offsets)
+        out.array(f"{name}.data", self.data)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> str:
+        return self.bytes(index).decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.to_list())
+
+    def bytes(self, index: int) -> bytes:
+        """The raw UTF-8 of one text."""
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def to_list(self, first: int = 0, last: int | None = None) -> list[str]:
+        """Texts first … last−1 as Python strings."""
+        last = len(self) if last is None else min(last, len(self))
+        bounds = self.offsets[first : last + 1].tolist()
+        if len(bounds) < 2:
+            return []
+        base = bounds[0]
+        block = self.data[base : bounds[-1]].tobytes()
+        if block.isascii():
+            text = block.decode("ascii")
+            return [text[a - base : b - base] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [
+            block[a - base : b - base].decode("utf-8", "replace")
+            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        ]
+
+    def chunks(self, size: int = 8192) -> Iterator[list[str]]:
+        """All texts, some thousand at a time."""
+        for first in range(0, len(self), size):
+            yield self.to_list(first, first + size)
+
+    def concatenate(self, other: Strings) -> Strings:
+        """These texts followed by the other ones."""
+        return Strings.joined([self, other])
+
+    def take(self, rows: NDArray[np.integer]) -> Strings:
+        """The chosen texts, in the given order."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        source = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
+        return Strings(offsets, self.data[source + np.arange(offsets[-1])])
+
+
+class Vocab(Strings):
+    """Distinct strings with ids. `order` sorts them by their bytes; empty when they stand in that order."""
+
+    def __init__(
+        self,
+        offsets: NDArray[np.int64],
+        data: NDArray[np.uint8],
+        order: NDArray[np.int32] | None = None,
+    ) -> None:
+        super().__init__(offsets, data)
+        self.order = np.empty(0, np.int32) if order is None else order
+
+    @classmethod
+    def from_list(cls, texts: Iterable[str]) -> Vocab:
+        """The distinct texts in canonical order, that of their bytes."""
+        strings = Strings.from_list(sorted(set(texts), key=lambda text: text.encode("utf-8", "replace")))
+        return cls(strings.offsets, strings.data)
+
+    @classmethod
+    def read(cls, source: Artefact, name: str) -> Vocab:
+        """Map the vocabulary stored under `name`."""
+        strings = Strings.read(source, name)
+        order = source.array(f"{name}.order") if f"{name}.order" in source else None
+        if order is not None and len(order) != len(strings):
+            raise ArtefactError(f"the vocabulary {name!r} is damaged", where=str(source.path))
+        return cls(strings.offsets, strings.data, order)
+
+    def write(self, out: ArtefactWriter, name: str) -> None:
+        """Store under `name`."""
+        super().write(out, name)
+        if len(self.order):
+            out.array(f"{name}.order", self.order)
+
+    @property
+    def digest(self) -> str:
+        """A short fingerprint that travels with artefacts made from this vocabulary."""
+        digest = hashlib.sha256(self.offsets.view(np.uint8).data)
+        digest.update(self.data.data)
+        return digest.hexdigest()[:16]
+
+    def id(self, text: str) -> int:
+        """The id of one string, −1 if it is unknown."""
+        return int(self.lookup([text])[0])
+
+    def lookup(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """The ids of many strings, −1 for unknown ones."""
+        if len(texts) <= _FEW:
+            return np.array([self._bisect(text) for text in texts], np.int32)
+        from coclick.arrays.string_kernels import lookup
+
+        wanted = Strings.from_list(texts)
+        found = np.empty(len(texts), np.int32)
+        lookup(self.offsets, self.data, self.order, wanted.offsets, wanted.data, found)
+        return found
+
+    def extend(self, more: Sequence[str]) -> Vocab:
+        """The same ids, with new strings behind them (which must be new and distinct)."""
+        strings = Strings(self.offsets, self.data).concatenate(Strings.from_list(more))
+        order = self.order if len(self.order) else np.arange(len(self), dtype=np.int32)
+        keys = [text.encode("utf-8", "replace") for text in more]
+        sorting = sorted(range(len(more)), key=keys.__getitem__)
+        places = [self._place(keys[i])[0] for i in sorting]
+        merged = np.insert(order, places, np.array(sorting, np.int32) + np.int32(len(self)))
+        return Vocab(strings.offsets, strings.data, merged.astype(np.int32))
+
+    def _place(self, key: bytes) -> tuple[int, int]:
+        """Where `key` stands or would stand in byte order, and the entry that stands there (or −1)."""
+        entries = _InOrder(self)
+        place = bisect.bisect_left(entries, key)
+        if place < len(self) and entries[place] == key:
+            return place, int(self.order[place]) if len(self.order) else place
+        return place, -1
+
+    def _bisect(self, text: str) -> int:
+        return self._place(text.encode("utf-8", "replace"))[1]
+
+
+class _InOrder(Sequence[bytes]):
+    """A vocabulary as the sorted sequence that `bisect` wants."""
+
+    def __init__(self, vocab: Vocab) -> None:
+        self.vocab = vocab
+
+    def __len__(self) -> int:
+        return len(self.vocab)
+
+    def __getitem__(self, place):  # type: ignore[no-untyped-def]
+        return self.vocab.bytes(int(self.vocab.order[place]) if len(self.vocab.order) else place)
+
+
+def columns_of(texts: Sequence[str | Mapping[str, str]], short: str) -> dict[str, Strings]:
+    """Documents, each given by its fields or by a text, which is its field `short`, as one column a field."""
+    given = [{short: text} if isinstance(text, str) else text for text in texts]
+    if not all(
+        isinstance(text, Mapping) and all(isinstance(t, str) for t in text.values()) for text in given
+    ):
+        raise UserError("a document must be a text, or texts by field")
+    fields = sorted({short, *(name for text in given for name in text)})
+    return {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}

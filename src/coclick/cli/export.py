@@ -1,0 +1,63 @@
+"""Vectors for search engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coclick.cli.options import Force, Json, ModelPath
+from coclick.cli.terminal import print_json, suggest
+
+
+def export(
+    model: ModelPath,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="ENGINE",
+            help="opensearch, elasticsearch, solr, vespa, qdrant, pgvector, tantivy or parquet.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The directory to write.")],
+    name: Annotated[str, typer.Option(help="Of the index, collection or table.")] = "coclick",
+    queries: Annotated[
+        int,
+        typer.Option(
+            min=0, help="How many of the log's queries to add with their vectors, the most clicked."
+        ),
+    ] = 10_000,
+    most_weights: Annotated[
+        int | None, typer.Option(min=1, help="Keep only so many words of a document, the heaviest.")
+    ] = None,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Write a model's vectors for a search engine: schema, data, a sample query, and how to load them.
+
+    The engine then finds what `coclick search` finds; how close the scores are is measured and printed.
+    """
+    from coclick import open_model
+    from coclick.cli import render as show
+    from coclick.exporters import export as write
+    from coclick.exporters.folder import check_folder
+    from coclick.progress import for_terminal
+
+    check_folder(out, force=force)
+    figures = write(
+        open_model(model),
+        to,
+        out,
+        name=name,
+        queries=queries,
+        most_weights=most_weights,
+        force=force,
+        progress=for_terminal(),
+    )
+    if json_:
+        print_json(figures)
+    else:
+        show.export_summary(figures)
+    suggest(f"less {out}/README.md")

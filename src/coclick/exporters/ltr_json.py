@@ -1,0 +1,176 @@
+"""Trees for search engines: what the LTR plugins of Elasticsearch and OpenSearch load, and Solr.
+
+Each feature that the trees ask for becomes a query of the engine: numbers of a document are fields to index
+(`doc_fields`), numbers of a query are parameters of the search; scores of the parts need a query template
+from whoever indexed what they are made of. A feature that is none of these is refused by name.
+
+The engines compare float32 numbers, each in its own way, and a feature that matches nothing is 0:
+
+    model/xgboost+json            left where x < split_condition: the next float32 above our threshold
+    MultipleAdditiveTreesModel    left where x ≤ threshold + 10⁻⁶: our threshold less Solr's slack
+
+Solr's addition rounds, so thresholds of less than 10⁻⁶ are kept to about 10⁻¹³ there. A tree with one leaf
+lifts the scores above zero, as engines demand, so that they are those of `coclick search`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from coclick.errors import UserError
+from coclick.ltr.features import OF_DOCS, OF_QUERIES
+from coclick.ltr.model import Ltr
+from coclick.ltr.trees import LEFT, ZERO
+
+Engine = Literal["elasticsearch", "opensearch", "solr"]
+Templates = Mapping[str, Mapping[str, Any]]
+_SLACK = np.float32(1e-6)  # what Solr adds to every threshold
+_WHY = {
+    "relative": "it needs the maximum of the part's scores over the whole collection",
+    "rank": "it needs the part's whole ranking",
+    "score": "the part's scores are no field of the index: give a query template for it",
+}
+
+
+def ltr_json(model: Ltr, engine: Engine, name: str, templates: Templates | None = None) -> dict[str, Any]:
+    """The feature set and the model to upload; `templates` are queries for features, by their names."""
+    names = model.features_.names
+    used = sorted({int(feature) for feature in model.trees_.feature if feature >= 0})
+    _check(model, used, templates or {})
+    write = _solr_feature if engine == "solr" else _elastic_feature
+    features = [write(names[i], name, (templates or {}).get(names[i])) for i in used]
+    trees, lift = model.trees_.to_nested(), 1 - model.trees_.lowest()
+    if engine == "solr":
+        roots = [*(_solr_node(tree, names) for tree in trees), {"value": repr(lift)}]
+        return {
+            "features": features,
+            "model": {
+                "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
+                "name": name,
+                "store": name,
+                "features": [{"name": identifier(names[i])} for i in used],
+                "params": {"trees": [{"weight": "1", "root": root} for root in roots]},
+            },
+        }
+    nodes = [*(_xgboost_nodes(tree, names) for tree in trees), {"nodeid": 0, "depth": 0, "leaf": lift}]
+    definition = {"type": "model/xgboost+json", "definition": json.dumps(nodes)}
+    return {
+        "featureset": {"featureset": {"name": name, "features": features}},
+        "model": {"model": {"name": name, "model": definition}},
+    }
+
+
+def doc_fields(model: Ltr) -> Iterator[dict[str, Any]]:
+    """For each document the numbers that its features read, as fields to index."""
+    edges, features = model.graph_.clicks_by_doc, model.features_
+    columns = [edges.row_sums(), edges.lengths(), *features.lengths]
+    fields = [identifier(name) for name in [*OF_DOCS, *_lengths(features.fields)]]
+    for row, doc in enumerate(model.graph_.docs):
+        yield {
+            "doc": doc,
+            **{field: float(column[row]) for field, column in zip(fields, columns, strict=True)},
+        }
+
+
+def identifier(feature: str) -> str:
+    """A feature's name as engines like it: `doc clicks` is `coclick_doc_clicks`."""
+    return "coclick_" + re.sub(r"[^a-z0-9]+", "_", feature.lower()).strip("_")
+
+
+def _check(model: Ltr, used: list[int], templates: Templates) -> None:
+    """Raise for the features that no engine can compute, naming all of them."""
+    names, trees = model.features_.names, model.trees_
+    known = {*OF_QUERIES, *OF_DOCS, *_lengths(model.features_.fields), *templates}
+    refused = {
+        names[i]: _WHY.get(names[i].rpartition(" ")[2], "it is evidence that only the part itself has")
+        for i in used
+        if names[i] not in known
+    }
+    for node in np.flatnonzero((trees.feature >= 0) & (trees.missing != ZERO)).tolist():
+        if (trees.missing[node] == LEFT) != (trees.threshold[node] >= 0):
+            name = names[trees.feature[node]]
+            refused.setdefault(name, "the trees treat a missing value unlike zero, which engines cannot")
+    if refused:
+        lines = "".join(f"\n    {name}: {why}" for name, why in refused.items())
+        raise UserError(f"{len(refused)} features cannot be computed by a search engine:{lines}",
+                        hint="give query templates for them, or train ltr of other parts")  # fmt: skip
+
+
+def _lengths(fields: list[str]) -> list[str]:
+    return [f"doc {field} characters" for field in fields]
+
+
+def _elastic_feature(name: str, store: str, template: Mapping[str, Any] | None) -> dict[str, Any]:
+    field = identifier(name)
+    parameters = [field] if name in OF_QUERIES else []
+    if template is not None:
+        query: Mapping[str, Any] = template
+        parameters = sorted({*re.findall(r"\{\{\s*(\w+)\s*\}\}", json.dumps(template))})
+    elif name in OF_QUERIES:
+        query = {"constant_score": {"filter": {"match_all": {}}, "boost": f"{{{{{field}}}}}"}}
+    else:
+        value = {"field": field, "factor": 1, "modifier": "none", "missing": 0}
+        query = {"function_score": {"query": {"match_all": {}}, "field_value_factor": value,
+                                    "boost_mode": "replace"}}  # fmt: skip
+    return {"name": field, "params": parameters, "template_language": "mustache", "template": dict(query)}
+
+
+def _solr_feature(name: str, store: str, template: Mapping[str, Any] | None) -> dict[str, Any]:
+    field = identifier(name)
+    if template is not None:
+        kind, parameters = "SolrFeature", dict(template)
+    elif name in OF_QUERIES:
+        kind, parameters = "ValueFeature", {"value": f"${{{field}}}", "required": True}
+    else:
+        kind, parameters = "FieldValueFeature", {"field": field}
+    return {"store": store, "name": field, "class": f"org.apache.solr.ltr.feature.{kind}",
+            "params": parameters}  # fmt: skip
+
+
+def _xgboost_nodes(tree: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    """A tree as XGBoost dumps it; nodes are numbered as they are met."""
+    numbers = iter(range(1 << 31))
+
+    def write(node: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        number = next(numbers)
+        if "left" not in node:
+            return {"nodeid": number, "depth": depth, "leaf": node["value"]}
+        yes, no = write(node["left"], depth + 1), write(node["right"], depth + 1)
+        threshold = np.float32(node["threshold"])
+        return {
+            "nodeid": number,
+            "depth": depth,
+            "split": identifier(names[node["feature"]]),
+            "split_condition": float(np.nextafter(threshold, np.float32(np.inf))),
+            "yes": yes["nodeid"],
+            "no": no["nodeid"],
+            "missing": (yes if threshold >= 0 else no)["nodeid"],  # as zero
+            "children": [yes, no],
+        }
+
+    return write(tree, 0)
+
+
+def _solr_node(node: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    if "left" not in node:
+        return {"value": repr(node["value"])}
+    return {
+        "feature": identifier(names[node["feature"]]),
+        "threshold": str(_less_slack(np.float32(node["threshold"]))),
+        "left": _solr_node(node["left"], names),
+        "right": _solr_node(node["right"], names),
+    }
+
+
+def _less_slack(threshold: np.float32) -> np.float32:
+    """What becomes the threshold when Solr adds its slack, or the nearest number below it."""
+    less = np.float32(threshold - _SLACK)
+    while np.float32(less + _SLACK) > threshold:
+        less = np.nextafter(less, np.float32(-np.inf))
+    more = np.nextafter(less, np.float32(np.inf))
+    return more if np.float32(more + _SLACK) == threshold else less

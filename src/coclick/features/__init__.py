@@ -1,0 +1,1 @@
+"""Views of queries and documents as sparse matrices."""

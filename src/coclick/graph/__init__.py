@@ -1,0 +1,1 @@
+"""The click graph: queries, documents and the clicks between them."""

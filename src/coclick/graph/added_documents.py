@@ -1,0 +1,52 @@
+"""Documents that arrive after training: checked, with their fields side by side, and in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings, columns_of
+from coclick.errors import UserError
+from coclick.graph.click_graph import ClickGraph
+from coclick.text.term_matrix import short_field
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """New documents, and the graph with them, in which nobody has clicked them."""
+
+    names: list[str]
+    texts: Mapping[str, Strings]  # by field
+    graph: ClickGraph
+
+    @classmethod
+    def of(cls, docs: Mapping[str, str | Mapping[str, str]], graph: ClickGraph) -> Arrivals:
+        """From fields by id, or from titles (or what the graph has instead); none of them may be known."""
+        names = list(docs)
+        known = graph.docs.lookup(names) >= 0
+        if known.any():
+            count, example = int(known.sum()), names[int(np.flatnonzero(known)[0])]
+            raise UserError(
+                f"{count:,} of {len(names):,} documents are in the model already, such as {example!r}",
+                hint="train again to change documents that are known",
+            )
+        short = short_field(graph.texts)
+        texts = columns_of(list(docs.values()), short)
+        return cls(names, texts, _with_docs(graph, names, texts, {short, *graph.texts}))
+
+
+def _with_docs(
+    graph: ClickGraph, names: list[str], texts: Mapping[str, Strings], fields: Iterable[str]
+) -> ClickGraph:
+    """The same graph with more documents, none of them clicked."""
+    clicks = Csr(
+        graph.clicks.indptr, graph.clicks.indices, graph.clicks.data, graph.clicks.columns + len(names)
+    )
+    blank, old_blank = (Strings.from_list([""] * count) for count in (len(names), len(graph.docs)))
+    columns = {
+        name: graph.texts.get(name, old_blank).concatenate(texts.get(name, blank)) for name in sorted(fields)
+    }
+    return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, figures=graph.figures)

@@ -1,0 +1,184 @@
+"""A graph cut in two: what a model may learn from, and the clicks that it was not shown.
+
+What the graph knows beyond clicks (impressions, sessions, days, skips) is cut the same way, so that nothing
+of what is held out can be learned from it: a model that reads impressions can be judged like any other.
+Views of the user's own are no part of the log: like texts they stay with the queries and documents that stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Vocab
+from coclick.errors import UserError
+from coclick.graph.click_graph import ClickGraph, Daily, Pairs, Skips
+
+Mask = NDArray[np.bool_]
+T = TypeVar("T", Pairs, Daily, Skips)
+
+
+class Split(NamedTuple):
+    """A graph to learn from, and the clicks that it was not shown."""
+
+    train: ClickGraph
+    held_out: Csr
+
+
+def split(graph: ClickGraph, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
+    """Hold clicks out: the last `fraction` of the days (`time`), all clicks of that share of the
+    queries (`queries`), or that share of the pairs of queries that keep another pair (`pairs`)."""
+    if not 0 < fraction < 1:
+        raise UserError(f"a fraction between 0 and 1 is needed, not {fraction}")
+    random = np.random.default_rng(seed)
+    if by == "time":
+        return _by_time(graph, fraction)
+    if by == "queries":
+        return without_queries(graph, random.random(len(graph.queries)) < fraction)
+    if by == "pairs":
+        return _by_pairs(graph, fraction, random)
+    raise UserError(f"cannot split by {by!r}", hint="by time, queries or pairs")
+
+
+def without_queries(graph: ClickGraph, held: Mask) -> Split:
+    """All that is known of the queries marked in `held` is taken out; they stay in the vocabulary."""
+    chosen = np.repeat(held, graph.clicks.lengths())
+    kept = None if graph.pairs is None else np.repeat(~held, np.diff(graph.pairs.indptr))
+    skips = graph.skips
+    if skips is not None:
+        skips = _keep(skips, np.repeat(~held, np.diff(skips.indptr)))
+    return _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
+
+
+def forget_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
+    """The graph as if the queries marked in `held` had never been asked: their texts are gone, too."""
+    rest = without_queries(graph, held).train
+
+    def kept_rows(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.append(indptr[:-1][~held], indptr[-1])  # the rows taken out are empty
+
+    kept = np.flatnonzero(~held)
+    texts, order = graph.queries.take(kept), graph.queries.order
+    new_ids = _pointers(~held)[order[~held[order]]].astype(np.int32)
+    clicks = Csr(kept_rows(rest.clicks.indptr), rest.clicks.indices, rest.clicks.data, rest.clicks.columns)
+    return replace(
+        rest,
+        queries=Vocab(texts.offsets, texts.data, new_ids),
+        clicks=clicks,
+        pairs=rest.pairs and replace(rest.pairs, indptr=kept_rows(rest.pairs.indptr)),
+        skips=rest.skips and replace(rest.skips, indptr=kept_rows(rest.skips.indptr)),
+        views={name: view.take_queries(kept) for name, view in graph.views.items()},
+    )
+
+
+def forget_docs(graph: ClickGraph, held: Mask) -> ClickGraph:
+    """The graph as if the documents marked in `held` had never been shown; they stay in the collection."""
+    clicks = graph.clicks
+    kept = None if graph.pairs is None else ~held[graph.pairs.docs]
+    skips = graph.skips
+    if skips is not None:
+        skips = _keep(skips, ~held[skips.clicked] & ~held[skips.skipped])
+    return _split(
+        graph, np.where(held[clicks.indices], clicks.data, 0), *_keep_pairs(graph, kept), skips
+    ).train
+
+
+def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -> Split:
+    """Skips are left out altogether: they would tell which of the held-out documents was clicked."""
+    clicks = graph.clicks
+    chosen = random.random(clicks.nnz) < fraction
+    clicked = clicks.lengths() > 0
+    chosen[clicks.indptr[:-1][clicked] + random.integers(0, clicks.lengths()[clicked])] = False
+    kept = None
+    if graph.pairs is not None:
+        pattern = Csr(graph.pairs.indptr, graph.pairs.docs, np.empty(0, np.float32), clicks.columns)
+        kept = look_up(clicks.with_data(chosen.astype(np.float32)), pattern) == 0
+    return _split(graph, np.where(chosen, clicks.data, 0), *_keep_pairs(graph, kept), None)
+
+
+def _by_time(graph: ClickGraph, fraction: float) -> Split:
+    """Skips are left out, as they are not kept by day; a user of several days counts once for each."""
+    pairs, daily = graph.pairs, graph.daily
+    if daily is None or pairs is None:
+        raise UserError("this graph has no days, so it cannot be split by time", hint="split by queries")
+    days = np.unique(daily.day)
+    cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
+    late = _sums(np.where(daily.day >= cut, daily.clicks, 0), daily.indptr).astype(np.float32)
+    held = look_up(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
+    daily = _keep(daily, daily.day < cut)
+    counts: dict[str, Any] = {
+        name: _sums(getattr(daily, name), daily.indptr).astype(np.int32)
+        for name in ("impressions", "users", "sessions", "navigational")
+        if getattr(pairs, name) is not None
+    }
+    kept = np.diff(daily.indptr) > 0
+    daily = replace(daily, indptr=np.append(daily.indptr[:-1][kept], daily.indptr[-1]))
+    return _split(graph, held, _keep(replace(pairs, **counts), kept), daily, None)
+
+
+def look_up(source: Csr, wanted: Csr) -> NDArray[np.float32]:
+    """The values of `source` at the entries of `wanted`, 0 where it has none; rows sorted by column."""
+    width = np.int64(source.columns)
+    keys = np.repeat(np.arange(source.rows), source.lengths()) * width + source.indices
+    asked = np.repeat(np.arange(wanted.rows), wanted.lengths()) * width + wanted.indices
+    if not len(keys):
+        return np.zeros(len(asked), np.float32)
+    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    return np.where(keys[place] == asked, source.data[place], np.float32(0))
+
+
+def _split(
+    graph: ClickGraph, held: NDArray[Any], pairs: Pairs | None, daily: Daily | None, skips: Skips | None
+) -> Split:
+    clicks = graph.clicks
+    rest = _drop_zeros(clicks, clicks.data - held)
+    train = replace(graph, clicks=rest, pairs=pairs, daily=daily, skips=skips, artefact=None)
+    return Split(train, _drop_zeros(clicks, held))
+
+
+def _drop_zeros(pattern: Csr, data: NDArray[Any]) -> Csr:
+    """The pattern's entries whose new value is above zero (rounding of a difference is not a click)."""
+    return pattern.with_data(data.astype(np.float32)).positive(above=1e-6)
+
+
+def _keep_pairs(graph: ClickGraph, kept: Mask | None) -> tuple[Pairs | None, Daily | None]:
+    """The marked pairs with their days."""
+    if graph.pairs is None or kept is None:
+        return None, None
+    daily = graph.daily
+    if daily is not None:
+        daily = _keep(daily, np.repeat(kept, np.diff(daily.indptr)))
+        daily = replace(daily, indptr=np.append(daily.indptr[:-1][kept], daily.indptr[-1]))
+    return _keep(graph.pairs, kept), daily
+
+
+def _keep(table: T, rows: Mask) -> T:
+    """A table with only the marked rows; what points into it, or from its rows elsewhere, follows."""
+    columns: dict[str, Any] = {}
+    positions = rows
+    if isinstance(table, Daily) and table.position_indptr is not None:  # its rows have positions of their own
+        positions = np.repeat(rows, np.diff(table.position_indptr))
+        begins = table.position_indptr[:-1][rows]
+        columns["position_indptr"] = np.append(_pointers(positions)[begins], np.count_nonzero(positions))
+    for column in fields(table):
+        values = getattr(table, column.name)
+        if values is None or column.name in columns:
+            continue
+        if column.name == "indptr":
+            columns["indptr"] = _pointers(rows)[values]
+        else:
+            columns[column.name] = values[positions if column.name in ("position", "shown") else rows]
+    return replace(table, **columns)
+
+
+def _pointers(kept: Mask) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(kept)])
+
+
+def _sums(values: NDArray[Any], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+    totals = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    return totals[indptr[1:]] - totals[indptr[:-1]]

@@ -1,0 +1,1 @@
+"""Top-k search over vectors: sparse, dense, approximate."""

@@ -1,0 +1,100 @@
+"""`VectorIndex`: rows of sparse vectors, searched exactly through the words they hold."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr
+from coclick.jit.threads import balanced_blocks, run_blocks, threads
+from coclick.kernels.blocks import Blocks, build_blocks
+from coclick.kernels.postings import Postings
+from coclick.kernels.search import EVERYTHING, Scratch, score_rows, search_block
+from coclick.storage.state import stored
+
+_local = threading.local()
+_QUERIES_A_BLOCK = 16
+_SIZES_KEPT = 8  # of working memory, in each thread
+
+
+@stored
+@dataclass(frozen=True)
+class VectorIndex:
+    """Vectors by row, for each term the places of its rows, heaviest first, and blocks of like rows."""
+
+    vectors: Csr
+    indptr: NDArray[np.int64]
+    places: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    order: NDArray[np.int32]
+    common: NDArray[np.int32]
+    strips: NDArray[np.uint8]
+    blocks: NDArray[np.uint8]
+
+    @classmethod
+    def build(cls, vectors: Csr) -> VectorIndex:
+        """Index the rows of a matrix with non-negative entries."""
+        postings, blocks = build_blocks(vectors.indptr, vectors.indices, vectors.data, vectors.columns)
+        return cls(vectors, *postings, blocks.order, blocks.common, blocks.strips, blocks.blocks)
+
+    def search(
+        self, queries: Csr, k: int, allowed: NDArray[np.uint8] | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """For each query the k rows with the largest dot products, best first; −1 where there are no more.
+
+        Ties go to the smaller row; rows that share nothing with the query are never returned.
+        """
+        found = np.empty((queries.rows, k), np.int32)
+        scores = np.empty((queries.rows, k), np.float32)
+        postings = Postings(self.indptr, self.places, self.weights)
+        blocks = Blocks(self.order, self.common, self.strips, self.blocks)
+        forward = self.vectors.indptr, self.vectors.indices, self.vectors.data
+        asked = queries.indptr, queries.indices, queries.data
+        mask = EVERYTHING if allowed is None else allowed
+
+        def work(first: int, last: int) -> None:
+            scratch = self._scratch()
+            search_block(postings, blocks, *forward, *asked, first, last, found, scores, scratch, mask)
+
+        parts = 1 if threads() == 1 else -(-queries.rows // _QUERIES_A_BLOCK)
+        run_blocks(work, balanced_blocks(queries.indptr, max(parts, 1)))
+        return found, scores
+
+    def score(self, query: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The dot products of one query (the only row of `query`) with the given rows."""
+        return self._dots(query, self.vectors, rows)
+
+    def score_others(self, query: Csr, vectors: Csr) -> NDArray[np.float32]:
+        """The dot products of one query (the only row of `query`) with rows that are not indexed."""
+        return self._dots(query, vectors, np.arange(vectors.rows, dtype=np.int32))
+
+    def score_all(self, query: Csr) -> NDArray[np.float32]:
+        """The dot products of one query (the only row of `query`) with all rows."""
+        by_place = np.zeros(self.vectors.rows, np.float32)
+        for term, weight in zip(*query.row(0), strict=True):
+            of_term = slice(self.indptr[term], self.indptr[term + 1])
+            by_place[self.places[of_term]] += weight * self.weights[of_term]
+        scores = np.empty_like(by_place)
+        scores[self.order] = by_place
+        return scores
+
+    def _dots(self, query: Csr, vectors: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        terms, weights = query.row(0)
+        scratch = self._scratch()
+        return score_rows(vectors.indptr, vectors.indices, vectors.data, terms, weights, rows, scratch)
+
+    def _scratch(self) -> Scratch:
+        """This thread's working memory for indexes of this size; that of a few sizes is kept.
+
+        A service asks several indexes in turn, and to make this anew costs more than a search.
+        """
+        size = self.vectors.rows, self.vectors.columns
+        kept: dict[tuple[int, int], Scratch] = _local.__dict__.setdefault("scratches", {})
+        if size not in kept:
+            while len(kept) >= _SIZES_KEPT:
+                del kept[next(iter(kept))]
+            kept[size] = Scratch(*size)
+        return kept[size]

@@ -1,0 +1,1 @@
+"""The compiler and its cache, threads, vector instructions, selection of the largest."""

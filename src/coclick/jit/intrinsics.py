@@ -1,0 +1,145 @@
+"""Numbers compared many at once: loops over vectors, which numba offers no way to write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from coclick.jit.heapsort import place_of, sort, with_place
+from coclick.jit.inlined import inlined
+
+LANES = 32
+MASK = 64  # numbers, each of which is a bit of a word
+_FEW = np.uint64(256)
+_VECTOR = ir.VectorType(ir.IntType(32), LANES)
+_ZEROS = ir.Constant(_VECTOR, [0] * LANES)
+_SIZES = ir.VectorType(ir.FloatType(), MASK)
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, lanes: Any = _VECTOR) -> Any:
+    """Where the lanes that begin at an index of an array lie."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), lanes.as_pointer())
+
+
+def _load(builder: Any, pointer: Any) -> Any:
+    lanes = builder.load(pointer)
+    lanes.align = 4
+    return lanes
+
+
+def _in_all_lanes(builder: Any, number: Any, lanes: Any = _VECTOR) -> Any:
+    nothing = ir.Constant(lanes, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.IntType(32)(0))
+    every = ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), [0] * lanes.count)
+    return builder.shuffle_vector(first, nothing, every)
+
+
+def _add_where(builder: Any, condition: Any, counts: Any) -> None:
+    """Add 1 to the counts of the lanes for which a condition holds, which is 0 or −1 there."""
+    builder.store(builder.sub(builder.load(counts), builder.sext(condition, _VECTOR)), counts)
+
+
+def _no_counts(builder: Any) -> Any:
+    counts = cgutils.alloca_once_value(builder, _ZEROS)
+    builder.store(_ZEROS, counts)
+    return counts
+
+
+def _counting(comparison: str) -> Any:
+    """Lanes for which others are counted that compare with them in a way."""
+
+    def count_others(typing: Any, numbers: Any, start: Any, count: Any, first: Any, counts: Any) -> Any:
+        """`counts[i]` becomes how many of `count` numbers from `start` on are smaller (larger) than the i-th.
+
+        For i = `first` … `first` + 31 at once; there must be room for as many behind the `count` in both
+        arrays.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            numbers, start, count, first, counts = arguments
+            own = builder.add(start, first)
+            lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, own))
+            data = context.make_array(signature.args[0])(context, builder, numbers).data
+            found = _no_counts(builder)
+            with cgutils.for_range_slice(
+                builder, start, builder.add(start, count), start.type(1), inc=True
+            ) as (
+                index,
+                _,
+            ):
+                other = _in_all_lanes(builder, builder.load(builder.gep(data, [index])))
+                _add_where(builder, builder.icmp_signed(comparison, other, lanes), found)
+            pointer = _pointer(context, builder, signature.args[4], counts, first)
+            builder.store(builder.load(found), pointer).align = 4
+            return context.get_dummy_value()
+
+        return types.void(numbers, types.uint64, types.uint64, types.uint64, counts), generate
+
+    return intrinsic(count_others)
+
+
+def _count_at_least(typing: Any, numbers: Any, start: Any, end: Any, bound: Any) -> Any:
+    """How many of `numbers[start:end]`, a multiple of 32, reach the bound."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers, start, end, bound = arguments
+        least = _in_all_lanes(builder, bound)
+        counts = _no_counts(builder)
+        step = ir.IntType(64)(LANES)
+        with cgutils.for_range_slice(builder, start, end, step, inc=True) as (index, _):
+            lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, index))
+            _add_where(builder, builder.icmp_signed(">=", lanes, least), counts)
+        kind = ir.FunctionType(ir.IntType(32), [_VECTOR])
+        total = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{LANES}i32")
+        return builder.call(total, [builder.load(counts)])
+
+    return types.int32(numbers, types.uint64, types.uint64, types.int32), generate
+
+
+def _larger(typing: Any, numbers: Any, first: Any, bound: Any) -> Any:
+    """Which of `numbers[first]` … `numbers[first + 63]` have a size above the bound: a bit for each."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        numbers, first, bound = arguments
+        lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, first, _SIZES))
+        kind = ir.FunctionType(_SIZES, [_SIZES])
+        size = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{MASK}f32")
+        above = builder.fcmp_ordered(">", builder.call(size, [lanes]), _in_all_lanes(builder, bound, _SIZES))
+        return builder.bitcast(above, ir.IntType(MASK))
+
+    return types.uint64(numbers, types.uint64, types.float32), generate
+
+
+count_smaller: Any = _counting("<")
+count_larger: Any = _counting(">")
+count_at_least: Any = intrinsic(_count_at_least)
+larger: Any = intrinsic(_larger)
+
+
+@inlined
+def rank(
+    numbers: NDArray[np.uint32],
+    start: np.uint64,
+    count: np.uint64,
+    room: NDArray[np.uint64],
+    ranks: NDArray[np.uint32],
+) -> None:
+    """`ranks[i]` becomes how many of `count` numbers from `start` on are smaller than the i-th; all differ.
+
+    There must be room for 32 more behind the `count` in both arrays.
+    """
+    if count <= _FEW:
+        for first in range(np.uint64(0), count, np.uint64(LANES)):
+            count_smaller(numbers, start, count, first, ranks)
+    else:
+        for i in range(count):
+            room[i] = with_place(numbers[start + i], i)
+        sort(room, count)
+        for i in range(count):
+            ranks[place_of(room[i])] = i

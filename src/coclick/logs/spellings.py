@@ -1,0 +1,60 @@
+"""The raw spellings that normalisation merged into a query, kept so that they can be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coclick.arrays.strings import Strings
+from coclick.graph.click_graph import ClickGraph
+from coclick.logs.duckdb_session import Workspace
+from coclick.logs.write_arrays import Numbering, Streams, write_strings
+from coclick.storage.artefact import ArtefactWriter
+from coclick.storage.parquet_tables import is_parquet, read_variants
+
+
+def write_variants(work: Workspace, out: ArtefactWriter, queries: Numbering) -> int:
+    """Store the spellings that differ from their query's text, by query and bytes; return how many."""
+    work.run("""
+        CREATE TABLE variant AS
+        SELECT row_number() OVER (ORDER BY q, raw) - 1 AS id, q, raw, n
+        FROM (SELECT id AS q, raw, n FROM spelling JOIN query USING (id) WHERE raw <> text) ORDER BY id""")
+    total = work.value("SELECT count(*) FROM variant")
+    kept = np.zeros(total, bool)
+    with Streams(out, "variants", ["query", "count"]) as streams:
+        for block in work.blocks("variant", "id, q, n"):
+            query = queries.new[block["q"]]
+            kept[block["id"]] = query >= 0
+            streams.append("query", query[query >= 0])
+            streams.append("count", block["n"][query >= 0])
+    write_strings(work, out, "variants.text", "variant", "raw", Numbering.of(kept))
+    return int(kept.sum())
+
+
+def copy_variants(graph: ClickGraph, out: ArtefactWriter) -> None:
+    """Store the spellings of a graph from Spark as arrays."""
+    assert graph.artefact is not None
+    found = read_variants(graph.artefact)
+    out.array("variants.query", np.array([query for query, _, _ in found], np.int32))
+    out.array("variants.count", np.array([count for _, _, count in found], np.int32))
+    Strings.from_list(raw for _, raw, _ in found).write(out, "variants.text")
+
+
+def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
+    """(query, spelling, rows) for every spelling in the log that differs from its query's normal form.
+
+    Rows are all those that spell it so, also those that were rejected for something else.
+    """
+    source = graph.artefact
+    if source is not None and is_parquet(source):
+        return [(graph.queries[query], raw, count) for query, raw, count in read_variants(source)]
+    if source is None or "variants.query" not in source:
+        return []
+    return [
+        (graph.queries[query], raw, count)
+        for query, raw, count in zip(
+            source.array("variants.query").tolist(),
+            Strings.read(source, "variants.text"),
+            source.array("variants.count").tolist(),
+            strict=True,
+        )
+    ]

@@ -1,0 +1,165 @@
+"""From columns to typed fields, and what can be wrong with them: one SQL expression each.
+
+`bad` is null for a sound row, else "field|reason" for the first thing that is wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coclick.logs.aggregation_sql import MICRO
+from coclick.logs.schema import FIELDS
+
+BLANK = "query|is blank once normalised"  # found only after a row has its fields
+_MOST = 10**12
+_LAST_POSITION = 10**9  # int32 has room for one more, where a log counts from 0
+_YEAR_2200 = 7_258_118_400_000_000  # in microseconds
+_NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*")
+_TIME = re.compile(r"TIMESTAMP.*|DATE")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where a field comes from: the SQL that reads it, and its type there."""
+
+    sql: str
+    kind: str = "VARCHAR"
+
+    @property
+    def missing(self) -> str:
+        """Condition: there is nothing."""
+        return f"coalesce(trim({self.sql}), '') = ''" if self.kind == "VARCHAR" else f"{self.sql} IS NULL"
+
+    def text(self) -> str:
+        """As text, null where it is empty; bytes that are not UTF-8 are null too."""
+        if self.kind == "BLOB":
+            return f"nullif(TRY(decode({self.sql})), '')"
+        return f"nullif({self.sql if self.kind == 'VARCHAR' else f'CAST({self.sql} AS VARCHAR)'}, '')"
+
+    def number(self) -> str:
+        """As a floating-point number, null where it is none."""
+        return f"TRY_CAST({self.sql} AS DOUBLE)"
+
+    def microseconds(self) -> str:
+        """As microseconds since 1970, null where it is no time.
+
+        Texts are ISO 8601, in UTC unless they name another zone; numbers are seconds, milli-, micro- or
+        nanoseconds, told apart by their size.
+        """
+        count = self.number()
+        scale = f"""CASE WHEN {count} < 1e11 THEN 1e6 WHEN {count} < 1e14 THEN 1e3
+            WHEN {count} < 1e17 THEN 1 ELSE 1e-3 END"""
+        since = f"TRY_CAST({count} * {scale} AS BIGINT)"
+        if _NUMERIC.fullmatch(self.kind):
+            return since
+        if _TIME.fullmatch(self.kind):
+            return f"CASE WHEN isfinite({self.sql}) THEN epoch_us({self.sql}) END"
+        time = f"TRY_CAST({self.sql} AS TIMESTAMPTZ)"
+        return f"CASE WHEN isfinite({time}) THEN epoch_us({time}) ELSE {since} END"
+
+
+def typed(format: str, column: Mapping[str, Column], source: str) -> str:
+    """Relation that adds to the rows of a log or view their typed fields and `bad`."""
+    fields = {"clicks": click_fields, "view": view_fields}.get(format, event_fields)
+    return f"SELECT *, {fields(column)} FROM ({source})"
+
+
+def typed_names(format: str, fields: set[str]) -> list[str]:
+    """What the typed fields of a log or view are called."""
+    if format not in ("events", "ubi"):
+        return [name for name in FIELDS[format] if name in fields]
+    optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
+    return ["query", "doc", *(optional[name] for name in optional if name in fields)]
+
+
+def click_fields(column: Mapping[str, Column]) -> str:
+    """Select list of an aggregated log: query, doc, clicks (in millionths), impressions, users, bad."""
+    counts = [field for field in ("clicks", "impressions", "users") if field in column]
+    checks = []
+    for field in counts:
+        value = f"{field}_given"
+        if field == "clicks":
+            checks.append(f"WHEN {column[field].missing} THEN 'clicks|is missing'")
+        checks += [
+            f"WHEN {value} IS NULL AND NOT ({column[field].missing}) THEN '{field}|is not a number'",
+            f"WHEN isnan({value}) OR isinf({value}) THEN '{field}|is not a finite number'",
+            f"WHEN {value} < 0 THEN '{field}|is negative'",
+            f"WHEN {value} > {_MOST} THEN '{field}|is too large'",
+        ]
+    shown = "coalesce(impressions_given, 0)" if "impressions" in column else "0"
+    checks.append(f"WHEN round(clicks_given * {MICRO}) = 0 AND {shown} = 0 THEN 'clicks|is zero'")
+    scales = {"clicks": MICRO, "impressions": 1, "users": 1}
+    return ", ".join(
+        [
+            f"{column['query'].text()} AS query",
+            f"{column['doc'].text()} AS doc",
+            *(f"{column[field].number()} AS {field}_given" for field in counts),
+            f"CASE WHEN problem IS NOT NULL THEN problem {_MISSING} {' '.join(checks)} END AS bad",
+            *(
+                f"""CASE WHEN bad IS NULL
+                    THEN round(coalesce({field}_given, 0) * {scales[field]})::BIGINT END AS {field}"""
+                for field in counts
+            ),
+        ]
+    )
+
+
+def event_fields(column: Mapping[str, Column]) -> str:
+    """Select list of an event log: query, doc, action, usr, ts, position, bad.
+
+    `action` is null only where the row is bad for that, or cannot be cut into columns.
+    """
+    fields = [f"{column['query'].text()} AS query", f"{column['doc'].text()} AS doc"]
+    checks = ["WHEN problem IS NOT NULL THEN problem"]
+    if "action" in column:
+        fields.append(f"CASE WHEN problem IS NULL THEN {column['action'].text()} END AS action")
+        checks.append("WHEN action IS NULL THEN 'action|is missing'")
+    checks.append(_MISSING)
+    if "user" in column:
+        fields.append(f"{column['user'].text()} AS usr")
+        checks.append("WHEN usr IS NULL THEN 'user|is missing'")
+    if "timestamp" in column:
+        fields.append(f"{column['timestamp'].microseconds()} AS ts")
+        checks.append(f"WHEN {column['timestamp'].missing} THEN 'timestamp|is missing'")
+        checks.append("WHEN ts IS NULL THEN 'timestamp|is not a time'")
+        checks.append(f"WHEN ts NOT BETWEEN 0 AND {_YEAR_2200} THEN 'timestamp|is not between 1970 and 2200'")
+    if "position" in column:
+        fields.append(f"TRY_CAST({column['position'].sql} AS INTEGER) AS position")
+        given = column["position"].number()
+        checks.append(f"WHEN isfinite({given}) AND {given} > {_LAST_POSITION} THEN 'position|is too large'")
+        checks.append(
+            f"""WHEN NOT ({column["position"].missing})
+                AND (position IS NULL OR position < 0 OR position <> {given})
+                THEN 'position|is not a whole number from 0 up'"""
+        )
+    return ", ".join([*fields, f"CASE {' '.join(checks)} END AS bad"])
+
+
+def view_fields(column: Mapping[str, Column]) -> str:
+    """Select list of one side of a view: query or doc, feature, value (1 without such a column), bad."""
+    key = "query" if "query" in column else "doc"
+    checks = [f"WHEN {name} IS NULL THEN '{name}|is missing'" for name in (key, "feature")]
+    value = "1::DOUBLE"
+    if "value" in column:
+        value = column["value"].number()
+        checks += [
+            f"WHEN {column['value'].missing} THEN 'value|is missing'",
+            "WHEN value IS NULL THEN 'value|is not a number'",
+            "WHEN isnan(value) OR isinf(value) THEN 'value|is not a finite number'",
+            "WHEN value < 0 THEN 'value|is negative'",
+            f"WHEN value < 1.0 / {_MOST} THEN 'value|is zero'",
+            f"WHEN value > {_MOST} THEN 'value|is too large'",
+        ]
+    return ", ".join(
+        [
+            f"{column[key].text()} AS {key}",
+            f"{column['feature'].text()} AS feature",
+            f"{value} AS value",
+            f"CASE WHEN problem IS NOT NULL THEN problem {' '.join(checks)} END AS bad",
+        ]
+    )
+
+
+_MISSING = "WHEN query IS NULL THEN 'query|is missing' WHEN doc IS NULL THEN 'doc|is missing'"

@@ -1,0 +1,168 @@
+"""`ltr`: learning to rank, boosted trees over other models' scores (papers 002 §6.5.1 and 003 §4.3).
+
+LambdaMART by default; `objective=pointwise` is the MART of paper 002. The trees learn from the graph's own
+clicks, with features that come from models which did not see those clicks (`coclick.ltr.folds`). Among the
+features is the evidence behind each score, so the trees find out themselves when to trust clicks and when
+words.
+
+    score(q, d) = 1 + Σ_t tree_t(features(q, d)) − the lowest sum that is possible
+
+for documents that any part has found, 0 for all others. Searches rank the best `candidates` of each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.errors import UserError
+from coclick.evaluation.judgments import Judgments
+from coclick.graph.click_graph import ClickGraph
+from coclick.ltr.boosting import Boosting, check_installed
+from coclick.ltr.features import FeatureSet, QuerySignals
+from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
+from coclick.models import spec as specs
+from coclick.models.base import Allowed, Found, Model, create, padded, register
+from coclick.models.spec import Range
+from coclick.progress import Progress, quiet
+from coclick.results import Explanation, Part
+from coclick.text.analyzer import normalise
+
+_PARTS = (
+    "bm25 + bm25sd_mult + vsm + neighbours(words=1) + neighbours(words=0) + vpcg"
+    " + vpcg(start=doc,units=words+chars,own=1) + clicks + popularity"
+)
+Labels = Literal["clicks", "judgments"]
+
+
+@register
+@dataclass
+class Ltr(Model):
+    """Boosted trees over the scores of the models in `of`, written as a sum."""
+
+    name = "ltr"
+    summary = "learning to rank: boosted trees over other models' scores and the evidence behind them"
+    can_explain = True
+    most_docs = 500_000
+
+    of: str = _PARTS
+    objective: Literal["lambdarank", "pointwise"] = "lambdarank"
+    trees: Annotated[int, Range(1)] = 200
+    leaves: Annotated[int, Range(2)] = 15
+    learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
+    candidates: Annotated[int, Range(1)] = 200  # of each part
+    folds: Annotated[int, Range(2)] = 5
+    queries: Annotated[int, Range(2)] = 3000  # to learn from, at most
+    negatives: Annotated[int, Range(1)] = 100  # a query
+    seed: Annotated[int, Range(0)] = 0
+
+    def __post_init__(self) -> None:
+        terms = specs.parse_sum(self.of)
+        if any(weight != 1 for weight, _ in terms):
+            raise UserError("the parts of ltr have no weights: the trees weigh them", where=self.of)
+        parts = [create(spec) for _, spec in terms]
+        self.part_specs = [str(part) for part in parts]
+        if len({*self.part_specs}) < len(parts):
+            raise UserError("the parts of ltr must differ", where=self.of)
+        self.of = " + ".join(self.part_specs)
+        self.needs = tuple(sorted({need for part in parts for need in part.needs}))
+        self.uses_query = any(part.uses_query for part in parts)
+        self.unseen_queries = any(part.unseen_queries for part in parts)
+        self.unseen_docs = any(part.unseen_docs for part in parts)
+        self._judged: tuple[Judgments, Labels] | None = None
+
+    def fit_with(
+        self, graph: ClickGraph, judgments: Judgments, labels: Labels = "clicks", progress: Progress = quiet
+    ) -> Self:
+        """Learn from clicks and let judgments say when there are enough trees; or learn from judgments."""
+        self._judged = (judgments, labels)
+        try:
+            return self.fit(graph, progress)
+        finally:
+            self._judged = None
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Train the parts on everything, and trees on examples from parts that were shown less."""
+        self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
+        self.features_ = FeatureSet.of(self.parts_, graph, self.candidates)
+        judgments, labels = self._judged or (None, "clicks")
+        train = self._examples(graph, judgments if labels == "judgments" else None, progress)
+        judged = None
+        if judgments and labels == "clicks":
+            judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
+        boosting = Boosting(self.objective, self.trees, self.leaves, self.learning_rate, self.seed)
+        with progress("trees"):
+            self.trees_ = boosting.grow(train, judged)
+        importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
+        self.figures_ = {"queries": len(train.queries), "examples": len(train.grades),
+                         "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
+        if labels == "judgments":
+            folds = np.array([fold_of(query, self._sampling) for query in train.queries])
+            self.figures_["cross_validated"] = boosting.cross_validate(train, folds)
+
+    def check_needs(self, graph: ClickGraph) -> None:
+        """LightGBM, and what the parts need."""
+        check_installed()
+        super().check_needs(graph)
+
+    def examples(
+        self, graph: ClickGraph, judgments: Judgments | None = None, progress: Progress = quiet
+    ) -> tuple[list[str], Examples]:
+        """What the trees would learn from, with the features' names: for other tools."""
+        parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
+        self.features_ = FeatureSet.of(parts, graph, self.candidates)
+        return self.features_.names, self._examples(graph, judgments, progress)
+
+    # -- ranking ---------------------------------------------------------------------------------------
+
+    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The trees' sum, lifted above zero; 0 where no part has found the document."""
+        return self._scores(self.features_.signals(self.parts_, query), docs)
+
+    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+        """The best of the candidates."""
+        rows, scores = padded(len(queries), k)
+        for i, query in enumerate(queries):
+            signals = self.features_.signals(self.parts_, query, allowed)
+            found = self._scores(signals, signals.candidates)
+            best = np.lexsort((signals.candidates, -found))[:k]
+            rows[i, : len(best)], scores[i, : len(best)] = signals.candidates[best], found[best]
+        return rows, scores
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """What stands behind the best supported part."""
+        return {"parts": max(part.confidence(query) for part in self.parts_)}
+
+    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+        """What each feature adds to the trees' mean output."""
+        row = int(self.rows_of_docs([doc])[0])
+        signals = self.features_.signals(self.parts_, normalise(query))
+        if not signals.found[row]:
+            return Explanation(query, doc, 0.0, [])
+        features = self.features_.features(self.parts_, signals, np.array([row]))[0]
+        base, added = self.trees_.explain(features)
+        order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
+        names, parts = self.features_.names, [Part("base", "the trees' mean, lifted", base + self._lift)]
+        parts += [Part("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
+        return Explanation(query, doc, sum(part.value for part in parts), parts)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _scores(self, signals: QuerySignals, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        outputs = self.trees_.outputs(self.features_.features(self.parts_, signals, docs))
+        return np.where(signals.found[docs], outputs + self._lift, 0).astype(np.float32)
+
+    def _examples(self, graph: ClickGraph, judgments: Judgments | None, progress: Progress) -> Examples:
+        return cross_fitted(graph, judgments, self.part_specs, self.features_, self._sampling, progress)
+
+    @property
+    def _sampling(self) -> Sampling:
+        return Sampling(self.folds, self.queries, self.negatives, self.seed)
+
+    @property
+    def _lift(self) -> float:
+        return 1 - self.trees_.lowest()

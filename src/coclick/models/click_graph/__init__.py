@@ -1,0 +1,1 @@
+"""Models that read the click graph directly."""

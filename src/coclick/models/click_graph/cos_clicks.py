@@ -1,0 +1,56 @@
+"""`cos_clicks`: the cosine of two queries' logarithmic clicks (Cos_B; paper 000 §5.2).
+
+    similarity(q, r) = cos(ln(1 + C_q), ln(1 + C_r))
+
+for rows of the clicks C, and the same for documents with its columns. A document's score for a seen query is
+its entry in the query's row, scaled to unit length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coclick.arrays.sparse_vector import Entries
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import register
+from coclick.models.click_graph._base import ListModel
+from coclick.models.click_graph.cosines import cosines, lengths, log_clicks
+from coclick.progress import Progress
+
+
+@register
+@dataclass
+class CosClicks(ListModel):
+    """Queries are alike if the same documents were clicked for them."""
+
+    name = "cos_clicks"
+    summary = "queries are alike if the same documents were clicked for them"
+    can_similar = True
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """The lengths of rows and columns."""
+        self.query_lengths_ = lengths(graph.clicks)
+        self.doc_lengths_ = lengths(graph.clicks_by_doc)
+
+    def list_docs(self, query: str) -> Entries:
+        """The query's own clicks."""
+        row = self.graph_.queries.id(query)
+        own = log_clicks(self.graph_.clicks, np.array([row]))
+        return Entries(own.indices, own.data / self.query_lengths_[row].astype(np.float64))
+
+    def list_queries(self, query: str, k: int) -> Entries:
+        """Those that share a clicked document."""
+        row, graph = self.graph_.queries.id(query), self.graph_
+        if row < 0:
+            return Entries.none()
+        return cosines(row, graph.clicks, graph.clicks_by_doc, self.query_lengths_)
+
+    def list_similar_docs(self, doc: int, k: int) -> Entries:
+        """Those that share a query."""
+        return cosines(doc, self.graph_.clicks_by_doc, self.graph_.clicks, self.doc_lengths_)
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """How many clicks the query has."""
+        return {"support": self.graph_.support(query)}

@@ -1,0 +1,55 @@
+"""`logged`: the order in which the engine itself showed documents, which everything else must beat.
+
+    score(q, d) = Σ_pos shown(q, d, pos) / log₂(1 + pos) / page views of q
+
+the discount that the document got on an average page. A query was viewed as often as its most shown document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coclick.arrays.csr import Csr
+from coclick.arrays.sparse_vector import Entries
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import register
+from coclick.models.click_graph._base import ListModel
+from coclick.progress import Progress
+
+
+@register
+@dataclass
+class Logged(ListModel):
+    """Documents by how high and how often they were shown."""
+
+    name = "logged"
+    summary = "a seen query's documents in the order in which they were shown"
+    needs = ("positions",)
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """The average discount of every pair that was shown."""
+        pairs, daily = graph.pairs, graph.daily
+        assert pairs is not None and daily is not None
+        assert daily.position_indptr is not None and daily.position is not None and daily.shown is not None
+        pair_of_day = np.repeat(np.arange(len(pairs.docs)), np.diff(daily.indptr))
+        pair_of_shown = np.repeat(pair_of_day, np.diff(daily.position_indptr))
+        known = daily.position > 0
+        discounts = daily.shown[known] / np.log2(1.0 + daily.position[known])
+        totals = np.bincount(pair_of_shown[known], discounts, len(pairs.docs))
+        impressions = np.bincount(pair_of_day, daily.impressions, len(pairs.docs))
+        query_of_pair = np.repeat(np.arange(len(graph.queries)), np.diff(pairs.indptr))
+        views = np.ones(len(graph.queries))
+        np.maximum.at(views, query_of_pair, impressions)
+        averages = (totals / views[query_of_pair]).astype(np.float32)
+        self.discounts_ = Csr(pairs.indptr, pairs.docs, averages, len(graph.docs)).positive()
+
+    def list_docs(self, query: str) -> Entries:
+        """The query's pairs."""
+        found = self.discounts_.take(np.array([self.graph_.queries.id(query)]))
+        return Entries(found.indices, found.data.astype(np.float64))
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """How many clicks the query has."""
+        return {"support": self.graph_.support(query)}

@@ -1,0 +1,31 @@
+"""`popularity`: the same documents for every query, the most clicked first. The floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import Model, register
+from coclick.progress import Progress
+
+
+@register
+@dataclass
+class Popularity(Model):
+    """Score of a document: its clicks over all queries."""
+
+    name = "popularity"
+    summary = "the most clicked documents, whatever the query"
+    uses_query = False
+    unseen_queries = True
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Add up the clicks of each document."""
+        self.clicks_ = graph.clicks_by_doc.row_sums().astype(np.float32)
+
+    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The documents' clicks."""
+        return self.clicks_[docs]

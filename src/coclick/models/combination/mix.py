@@ -1,0 +1,26 @@
+"""`mix`: the papers' linear combinations, written `"0.8*rw + 0.2*bm25"` (papers 000 Table 1, 001, 002)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coclick.models.base import Model, register
+from coclick.models.combination._base import Combination
+
+
+@register
+@dataclass
+class Mix(Combination):
+    """A weighted sum of scores, each divided by its maximum for the query; all parts are trusted alike."""
+
+    name = "mix"
+    summary = "a weighted sum of other models' scores, as the papers combine them"
+
+    of: str = "0.8*vpcg + 0.2*bm25"
+
+    def trust(self, part: Model, query: str) -> float:
+        """Fully."""
+        return 1.0
+
+    def __str__(self) -> str:
+        return self.of if len(self.weights) > 1 else f"mix({self.of})"

@@ -1,0 +1,112 @@
+"""`WindowModel`: BM25 over words, ordered pairs and unordered pairs, in one or several fields (003 §4.2).
+
+    score(q, d)   = Σ_field w_field Σ_{f ∈ T,O,U} λ_f Σ_{x ∈ f(q)} bm25(x, d)
+    bm25(x, d)    = idf(x) · tf · (k₁ + 1) / (tf + k₁ (1 − b + b |d| / avg))
+    idf(x)        = ln(1 + (N − df + ½) / (df + ½))
+
+T are the words of the query, O its pairs of neighbouring words standing directly one behind the other in the
+document, U the same pairs in any order within a window. tf and df count x itself, word or window, in this
+field; avg is the average length of the documents that have the field.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.models.base import Model
+from coclick.models.lexical._window_kernels import Matches
+from coclick.models.lexical._windows import WindowIndex
+from coclick.models.spec import Range
+from coclick.results import Explanation, Part
+from coclick.text.analyzer import Analyzer, normalise
+
+Summand = tuple[str, str, NDArray[np.int64], NDArray[np.float64]]  # kind, label, rows, values
+
+
+@dataclass
+class WindowModel(Model):
+    """A subclass learns indexes of its fields and says how much each weighs."""
+
+    needs = ("texts",)
+    unseen_queries = True
+    unseen_docs = True
+    can_explain = True
+
+    k1: Annotated[float, Range(0)] = 1.2
+    b: Annotated[float, Range(0, 1)] = 0.75
+    words: Annotated[float, Range(0)] = 0.8  # λ of single words
+    ordered: Annotated[float, Range(0)] = 0.15  # λ of pairs, one word behind the other
+    unordered: Annotated[float, Range(0)] = 0.05  # λ of pairs within a window
+    fields: str = "all"  # of the content: "all", or names joined with +
+    language: str = "english"
+    stem: bool = True
+    stop_words: bool = False  # true: leave them out
+
+    def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
+        """(name, weight, index) of each field."""
+        raise NotImplementedError  # abstract
+
+    def score_all(self, query: str) -> NDArray[np.float32]:
+        """The sum over fields and windows; the documents of each are found through the index."""
+        scores = np.zeros(len(self.trained_on.docs))
+        for _, weight, index in self.weighted_fields():
+            for _, _, rows, values in self._summands(index, query):
+                scores[rows] += weight * values
+        return scores.astype(np.float32)
+
+    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The same for some documents: in how many a window occurs must be counted in all of them anyway."""
+        return self.score_all(query)[docs]
+
+    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+        """What each word and each pair of words contributes, by field."""
+        row = int(self.rows_of_docs([doc])[0])
+        text = normalise(query)
+        fields = []
+        for name, weight, index in self.weighted_fields():
+            parts = [
+                Part(kind, label, weight * float(values[rows == row][0]))
+                for kind, label, rows, values in self._summands(index, text)
+                if row in rows
+            ]
+            parts.sort(key=lambda part: -part.value)
+            fields.append(Part("field", name, sum(part.value for part in parts), parts=parts))
+        score = float(self.score_all(text)[row])
+        return Explanation(query, doc, score, fields if len(fields) > 1 else fields[0].parts)
+
+    @property
+    def _analyzer(self) -> Analyzer:
+        return Analyzer(self.language, self.stem, self.stop_words)
+
+    def _summands(self, index: WindowIndex, query: str) -> Iterator[Summand]:
+        """What every word and pair of the query adds to the scores of which documents."""
+        words = self._analyzer.words(query)
+        terms = index.terms.lookup(self._analyzer.stems(words)).tolist()
+        written = dict(zip(terms, words, strict=True))
+        for term, count in Counter(terms).items():
+            if term >= 0 and self.words:
+                factor = count * self.words
+                yield "word", written[term], *self._weigh(index, index.word(term), factor)
+        for (left, right), count in Counter(pairwise(terms)).items():
+            if left < 0 or right < 0:  # a word that no document holds parts its neighbours
+                continue
+            label = f"{written[left]} {written[right]}"
+            if self.ordered:
+                factor = count * self.ordered
+                yield "ordered pair", label, *self._weigh(index, index.ordered(left, right), factor)
+            if self.unordered:
+                factor = count * self.unordered
+                yield "unordered pair", label, *self._weigh(index, index.unordered(left, right), factor)
+
+    def _weigh(self, index: WindowIndex, matches: Matches, factor: float) -> Matches:
+        rows, tf = matches
+        idf = np.log1p((len(index.lengths) - len(rows) + 0.5) / (len(rows) + 0.5))
+        saturation = tf + self.k1 * (1 - self.b + self.b * index.lengths[rows])
+        return rows, factor * idf * tf * (self.k1 + 1) / saturation

@@ -1,0 +1,62 @@
+"""`cos_words`: the cosine of TF-IDF vectors of words (Cos_W; paper 000 §5.1–5.2).
+
+    weight(t) = tf · ln(1 + N / n_t)          similarity(a, b) = cos(a, b)
+
+with tf the count c of the word, or 1 + ln c (`tf=log`). In a query's vector N counts the queries and n_t
+those that hold the word, in a document's vector the documents: each side has a rarity of its own, as in the
+paper. A word that only the other side holds counts as held by one.
+
+Unlike those of `vsm`, vectors of queries have the words that no document holds: two queries may share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+import numpy as np
+
+from coclick.arrays.csr import Csr
+from coclick.graph.click_graph import ClickGraph
+from coclick.index.sparse import VectorIndex
+from coclick.models.base import register
+from coclick.models.lexical._base import LexicalModel
+from coclick.progress import Progress
+from coclick.text.term_matrix import Words, choose_fields, each_text, inverse_frequency, joined_fields, tf_idf
+
+
+@register
+@dataclass
+class CosWords(LexicalModel):
+    """Queries and documents as TF-IDF vectors over the words of both."""
+
+    name = "cos_words"
+    summary = "queries and documents are alike if they share rare words"
+    can_similar = True
+
+    stop_words: bool = True  # true: leave them out
+    tf: Literal["log", "count"] = "log"
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Count the words of both sides and weigh them."""
+        self.fields_ = choose_fields(graph.texts, self.fields)
+        with progress("words"):
+            texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
+            words = Words.of(texts, self._analyzer)
+            counts = words.counts()
+        self.terms_, self.surfaces_ = words.terms, words.surfaces
+        queries = counts.take(np.arange(len(graph.queries)))
+        docs = counts.take(np.arange(len(graph.queries), counts.rows))
+        self.query_idf_, self.doc_idf_ = inverse_frequency(queries), inverse_frequency(docs)
+        with progress("index"):
+            self.query_index_ = VectorIndex.build(self.weigh_queries(queries))
+            self.doc_index_ = VectorIndex.build(self.weigh_docs(docs))
+
+    def weigh_queries(self, counts: Csr) -> Csr:
+        """By the rarity of words in queries."""
+        return tf_idf(counts, self.query_idf_, self.tf)
+
+    def weigh_docs(self, counts: Csr) -> Csr:
+        """By the rarity of words in documents."""
+        return tf_idf(counts, self.doc_idf_, self.tf)

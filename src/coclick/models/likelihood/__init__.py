@@ -1,0 +1,1 @@
+"""Models that generate the query from the title."""

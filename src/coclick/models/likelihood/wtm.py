@@ -1,0 +1,105 @@
+"""`wtm`: word translation from titles to queries (paper 001 §2.1, Eq. 1, §5.2).
+
+    P_model(t|d) = Σ_w t(t|w) P(w|d)
+
+with t(q|w) by IBM Model 1 on clicked pairs of query and title (`learning.word_translation`), and P(w|d) the
+share of a word in the document. The word that stands for none is used in training, and dropped for ranking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.kernels import values_at
+from coclick.errors import UserError
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import register
+from coclick.models.likelihood._base import LikelihoodModel, Reason, clicked_pairs
+from coclick.models.spec import Range
+from coclick.progress import Progress
+from coclick.solvers.ibm_model1 import Pairs, learn_translations, prune
+
+
+@register
+@dataclass
+class WTM(LikelihoodModel):
+    """A title's words translated to words of queries, one by one."""
+
+    name = "wtm"
+    summary = "words of titles translated to words of queries, by IBM Model 1 on clicked pairs"
+    can_translate = True
+
+    rounds: Annotated[int, Range(1)] = 10
+    least: Annotated[float, Range(0, 1)] = 0.001  # translations that are less likely are dropped
+    null_word: bool = True
+    weight: Literal["log1p", "clicks", "one"] = "log1p"
+    vocabulary: Annotated[int, Range(1)] = 500_000  # of the commonest words
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Expectation maximisation on clicked pairs."""
+        counts = self.observe(graph, progress, self.vocabulary)
+        query_of, title_of, weights = clicked_pairs(graph, counts, self.weight, self.fields)
+        pairs = Pairs(counts.queries, counts.docs, query_of, title_of, weights)
+        table, curve = learn_translations(pairs, self.rounds, null_word=self.null_word, progress=progress)
+        kept = prune(table, self.least)
+        self.translations_ = kept  # a row for each word of titles
+        self.sources_ = kept.transpose()  # a row for each word of queries
+        held = kept.lengths() > 0
+        itself = kept.data[np.repeat(np.arange(kept.rows), kept.lengths()) == kept.indices]
+        self.figures_["curve"] = curve
+        self.figures_["translations"] = {
+            "learned": table.nnz,
+            "kept": kept.nnz,
+            "mean_self_translation": float(itself.sum() / max(held.sum(), 1)),
+        }
+
+    def generate(self, terms: NDArray[np.int32], docs: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Σ_w t(t|w) P(w|d)."""
+        found = np.zeros((len(terms), len(docs)))
+        held = self.doc_words_
+        for of_term, term in zip(found, terms, strict=True):
+            words, probabilities = self.sources_.row(int(term))
+            for word, probability in zip(words, probabilities, strict=True):
+                shares = values_at(held.indptr, held.indices, held.data, docs, word)
+                of_term += np.float64(probability) * shares
+        return found
+
+    def generate_block(self, terms: NDArray[np.int32], first: int, last: int) -> NDArray[np.float32]:
+        """The same, through the documents of each word."""
+        found = np.zeros((len(terms), last - first), np.float32)
+        for of_term, term in zip(found, terms, strict=True):
+            words, probabilities = self.sources_.row(int(term))
+            for word, probability in zip(words, probabilities, strict=True):
+                docs, shares = self.word_docs_.row(int(word))
+                inside = slice(*np.searchsorted(docs, [first, last]))
+                of_term[docs[inside] - first] += probability * shares[inside]
+        return found
+
+    @property
+    def rounding(self) -> float:
+        """A float32 addition for each word that translates."""
+        return float(max(self.sources_.lengths().max(initial=1), 1)) * 2.0**-22
+
+    def reasons(self, term: int, doc: int) -> list[Reason]:
+        """The words of the document that translate to the term."""
+        words, shares = self.doc_words_.row(doc)
+        table = self.translations_
+        likely = values_at(table.indptr, table.indices, table.data, words, term)
+        order = np.argsort(-likely * shares, kind="stable")
+        return [
+            Reason("translation", self.surfaces_[int(words[i])], float(likely[i]) * float(shares[i]))
+            for i in order
+        ]
+
+    def translate(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+        """The words of queries that a word of titles translates to, with their probabilities."""
+        term = self.title_word(word)
+        words, likely = self.translations_.row(term)
+        if not len(words):
+            raise UserError(f"no clicked document has the word {word!r} in {'+'.join(self.fields_)}")
+        order = np.argsort(-likely, kind="stable")[:k]
+        return [(self.surfaces_[int(words[i])], float(likely[i])) for i in order]

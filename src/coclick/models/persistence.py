@@ -1,0 +1,107 @@
+"""Models on disk: one self-contained directory each, also for models that are made of others.
+
+What a model has learned (its attributes that end in `_`) is stored under `model.<attribute>`. The parts of a
+combination lie in the same directory under `model.parts.0` …: they share the graph, which is stored once,
+and one manifest commits all of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from coclick.errors import ArtefactError, UserError
+from coclick.graph.click_graph import ClickGraph
+from coclick.models import spec as specs
+from coclick.models.base import Model, model_class
+from coclick.storage.artefact import Artefact, ArtefactWriter, writing
+from coclick.storage.manifest import a_kind
+from coclick.storage.state import read_value, write_value
+from coclick.text.term_matrix import short_field
+
+_NOT_STATE = ("graph_", "figures_", "artefact_")
+
+
+def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
+    """Write a trained model; what the graph has on disk already is linked."""
+    graph = model.trained_on
+    short = short_field(graph.texts)  # what explanations read
+    texts = {name: texts for name, texts in graph.texts.items() if name == short}
+    carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
+    origins = [origin for origin in (graph.artefact, model.artefact_) if origin]
+    with writing(path, force=force or replaces is not None, origins=origins) as out:
+        if replaces is not None:
+            _check_unchanged(replaces, path)
+        carried.write(out)
+        learned = _write(out, "model", model)
+        built = dict(graph.figures)  # what the build counted: a model tells of its log by itself
+        out.commit("model", spec=str(model), graph=model.graph_digest, build=built, **learned)
+
+
+def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
+    """Open a saved model; with `graph`, make sure that it was trained on that one."""
+    source = Artefact(path)
+    if source.kind != "model":
+        raise UserError(
+            f"this is {a_kind(source.kind)}, not a model",
+            where=str(path),
+            hint="train one: coclick train vpcg GRAPH",
+        )
+    model = _read(source, "model", source.manifest, ClickGraph.read(source))
+    if graph is not None:
+        model.check_graph(graph)
+    return model
+
+
+def _check_unchanged(opened: Model, path: str | Path) -> None:
+    """Raise if another model lies where one was opened: what it knows would be lost."""
+    if opened.artefact_ is None or Artefact(path).digest != opened.artefact_.digest:
+        raise UserError("the model was replaced meanwhile", where=str(path), hint="do it again")
+
+
+def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
+    """Store a model's state; returns what the manifest must remember to read it back."""
+    state = {}
+    for key, value in vars(model).items():
+        if key.endswith("_") and key not in _NOT_STATE:
+            name = f"{prefix}.{key.rstrip('_')}"
+            if key == "parts_":
+                parts = [_write(out, f"{name}.{i}", part) for i, part in enumerate(value)]
+                state[key] = {"type": "models", "models": parts}
+            else:
+                state[key] = write_value(out, name, value)
+    parameters = {field.name: getattr(model, field.name) for field in specs.parameters_of(type(model))}
+    return {"model": model.name, "parameters": parameters, "figures": model.figures_, "state": state}
+
+
+def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model:
+    try:
+        cls = model_class(str(entry["model"]))
+        model = cls(**entry["parameters"])
+        specs.check(model)
+        state, figures = entry["state"].items(), entry["figures"]
+        for key, value in state:
+            if not key.endswith("_") or key in _NOT_STATE:
+                raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path))
+            name = f"{prefix}.{key.rstrip('_')}"
+            if key == "parts_":
+                parts = [_read(source, f"{name}.{i}", part, graph) for i, part in enumerate(value["models"])]
+                setattr(model, key, parts)
+            else:
+                setattr(model, key, read_value(source, name, value))
+    except (KeyError, TypeError, AttributeError, RecursionError, UserError) as error:
+        what = f"the manifest does not describe a model: {error}"
+        raise ArtefactError(what, where=str(source.path)) from None
+    lacking = [name for name in _state_of(cls) if not hasattr(model, name)]
+    if lacking or not isinstance(figures, dict):
+        what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'figures'}"
+        raise ArtefactError(what, where=str(source.path))
+    model.graph_, model.figures_, model.artefact_ = graph, figures, source
+    return model
+
+
+def _state_of(cls: type[Model]) -> list[str]:
+    """What a class says that its models learn."""
+    declared = (name for base in cls.__mro__ for name in inspect.get_annotations(base))
+    return [name for name in declared if name.endswith("_") and name not in _NOT_STATE]

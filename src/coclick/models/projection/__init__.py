@@ -1,0 +1,1 @@
+"""Models that project queries and documents into one space."""

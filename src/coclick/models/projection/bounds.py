@@ -1,0 +1,134 @@
+"""How far what a bilinear model reaches on its clicks can be from what it would reach on all (paper 002 §5).
+
+Queries x are drawn from P(x), n_x of them; for each, n_i documents y from P(y|x); each pair has a response
+r(x, y) between 0 and R. With ‖x‖, ‖y‖ ≤ 1 and maps L_x, L_y out of a space of hypotheses, the objective
+
+    1/n_x Σ_i 1/n_i Σ_j r_ij · x_iᵀ L_x L_yᵀ y_ij                                                    (Eq. 2)
+
+differs from its expectation, for all maps of the space at once and with probability 1 − 2δ, by at most
+
+    (2CR + RB √(2 ln 1/δ)) · (1/√(n_x n_y) + 1/√n_x)                                     (Theorem 3, Eq. 7)
+
+where n_y is the harmonic mean of the n_i, B bounds ‖L_xᵀx‖·‖L_yᵀy‖, and C bounds ‖L_x L_yᵀ‖_F. The objective
+itself lies within ±RB, so a larger bound says nothing: it is vacuous.
+
+Since it holds for all maps of the space, it does not matter which weights of clicked pairs the maps were
+fitted with. The response is what the model takes a pair for: ln(1 + clicks) with `weight=log1p`, ln clicks
+with `log`, clicks with `clicks` and `degree`. The mean over a query's documents is always part of Eq. 2; only
+the weights of `degree` have it in training, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf, log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr
+from coclick.kernels.products import times_dense
+from coclick.models.projection.click_evidence import Weight, weigh
+
+DELTA = 0.05  # so that a bound holds with probability 0.9
+_ROWS = 1 << 16  # queries whose documents' images are summed at a time
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """A space of maps by its two constants, and what these were made of."""
+
+    theorem: int
+    B: float
+    C: float
+    made_of: Mapping[str, float] = field(default_factory=dict)
+
+
+def orthonormal(*dims: int) -> Hypotheses:
+    """Maps with orthonormal columns: B = 1, C = √d (Theorem 4; `pls`).
+
+    With several views, of which each has unit rows, maps of its own and a weight α_i ≥ 0 with Σ α_i² = 1
+    (`mpls`), B = Σ α_i ≤ √V and C² = V · Σ α_i² d_i ≤ V · max d_i, by Theorem 3 alone: only the V blocks
+    y_i x_iᵀ of y xᵀ meet a map, and together they are of length √V at most.
+    """
+    views, dim = len(dims), max(dims)
+    made_of = {"d": dim} if views == 1 else {"d": dim, "views": views}
+    return Hypotheses(4 if views == 1 else 3, sqrt(views), sqrt(views * dim), made_of)
+
+
+def limited_rows(
+    dim: int,
+    features: tuple[int, int],
+    nonzeros: tuple[int, int],
+    l2: tuple[float, float],
+    l1: tuple[float, float] = (inf, inf),
+) -> Hypotheses:
+    """Maps whose rows have lengths up to θ (`l2`) and sums up to λ (`l1`), for queries and for documents, of
+    which none has more than so many features (Theorem 5; `rmls`)."""
+    lengths, sums = l2[0] * l2[1], l1[0] * l1[1]
+    made_of: dict[str, float] = {
+        "d": dim,
+        "d_x": features[0],
+        "d_y": features[1],
+        "m_x": nonzeros[0],
+        "m_y": nonzeros[1],
+        "theta_x": l2[0],
+        "theta_y": l2[1],
+    }
+    if sums < inf:
+        made_of |= {"lambda_x": l1[0], "lambda_y": l1[1]}
+    return Hypotheses(
+        5,
+        sqrt(nonzeros[0] * nonzeros[1]) * min(dim * sums, lengths),
+        sqrt(features[0] * features[1]) * min(sums, lengths),
+        made_of,
+    )
+
+
+def gap(n_x: int, n_y: float, R: float, B: float, C: float, delta: float) -> float:
+    """The right side of Theorem 3."""
+    return (2 * C * R + R * B * sqrt(2 * log(1 / delta))) * (1 / sqrt(n_x * n_y) + 1 / sqrt(n_x))
+
+
+def bound(
+    clicks: Csr,
+    weight: Weight,
+    images: tuple[NDArray[np.float32], NDArray[np.float32]],
+    space: Hypotheses,
+    delta: float = DELTA,
+) -> dict[str, Any]:
+    """The bound with all that it is made of, for the images of a graph's queries and documents."""
+    responses = weigh(clicks, "clicks" if weight == "degree" else weight)
+    counts = responses.lengths()
+    counts = counts[counts > 0]
+    n_x, n_y = len(counts), len(counts) / float(np.sum(1 / counts))
+    largest = float(responses.data.max())
+    found = gap(n_x, n_y, largest, space.B, space.C, delta)
+    return {
+        "theorem": space.theorem,
+        "objective": objective(responses, *images),
+        "bound": found,
+        "vacuous": found > largest * space.B,
+        "probability": 1 - 2 * delta,
+        "delta": delta,
+        "n_x": n_x,
+        "n_y": n_y,
+        "R": largest,
+        "B": space.B,
+        "C": space.C,
+        **space.made_of,
+    }
+
+
+def objective(responses: Csr, queries: NDArray[np.float32], docs: NDArray[np.float32]) -> float:
+    """Eq. 2 on the pairs of a graph, from images: the mean over queries of the mean over their documents."""
+    counts = responses.lengths()
+    total = 0.0
+    for first in range(0, responses.rows, _ROWS):
+        last = min(first + _ROWS, responses.rows)
+        together = times_dense(responses.between(first, last), docs)
+        aligned = np.einsum("ij,ij->i", queries[first:last], together, dtype=np.float64)
+        total += float(np.sum(aligned / np.maximum(counts[first:last], 1)))
+    return total / np.count_nonzero(counts)

@@ -1,0 +1,50 @@
+"""`lsi_qd`: latent semantic indexing of the query–document matrix of clicks (000 §5.2, 002 §6.1.1).
+
+    C ≈ V S Uᵀ        score(q, d) = V_q · U_d
+
+for the weights C of clicked pairs, with singular vectors unscaled: `pls` in which every query and every
+document has one feature, itself. It knows nothing of texts, so it has nothing for unseen queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coclick.arrays.csr import Csr
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import register
+from coclick.models.projection._base import ProjectionModel
+from coclick.models.projection.bounds import bound, orthonormal
+from coclick.models.projection.click_evidence import Weight, weigh
+from coclick.models.projection.linear_map import DenseMap
+from coclick.progress import Progress
+from coclick.solvers.svd import truncated_svd
+
+
+@register
+@dataclass
+class LsiQD(ProjectionModel):
+    """Queries and documents by the leading singular vectors of clicks."""
+
+    name = "lsi_qd"
+    summary = "queries and documents in one space by the clicks alone: LSI of the click matrix"
+    unseen_queries = False
+    unseen_docs = False
+    can_expand = False
+    can_add = False
+
+    dim: int = 300
+    weight: Weight = "log1p"
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Singular vectors of the clicks."""
+        self.featurise(graph, "ids", progress)
+        found = truncated_svd([self.edge_weights(graph)], self.dim, seed=self.seed, progress=progress)
+        self.spectrum(found.values)
+        self.project(DenseMap.of([found.left]), DenseMap.of([found.right]), progress)
+        images = self.query_index_.vectors, self.doc_index_.vectors
+        self.figures_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
+
+    def edge_weights(self, graph: ClickGraph) -> Csr:
+        """As the parameter says."""
+        return weigh(graph.clicks, self.weight)

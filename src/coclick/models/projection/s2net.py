@@ -1,0 +1,87 @@
+"""`s2net`: one projection for queries and titles, learned to rank (paper 001 §4.2 and appendix B).
+
+    sim(q, d) = cos(Aᵀq, Aᵀd)        L = mean of ln(1 + exp(−γ (sim(q, d⁺) − sim(q, d⁻))))
+
+over clicked pairs (q, d⁺), each compared with some documents d⁻ that the query has not clicked. A, words ×
+dimensions, starts from latent semantic analysis (the right singular vectors of the TF-IDF rows of queries and
+titles) and descends by L-BFGS, as in the paper, or by AdaGrad over batches. A share of the pairs is held out:
+training stops when their loss has stopped falling for `patience` rounds, and the best round is kept.
+
+Eq. 31 has a sign wrong: the factor is −γ / (1 + exp(+γΔ)). See `coclick.solvers.siamese` for the gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from coclick.arrays.csr import Csr, stack
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import register
+from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.title_projection import TitleProjection
+from coclick.models.spec import Range
+from coclick.progress import Progress
+from coclick.solvers.sampling import draw_unclicked, hold_out, learnable_pairs, with_features
+from coclick.solvers.siamese import Examples, Floats, Ints, mean_loss
+from coclick.solvers.siamese_training import by_adagrad, by_lbfgs
+from coclick.solvers.svd import truncated_svd
+
+
+@register
+@dataclass
+class S2Net(TitleProjection):
+    """Clicked documents nearer to the query than others."""
+
+    name = "s2net"
+    summary = "a projection of words, learned so that clicked titles are nearer to the query than others"
+    most_docs = 500_000
+
+    negatives: Annotated[int, Range(1)] = 4  # documents that a clicked pair is compared with
+    gamma: Annotated[float, Range(0.01)] = 10.0
+    optimiser: Literal["lbfgs", "adagrad"] = "lbfgs"
+    rate: Annotated[float, Range(1e-6, 1)] = 0.02  # of adagrad
+    rounds: Annotated[int, Range(1)] = 40
+    patience: Annotated[int, Range(1)] = 5
+    held_out: Annotated[float, Range(0, 0.5)] = 0.005
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """From latent semantic analysis downhill."""
+        rows = self.featurise(graph, "words", progress, one_idf=True, most_terms=self.vocabulary)
+        asked, clicked = learnable_pairs(graph.clicks, *rows)
+        start = truncated_svd([stack(*rows)], self.dim, seed=self.seed, progress=progress).right
+        self.clipped(start.shape[1])
+        random = np.random.default_rng(self.seed)
+        held = hold_out(len(asked), self.held_out, random)
+        if not held.any():
+            self.note("too few pairs to hold any out: the last round is taken")
+        candidates = with_features(rows.docs)
+
+        def compare(queries: Ints, docs: Ints) -> Ints:
+            others = draw_unclicked(graph.clicks, queries, docs, self.negatives, candidates, random)
+            return np.concatenate([docs[:, None], others], axis=1)
+
+        unseen = Examples(*rows, asked[held], compare(asked[held], clicked[held]))
+        asked, clicked = asked[~held], clicked[~held]
+
+        def validate(projection: Floats) -> float:
+            return mean_loss(projection, unseen, self.gamma)
+
+        with progress("rounds", self.rounds) as done:
+            if self.optimiser == "lbfgs":
+                examples = Examples(*rows, asked, compare(asked, clicked))
+                stop = by_lbfgs(start, examples, self.gamma, validate, self.rounds, self.patience, done)
+            else:
+                stop = by_adagrad(
+                    start, *rows, asked, lambda: compare(asked, clicked), self.gamma, validate,
+                    self.rounds, self.patience, self.rate, random, done,
+                )  # fmt: skip
+        self.figures_ |= stop.figures() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
+        both = DenseMap.of([stop.best[0]])
+        self.project(both, both, progress)
+
+    def edge_weights(self, graph: ClickGraph) -> Csr:
+        """Every clicked pair counts the same, however often it was clicked."""
+        return graph.clicks.with_data(np.ones(graph.clicks.nnz, np.float32))

@@ -1,0 +1,126 @@
+"""`svdfeature`: feature-based matrix factorisation (Chen et al. 2012; paper 002 §6.1.1).
+
+    ŷ(q, d) = μ + b_q·x + b_d·z + (Pᵀx)·(Rᵀz)
+
+with x, z the features of `pls`. By `loss=squared` it is fitted to the weights of clicked pairs, divided by
+their mean, and to 0 for some documents that the query has not clicked; μ is the mean of all of these. By
+`loss=logistic`, ln(1 + exp(−(ŷ(q, d⁺) − ŷ(q, d⁻)))), clicked documents are to be ahead of others, and μ and
+b_q, which cancel out, are 0. Either way by stochastic gradient descent with weight decay, one pair after the
+other, on one thread, with other documents drawn afresh in every round. Pairs that are held out say when to
+stop. The view `clicks` knows of their clicks: with it, they stop too late rather than too early.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr
+from coclick.graph.click_graph import ClickGraph
+from coclick.graph.split import look_up
+from coclick.models.base import register
+from coclick.models.projection._biased import BiasedProjection
+from coclick.models.projection.click_evidence import Weight, weigh
+from coclick.models.spec import Range
+from coclick.progress import Progress
+from coclick.solvers.early_stopping import train_rounds
+from coclick.solvers.pairwise import logistic_round, rows_of, squared_round
+from coclick.solvers.sampling import (
+    Ints,
+    Preferences,
+    hold_out,
+    learnable_pairs,
+    sampled_preferences,
+    with_features,
+)
+
+Mask = NDArray[np.bool_]
+
+_START = 0.1  # the standard deviation of the maps before training
+
+
+@register
+@dataclass
+class SVDFeature(BiasedProjection):
+    """Clicks as a sum of biases and a product of images."""
+
+    name = "svdfeature"
+    summary = "words and clicks of queries and documents, factorised so that they predict clicks"
+    most_docs = 500_000
+
+    dim: int = 100
+    views: str = "words+clicks"
+    fields: str = "title"  # a step costs as much as its document has words
+    weight: Weight = "log1p"
+    loss: Literal["squared", "logistic"] = "squared"
+    negatives: Annotated[int, Range(1)] = 4  # documents that were not clicked, for each pair
+    rate: Annotated[float, Range(1e-6, 1)] = 0.05
+    decay: Annotated[float, Range(0, 1)] = 0.002
+    rounds: Annotated[int, Range(1)] = 20
+    patience: Annotated[int, Range(1)] = 3
+    held_out: Annotated[float, Range(0, 0.5)] = 0.05
+
+    def __post_init__(self) -> None:
+        self.look_through(self.views)
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Stochastic gradient descent."""
+        rows = self.featurise(graph, self.views, progress)
+        asked, clicked = learnable_pairs(graph.clicks, *rows)
+        targets = self._targets(graph, asked, clicked)
+        random = np.random.default_rng(self.seed)
+        held = hold_out(len(asked), self.held_out, random)
+        if not held.any():
+            self.note("too few pairs to hold any out: the last round is taken")
+        candidates, sides = with_features(rows.docs), (rows_of(rows.queries), rows_of(rows.docs))
+        left, right = (_START * random.standard_normal((s.columns, self.dim), np.float32) for s in rows)
+        query_bias, doc_bias = (np.zeros(side.columns, np.float32) for side in rows)
+        mean = 1 / (1 + self.negatives) if self.loss == "squared" else 0.0
+
+        def draw(chosen: Mask) -> Preferences:
+            pairs = asked[chosen], clicked[chosen]
+            return sampled_preferences(graph.clicks, *pairs, self.negatives, candidates, random)
+
+        def descend(chosen: Mask, drawn: Preferences, rate: float) -> float:
+            """One round at random over the chosen pairs; with a rate of 0 nothing is learned."""
+            if self.loss == "logistic":
+                order = random.permutation(len(drawn.queries))
+                return logistic_round(*sides, drawn, order, left, right, doc_bias, rate, self.decay)
+            others = drawn.worse != drawn.better  # a query that clicked everything has none
+            pairs = (
+                np.append(asked[chosen], drawn.queries[others]),
+                np.append(clicked[chosen], drawn.worse[others]),
+            )
+            wanted = np.append(targets[chosen], np.zeros(others.sum(), np.float32))
+            return squared_round(
+                *sides, pairs, wanted, random.permutation(len(wanted)), left, right, query_bias, doc_bias,
+                mean, rate, self.decay,
+            )  # fmt: skip
+
+        unseen = draw(held)
+        with progress("rounds", self.rounds) as done:
+            stop = train_rounds(
+                lambda: descend(~held, draw(~held), self.rate),
+                lambda: descend(held, unseen, 0.0) if held.any() else np.nan,
+                (left, right, query_bias, doc_bias),
+                self.rounds,
+                self.patience,
+                done,
+            )
+        self.figures_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
+        left, right, query_bias, doc_bias = stop.best
+        self.project_with_biases((left, right), (query_bias, doc_bias), mean, progress)
+
+    def edge_weights(self, graph: ClickGraph) -> Csr:
+        """As the parameter says."""
+        return weigh(graph.clicks, self.weight)
+
+    def _targets(self, graph: ClickGraph, asked: Ints, clicked: Ints) -> NDArray[np.float32]:
+        """The weights of pairs, divided by their mean: rates and decay then do not depend on their scale."""
+        weights = self.edge_weights(graph)
+        pattern = Csr.from_triples(asked, clicked, np.ones(len(asked)), (weights.rows, weights.columns))
+        targets = look_up(weights, pattern)
+        return targets / np.float32(max(targets.mean(dtype=np.float64), 1e-30))

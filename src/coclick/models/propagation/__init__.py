@@ -1,0 +1,1 @@
+"""Vector propagation on the click graph."""

@@ -1,0 +1,168 @@
+"""`vpcg`: vector propagation on the click graph (Jiang et al., SIGIR 2016: paper 003).
+
+Vectors of words travel along the clicks. From the query side (§2, Eq. 1–2), with C the clicks and Q⁰ the
+queries' own words as unit vectors,
+
+    Dⁿ = norm(top_K(Cᵀ Qⁿ⁻¹))        Qⁿ = norm(top_K(C Dⁿ))
+
+and from the document side (Eq. 3–4) with the roles exchanged. top_K keeps the K largest entries of a row,
+norm gives it unit length; scores are cosines. What has no clicks gets its vector from units (§3:
+`coclick.models.propagation.units`).
+
+One round is the default: propagation is a power iteration, and on dense graphs more rounds make all vectors
+of a connected part alike. `iterations=validate` lets held-out clicks choose, `converge` stops when rounds
+change little. `figures_["rounds"]` shows how much each round changed and how alike random pairs became.
+
+"Texts" below are the side of the start, "others" the opposite side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr, where
+from coclick.arrays.strings import Strings
+from coclick.graph.click_graph import ClickGraph
+from coclick.index.sparse import VectorIndex
+from coclick.kernels.packed import MOST_ENTRIES
+from coclick.models.base import register
+from coclick.models.propagation.rounds import Propagation, choose_rounds, start_rows
+from coclick.models.propagation.units import Cut, Generator, Lesson, Weighting, learn_units
+from coclick.models.provenance import Origin, PropagatedOrigin, Side
+from coclick.models.sparse_vectors import VectorModel
+from coclick.models.spec import Range
+from coclick.progress import Progress
+from coclick.text.analyzer import Analyzer
+from coclick.text.term_matrix import Words, document_texts, inverse_frequency, short_field, titles
+
+
+@register
+@dataclass
+class VPCG(VectorModel):
+    """Propagated word vectors, and generated ones for what has no clicks."""
+
+    name = "vpcg"
+    summary = "word vectors propagated along clicks, generated from units for what has none"
+    unseen_queries = True
+    unseen_docs = True
+    can_similar = True
+    can_add = True
+
+    start: Literal["query", "doc"] = "query"
+    k: Annotated[int, Range(1, MOST_ENTRIES)] = 20
+    weight: Literal["clicks", "log1p"] = "clicks"
+    iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
+    units: Literal["words", "chars", "words+chars", "none"] = "words"
+    unit_weights: Weighting = "regression"
+    rho: Annotated[float, Range(0)] = 100.0  # how strongly the regression draws unit weights to their idf
+    own: Annotated[float, Range(0)] = (
+        0.0  # length of a text's own words in its generated vector; the paper has none
+    )
+    min_texts: Annotated[int, Range(1)] = 2  # a unit is kept if so many texts hold it
+    fields: str = "all"  # of documents: "all", or names joined with +
+    language: str = "english"
+    stem: bool = True
+    stop_words: bool = False  # true: leave them out
+    seed: Annotated[int, Range(0)] = 0
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Propagate, learn units, generate what is missing, index."""
+        queries, docs = self._propagate(graph, progress)
+        with progress("vectors of what has no clicks"):
+            queries = self._generator.fill(queries, graph.clicks, graph.queries)
+            docs = self._generator.fill(docs, graph.clicks_by_doc, titles(graph.texts))
+        with progress("index"):
+            self.doc_index_ = VectorIndex.build(docs)
+            self.query_index_ = VectorIndex.build(queries)
+
+    def _propagate(self, graph: ClickGraph, progress: Progress) -> tuple[Csr, Csr]:
+        """The vectors of queries and documents with clicks; learns units from them, too."""
+        with progress("words"):
+            texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
+            words = Words.of(texts, self._analyzer).by_hash()  # prunes ties by number
+            start = start_rows(words.counts())
+        self.idf_ = inverse_frequency(start)
+        self.terms_, self.surfaces_ = words.terms, words.surfaces
+        iterations = self.iterations
+        if iterations == "validate":
+            chosen = choose_rounds(self._propagation, graph, start, self._by_side, self.seed, progress)
+            iterations, self.figures_["validation"] = chosen
+        propagation = self._propagation(graph)
+        vectors, self.figures_["rounds"] = propagation.run(start, iterations, progress)
+        self.read_ = vectors.read
+        lesson = Lesson(propagation, vectors, self.min_texts, self.unit_weights, self.rho)
+        short, known = (graph.queries, words.tokens) if self.start == "query" else (titles(graph.texts), None)
+        learned = learn_units(self.units, short, self._cut, lesson, progress, known)
+        self.units_, self.figures_["units"] = learned
+        return self._by_side(vectors.texts, vectors.others)
+
+    def embed_queries(self, queries: Sequence[str]) -> Csr:
+        """A query of the graph has its vector there; any other gets one from its units."""
+        assert self.query_index_ is not None
+        rows = self.graph_.queries.lookup(queries)
+        unknown = [query for query, row in zip(queries, rows.tolist(), strict=True) if row < 0]
+        known = self.query_index_.vectors.take(rows)
+        return where(rows >= 0, known, self._generator.vectors(unknown)) if unknown else known
+
+    def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
+        """From the units of their titles, or of what stood for titles in training."""
+        return self._generator.vectors(texts[short_field(self.graph_.texts)].to_list())
+
+    def query_origin(self, query: str) -> Origin:
+        """The clicks of the query, or those behind its units."""
+        row = self.graph_.queries.id(query)
+        if row >= 0 and len(self.graph_.clicks.row(row)[0]):
+            return PropagatedOrigin(self._side(is_query=True), row)
+        return self._generator.origin(self._side(self.start == "query"), query, self.surfaces_)
+
+    def doc_origin(self, doc: int) -> Origin:
+        """The clicks of the document, or those behind the units of its title."""
+        if len(self.graph_.clicks_by_doc.row(doc)[0]):
+            return PropagatedOrigin(self._side(is_query=False), doc)
+        texts = titles(self.graph_.texts)
+        title = texts[doc] if texts else ""
+        return self._generator.origin(self._side(self.start == "query"), title, self.surfaces_)
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """The query's clicks or, where it has none, how much of its words' weight the units know."""
+        if support := self.graph_.support(query):
+            return {"support": support}
+        return {"coverage": self._generator.coverage(query)}
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    @property
+    def _analyzer(self) -> Analyzer:
+        return Analyzer(self.language, self.stem, self.stop_words)
+
+    @property
+    def _generator(self) -> Generator:
+        return Generator(self.units_, self._cut, self.k)
+
+    @property
+    def _cut(self) -> Cut:
+        return Cut(self._analyzer, self.terms_, self.idf_, self.own)
+
+    def _by_side(self, texts: Csr, others: Csr) -> tuple[Csr, Csr]:
+        """Queries first, documents second."""
+        return (texts, others) if self.start == "query" else (others, texts)
+
+    def _weigh(self, clicks: NDArray[np.float32]) -> NDArray[np.float32]:
+        return clicks if self.weight == "clicks" else np.log1p(clicks)
+
+    def _propagation(self, graph: ClickGraph) -> Propagation:
+        edges = graph.clicks if self.start == "query" else graph.clicks_by_doc
+        return Propagation(edges.with_data(self._weigh(edges.data)), self.k)
+
+    def _side(self, is_query: bool) -> Side:
+        """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""
+        assert self.query_index_ is not None
+        edges = self.graph_.clicks if is_query else self.graph_.clicks_by_doc
+        final = self.doc_index_.vectors if is_query else self.query_index_.vectors
+        read = final if is_query == (self.start == "query") else self.read_  # the texts come last
+        return Side(self.graph_, is_query, edges, self._weigh, read)

@@ -1,0 +1,32 @@
+"""Is an artefact what was written? Every digest, every bound: what `coclick verify` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from coclick.errors import ArtefactError, CoclickError
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.integrity import out_of_bounds
+from coclick.models.persistence import open_model
+from coclick.storage.artefact import Artefact
+
+
+def verify(path: str | Path) -> list[tuple[str, str]]:
+    """(file or part, what is wrong), empty for a sound artefact. Raises where there is none at all."""
+    try:
+        source = Artefact(path, even_damaged=True)
+    except ArtefactError as error:
+        return [("manifest.json", error.what)]
+    return list(source.damage()) or list(_problems(source, path))
+
+
+def _problems(source: Artefact, path: str | Path) -> Iterator[tuple[str, str]]:
+    try:
+        if source.kind == "graph":
+            yield from out_of_bounds("graph", ClickGraph.read(source))
+        else:
+            for name, value in vars(open_model(path)).items():
+                yield from out_of_bounds(name, value)
+    except CoclickError as error:
+        yield "manifest.json", error.what

@@ -1,0 +1,40 @@
+"""The files that a page is made of."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+class File:
+    """A file of the package, read once; browsers ask each time whether theirs is still right."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self._content = content
+        self._headers = {
+            "Content-Type": f"{_TYPES[Path(name).suffix]}; charset=utf-8",
+            "Cache-Control": "no-cache",
+            "ETag": f'"{hashlib.sha256(content).hexdigest()[:16]}"',
+        }
+
+    def answer(self, request: Request) -> Response:
+        """The content, or that it has not changed."""
+        if request.headers.get("If-None-Match") == self._headers["ETag"]:
+            return Response(status_code=304, headers=self._headers)
+        return Response(self._content, headers=self._headers)
+
+
+def read_files() -> dict[str, File]:
+    """All that may be served, by its path: the studio's own files, and the report's for the leaderboard."""
+    found = {}
+    for prefix, package in (("", "coclick.service.studio"), ("report/", "coclick.evaluation")):
+        for source in (files(package) / "page").iterdir():
+            if Path(source.name).suffix in _TYPES:
+                found[prefix + source.name] = File(source.name, source.read_bytes())
+    return found

@@ -1,0 +1,124 @@
+"""Tall dense float32 matrices (few columns, many rows) multiplied in blocks of rows on our own threads.
+
+BLAS makes threads of its own that wait for each other busily: on cores that others use, too, that takes many
+times as long. So it runs single-threaded here, a block in each of our threads. Blocks and the order in which
+they are added do not depend on the number of threads, so neither does the result.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.jit.threads import run_blocks
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+_SUMS = 16  # blocks of rows whose products are kept side by side until they are added
+_ROWS = 1024  # rows that stay in the cache
+
+
+def cross(vectors: Floats, b: Floats) -> Doubles:
+    """`vectors @ b` for vectors in rows: float32 within a block of columns, float64 between blocks."""
+    return _sum_of_blocks(len(b), lambda first, last: vectors[:, first:last] @ b[first:last])
+
+
+def gram(a: Floats) -> Doubles:
+    """`a.T @ a`, all of it in float64."""
+
+    def product(first: int, last: int) -> Doubles:
+        total = np.zeros((a.shape[1], a.shape[1]))
+        for start in range(first, last, _ROWS):
+            part = a[start : min(start + _ROWS, last)].astype(np.float64)
+            total += part.T @ part
+        return total
+
+    return _sum_of_blocks(len(a), product)
+
+
+def subtract(y: Floats, vectors: Floats, small: Doubles) -> None:
+    """`y -= vectors.T @ small`, in place."""
+    factor = small.astype(np.float32)
+
+    def work(first: int, last: int) -> None:
+        y[first:last] -= vectors[:, first:last].T @ factor
+
+    _run(work, len(y), _ROWS)
+
+
+def put(vectors: Floats, a: Floats) -> None:
+    """`vectors[:] = a.T`."""
+
+    def work(first: int, last: int) -> None:
+        vectors[:, first:last] = a[first:last].T
+
+    _run(work, len(a), _ROWS)
+
+
+def turn(a: Floats, small: Doubles, out: Floats, rows: NDArray[np.integer] | None = None) -> Floats:
+    """`out[rows] = a @ small`; `a` and `out` may share memory row by row."""
+    factor = small.astype(np.float32)
+
+    def work(first: int, last: int) -> None:
+        out[slice(first, last) if rows is None else rows[first:last]] = a[first:last] @ factor
+
+    _run(work, len(a), _ROWS)
+    return out
+
+
+def _sum_of_blocks(rows: int, product: Callable[[int, int], NDArray[Any]]) -> Doubles:
+    parts: dict[int, NDArray[Any]] = {}
+    size = max(1, -(-rows // _SUMS))
+
+    def work(first: int, last: int) -> None:
+        parts[first] = product(first, last)
+
+    _run(work, rows, size)
+    total = parts[0].astype(np.float64)
+    for first in range(size, rows, size):
+        total += parts[first]
+    return total
+
+
+def _run(work: Callable[[int, int], None], rows: int, size: int) -> None:
+    with single_threaded_blas():
+        run_blocks(work, [(first, min(first + size, rows)) for first in range(0, max(rows, 1), size)])
+
+
+_users = 0
+_users_change = Lock()
+_threads_before = 0
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """One thread for each call of numpy's OpenBLAS; another BLAS keeps its ways.
+
+    It holds for the whole process: the first who comes in sets it, the last who leaves restores it.
+    """
+    global _users, _threads_before
+    library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
+    get = getattr(library, "scipy_openblas_get_num_threads64_", None)
+    set_to = getattr(library, "scipy_openblas_set_num_threads64_", None)
+    if get is None or set_to is None:
+        yield
+        return
+    with _users_change:
+        if _users == 0:
+            _threads_before = get()
+            set_to(1)
+        _users += 1
+    try:
+        yield
+    finally:
+        with _users_change:
+            _users -= 1
+            if _users == 0:
+                set_to(_threads_before)

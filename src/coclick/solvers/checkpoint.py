@@ -1,0 +1,55 @@
+"""Where unfinished training is kept, so that the same command goes on after it was killed."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from coclick._version import __version__
+from coclick.jit.compiler import cache_home
+
+_ABANDONED = 30 * 24 * 3600  # seconds after which nobody is expected to go on
+
+
+@contextmanager
+def checkpoint(graph: str, spec: str) -> Iterator[Path | None]:
+    """A directory for the training of this model on this graph, removed when it ends well.
+
+    None for a graph that was never saved, and while another process trains the same.
+    """
+    if not graph:
+        yield None
+        return
+    home = cache_home() / "training"
+    _forget_abandoned(home)
+    name = "".join(c if c.isalnum() else "-" for c in f"{graph}-{__version__}-{spec}")
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / f"{name}.lock").open("w") as lock:
+        if not _locked(lock.fileno()):
+            yield None
+            return
+        yield home / name
+        shutil.rmtree(home / name, ignore_errors=True)
+        Path(lock.name).unlink(missing_ok=True)
+
+
+def _locked(file: int) -> bool:
+    """Whether the lock is ours; the system releases it when the process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this platform: nobody else is expected
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _forget_abandoned(home: Path) -> None:
+    for directory in home.glob("*"):
+        if directory.is_dir() and time.time() - directory.stat().st_mtime > _ABANDONED:
+            shutil.rmtree(directory, ignore_errors=True)

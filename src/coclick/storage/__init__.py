@@ -1,0 +1,1 @@
+"""Artefacts on disk: directories of arrays under one manifest."""

@@ -1,0 +1,109 @@
+"""What a model has learned, to disk and back, without a line of code in the model.
+
+Every attribute whose name ends in `_` is state: arrays, sparse rows, strings, plain JSON values, dataclasses
+marked `@stored`, field by field, and lists of those. Reading builds only the types named here, so a manifest
+from a stranger cannot make us construct anything else. What was learned on Spark is in tables, and an index
+that Spark does not need is built from its vectors when the model is opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings, Vocab
+from coclick.errors import ArtefactError
+from coclick.storage.artefact import Artefact, ArtefactWriter
+from coclick.storage.parquet_tables import (
+    read_array,
+    read_csr,
+    read_grams,
+    read_pointers,
+    read_strings,
+    read_vocab,
+)
+
+T = TypeVar("T")
+_STORED: dict[str, type] = {}
+
+
+def stored(cls: type[T]) -> type[T]:
+    """Mark a dataclass as storable: its fields are storable values."""
+    if not is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} is not a dataclass")
+    _STORED[cls.__name__] = cls
+    return cls
+
+
+def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
+    """Store `value` under `name`; returns what the manifest must remember to read it back."""
+    if isinstance(value, np.ndarray):
+        out.array(name, value)
+        return {"type": "array"}
+    if isinstance(value, Csr):
+        value.write(out, name)
+        return {"type": "csr", "rows": value.rows, "columns": value.columns}
+    if isinstance(value, Vocab):
+        value.write(out, name)
+        return {"type": "vocab"}
+    if isinstance(value, Strings):
+        value.write(out, name)
+        return {"type": "strings"}
+    if type(value).__name__ in _STORED:
+        parts = {
+            part.name: write_value(out, f"{name}.{part.name}", getattr(value, part.name))
+            for part in fields(value)
+        }
+        return {"type": type(value).__name__, "fields": parts}
+    if isinstance(value, list) and any(type(item).__name__ in _STORED for item in value):
+        return {"type": "list", "items": [write_value(out, f"{name}.{i}", v) for i, v in enumerate(value)]}
+    return {"type": "json", "value": value}
+
+
+def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
+    """Read back what `write_value` stored."""
+    try:
+        kind = entry["type"]
+        if kind == "json":
+            return entry["value"]
+        if "table" in entry:
+            return _read_table(source, entry)
+        if "built_from" in entry:
+            build = getattr(_STORED[kind], "build")  # noqa: B009
+            return build(read_value(source, name, entry["built_from"]))
+        if kind == "array":
+            return source.array(name)
+        if kind == "csr":
+            return Csr.read(source, name, entry["rows"], entry["columns"])
+        if kind == "vocab":
+            return Vocab.read(source, name)
+        if kind == "strings":
+            return Strings.read(source, name)
+        if kind == "list":
+            return [read_value(source, f"{name}.{i}", item) for i, item in enumerate(entry["items"])]
+        parts = {
+            part.name: read_value(source, f"{name}.{part.name}", entry["fields"][part.name])
+            for part in fields(_STORED[kind])
+        }
+        return _STORED[kind](**parts)
+    except (KeyError, TypeError):
+        raise ArtefactError(f"the manifest does not describe {name!r}", where=str(source.path)) from None
+
+
+def _read_table(source: Artefact, entry: dict[str, Any]) -> Any:
+    """A value that Spark wrote as a table, or as a column of one."""
+    kind, table = entry["type"], str(entry["table"])
+    if kind == "csr":
+        return read_csr(source, table, entry["rows"], entry["columns"])
+    if kind == "array":
+        return read_array(source, table, entry["column"], entry["dtype"])
+    if kind == "dense":
+        return read_csr(source, table, entry["rows"], entry["columns"]).to_scipy().toarray()
+    if kind == "pointers":
+        return read_pointers(source, table, entry["column"], entry["rows"])
+    if kind == "grams":
+        return read_grams(source, table)
+    return {"vocab": read_vocab, "strings": read_strings}[kind](source, table, entry["column"])

@@ -1,0 +1,1 @@
+"""From a string to terms: normalise, tokenise, stop words, stems, n-grams, term matrices."""

@@ -1,0 +1,80 @@
+"""Packed strings and vocabularies against Python's own lists and dictionaries."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coclick.arrays.strings import Strings, Vocab
+from coclick.storage.artefact import Artefact, writing
+
+texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=30)
+
+
+@given(texts)
+def test_strings_hold_what_they_are_given(items):
+    strings = Strings.from_list(items)
+    assert len(strings) == len(items)
+    assert list(strings) == items
+    assert [strings[i] for i in range(len(items))] == items
+    assert [text for chunk in strings.chunks(3) for text in chunk] == items
+
+
+@given(texts, texts)
+def test_strings_concatenate_and_take(first, second):
+    both = Strings.from_list(first).concatenate(Strings.from_list(second))
+    assert list(both) == first + second
+    backwards = np.arange(len(both))[::-1]
+    assert list(both.take(backwards)) == (first + second)[::-1]
+
+
+@given(texts, texts)
+def test_a_vocabulary_finds_its_strings_and_no_others(items, others):
+    vocab = Vocab.from_list(items)
+    assert list(vocab) == sorted(set(items), key=str.encode)
+    for text in items:
+        assert vocab[vocab.id(text)] == text
+    for text in set(others) - set(items):
+        assert vocab.id(text) == -1
+
+
+@given(texts, texts)
+def test_compiled_look_up_equals_bisection(items, wanted):
+    vocab = Vocab.from_list(items)
+    few = [vocab.id(text) for text in wanted]
+    padding = [""] * 100  # enough look-ups to take the compiled way
+    assert vocab.lookup([*wanted, *padding])[: len(wanted)].tolist() == few
+
+
+@given(texts, texts)
+def test_extension_keeps_ids(items, more):
+    vocab = Vocab.from_list(items)
+    new = sorted(set(more) - set(items))
+    larger = vocab.extend(new)
+    assert list(larger) == list(vocab) + new
+    assert [larger.id(text) for text in larger] == list(range(len(larger)))
+    twice = larger.extend(["\U0001f600 new", "!new"])
+    assert [twice.id(text) for text in twice] == list(range(len(twice)))
+
+
+def test_lone_surrogates_do_not_raise():
+    assert Strings.from_list(["a\ud800b"])[0] == "a?b"
+    assert Vocab.from_list(["x"]).id("\ud800") == -1
+
+
+def test_saved_and_mapped(tmp_path):
+    vocab = Vocab.from_list(["b", "a", "ü"]).extend(["c"])
+    with writing(tmp_path / "v") as out:
+        vocab.write(out, "words")
+        out.commit("graph")
+    opened = Vocab.read(Artefact(tmp_path / "v"), "words")
+    assert list(opened) == ["a", "b", "ü", "c"]
+    assert opened.id("c") == 3
+    assert opened.digest == vocab.digest != Vocab.from_list(["a"]).digest
+
+
+def test_damaged_pointers_find_nothing():
+    vocab = Vocab.from_list([f"word {i}" for i in range(200)])
+    offsets = vocab.offsets.copy()
+    offsets[100] = 1 << 40
+    broken = Vocab(offsets, vocab.data)
+    assert set(broken.lookup([f"word {i}" for i in range(200)]).tolist()) <= set(range(-1, 200))

@@ -1,0 +1,102 @@
+"""The leaderboard against measures worked out by hand."""
+
+import math
+
+import pytest
+
+from coclick import train
+from coclick.errors import UserError
+from coclick.evaluation.judgments import Judgments
+from coclick.evaluation.leaderboard import leaderboard
+from coclick.evaluation.measures import MEASURES, measure
+from coclick.evaluation.protocol import Protocol
+from coclick.graph.click_graph import ClickGraph
+
+GRAPH = ClickGraph.from_clicks([("a", "x", 5), ("a", "y", 3), ("b", "z", 1)], {"w": "never clicked"})
+
+
+def test_measures_by_hand():
+    """x (grade 1) first, y (grade 3) second: linear gain, (1 + 3/log₂3) / (3 + 1/log₂3)."""
+    values = measure({"q": {"x": 1, "y": 3}}, {"q": ["x", "y"]})["q"]
+    assert values["nDCG@10"] == pytest.approx((1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3)))
+    assert values["AP"] == 1
+    assert values["RR"] == 1
+
+
+def test_a_query_without_results_counts_as_zero():
+    values = measure({"q": {"x": 1}, "r": {"x": 1}}, {"q": ["x"], "r": []})
+    assert values["q"]["nDCG@10"] == 1
+    assert values["r"] == dict.fromkeys(MEASURES, 0)
+
+
+def test_board():
+    judgments = Judgments({"1": "A", "2": "b", "3": "unseen"}, {"1": {"y": 2}, "2": {"z": 1}, "3": {"w": 1}})
+    board = leaderboard(GRAPH, judgments, ["clicks", "popularity"]).to_dict()
+    assert board["protocol"]["queries"] == 3
+    clicks, popularity = board["models"]
+    assert clicks["name"] == "clicks"
+    assert clicks["measures"]["RR"] == pytest.approx((1 / 2 + 1 + 0) / 3)
+    seen = clicks["breakdown"]["query"]["seen"]
+    assert seen["queries"] == 2
+    assert (seen["RR"], seen["AP"], seen["R@100"]) == (0.75, 0.75, 1)
+    assert seen["nDCG@10"] == pytest.approx((1 / math.log2(3) + 1) / 2)
+    assert clicks["breakdown"]["query"]["unseen"]["queries"] == 1
+    assert clicks["breakdown"]["clicks"]["≤10"]["queries"] == 2
+    assert clicks["breakdown"]["clicks"]["none"]["queries"] == 1
+    assert clicks["breakdown"]["document"]["seen"] == {"queries": 2, "nDCG@10": seen["nDCG@10"]}
+    assert clicks["breakdown"]["document"]["unseen"] == {"queries": 1, "nDCG@10": 0}
+    assert popularity["measures"]["RR"] == pytest.approx((1 / 2 + 1 / 3 + 0) / 3)
+
+
+def test_exponential_gain_by_hand():
+    values = measure({"q": {"x": 1, "y": 3}}, {"q": ["x", "y"]}, ("nDCG@10",), "exponential")["q"]
+    assert values["nDCG@10"] == pytest.approx((1 + 7 / math.log2(3)) / (7 + 1 / math.log2(3)))
+
+
+def test_judged_candidates_are_ranked_whatever_else_there_is():
+    """y and w are judged for "a": y has clicks and comes first, x is no candidate."""
+    judgments = Judgments({"1": "a"}, {"1": {"w": 1, "y": 3}})
+    board = leaderboard(GRAPH, judgments, ["clicks"], protocol=Protocol(candidates="judged"))
+    assert board.trials[0].rankings == {"1": ["y", "w"]}
+    assert board.to_dict()["models"][0]["measures"]["nDCG@10"] == 1
+    assert any("flatters" in warning for warning in board.to_dict()["protocol"]["warnings"])
+
+
+def test_runs_from_elsewhere_are_judged_beside_models():
+    judgments = Judgments({"1": "a", "2": "b"}, {"1": {"y": 1}, "2": {"z": 1}})
+    board = leaderboard(GRAPH, judgments, ["clicks"], runs={"theirs": {"1": ["y", "x"], "9": ["z"]}})
+    assert [trial.name for trial in board.ordered()] == ["clicks", "theirs"]
+    assert board.trials[0].values().tolist() == [1, 0], "a query that the run lacks counts as zero"
+    with pytest.raises(UserError, match="none of the judged queries"):
+        leaderboard(GRAPH, judgments, [], runs={"theirs": {"9": ["z"]}})
+
+
+def test_parts_of_combinations_are_trained_once(monkeypatch):
+    from coclick.models.click_graph.clicks import Clicks
+
+    trained = []
+    monkeypatch.setattr(Clicks, "learn", lambda self, graph, progress: trained.append(self))
+    judgments = Judgments({"1": "a"}, {"1": {"y": 1}})
+    leaderboard(GRAPH, judgments, ["clicks", "0.5*clicks + 0.5*popularity", "backoff(clicks + popularity)"])
+    assert len(trained) == 1
+
+
+def test_a_saved_model_is_judged_but_not_by_clicks_it_has_seen(tmp_path):
+    path = str(tmp_path / "model")
+    train("clicks", GRAPH).save(path)
+    judgments = Judgments({"1": "a"}, {"1": {"y": 1}})
+    assert leaderboard(GRAPH, judgments, [path]).trials[0].name == "clicks"
+    with pytest.raises(UserError, match="has learned from the clicks"):
+        leaderboard(GRAPH, judgments, [path], protocol=Protocol(source="held-out clicks"))
+
+
+def test_judged_documents_that_are_not_in_the_graph():
+    with pytest.raises(UserError, match="none of the 1 judged documents"):
+        leaderboard(GRAPH, Judgments({"1": "a"}, {"1": {"nowhere": 1}}), ["clicks"])
+
+
+def test_what_matches_nothing_is_counted_and_shown():
+    judgments = Judgments({"1": "a"}, {"1": {"y": 1, "gone": 2}}, ("9", "8"))
+    warnings = leaderboard(GRAPH, judgments, ["clicks"]).to_dict()["protocol"]["warnings"]
+    assert any("2 judged queries" in text and "9, 8" in text for text in warnings)
+    assert any("1 judged documents" in text and "gone" in text for text in warnings)

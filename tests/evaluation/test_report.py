@@ -1,0 +1,312 @@
+"""The HTML report: what it holds, that nothing in it becomes markup, and how a real browser shows it."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import planted
+from coclick.cli import app
+from coclick.errors import UserError
+from coclick.evaluation import report
+from coclick.evaluation.judgments import Judgments
+from coclick.evaluation.leaderboard import Board, leaderboard
+from coclick.evaluation.protocol import Protocol, Trial
+from coclick.evaluation.separability import POINTS, separability
+from coclick.graph.click_graph import ClickGraph
+
+EVIL = "</script><script>window.broken = true</script><b>query"
+EVIL_TITLE = '<img src=x onerror="window.broken = true"> & <i>title</i>'
+GRAPH = ClickGraph.from_clicks(
+    [("a", "x", 5), ("a", "y", 3), (EVIL, "z", 1)], {"x": EVIL_TITLE, "z": "third", "w": "never clicked"}
+)
+JUDGMENTS = Judgments(
+    {"1": "a", "2": EVIL, "3": "unseen"}, {"1": {"y": 2, "x": 0}, "2": {"z": 1}, "3": {"w": 1}}
+)
+
+
+def embedded(path):
+    """The figures that the page draws."""
+    return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)[1])
+
+
+@pytest.fixture(scope="module")
+def board():
+    return leaderboard(GRAPH, JUDGMENTS, ["clicks", "popularity"])
+
+
+@pytest.fixture(scope="module")
+def written(board, tmp_path_factory):
+    """A page as `compare` writes it, with a ranker's features."""
+    board.trials[0].importance = {"bm25": 30.0, "<u>clicks</u>": 60.0}
+    board.trials[0].training = {
+        "effective_rank": 12.34,
+        "views": {"words": {"alpha": 0.8, "singular_values": [1.0] * 300}, "tags": {"alpha": 0.6}},
+        "density": {"queries": 0.25, "docs": 0.0123},
+        "bound": {"objective": 0.2077, "bound": 3.012, "probability": 0.9, "vacuous": True},
+        "notes": ["<i>fewer</i> dimensions"],
+    }
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    advice = {
+        "recommendation": {"model": "clicks", "reason": "it ranks best"},
+        "left_out": {"ctr": "needs <i>impressions</i>"},
+    }
+    report.write_report(board, path, {**board.to_dict(), **advice})
+    return path
+
+
+@pytest.fixture
+def page(browser, written):
+    """The page, open; at the end nothing may have gone wrong in it, and nothing asked for elsewhere."""
+    opened = browser.new_page()
+    wrong, requests = [], []
+    opened.on("console", lambda message: wrong.append(message.text))
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.goto(written.as_uri())
+    yield opened
+    assert wrong == []
+    assert requests == [written.as_uri()]
+    opened.close()
+
+
+# -- what is on the page -----------------------------------------------------------------------------------
+
+
+def test_the_page_holds_every_query_and_both_rankings(written):
+    data = embedded(written)
+    assert [model["name"] for model in data["models"]] == ["clicks", "popularity"]
+    assert [query["text"] for query in data["queries"]] == ["a", EVIL, "unseen"]
+    first = data["queries"][0]
+    docs = [[data["docs"][place][0] for place in ranking] for ranking in first["rankings"]]
+    assert docs[0] == ["x", "y"]
+    assert docs[1][:3] == ["x", "y", "z"]
+    grades = {data["docs"][int(place)][0]: grade for place, grade in first["grades"].items()}
+    assert grades == {"x": 0, "y": 2}, "z was ranked and never judged"
+    # y is second: nDCG is 2 / log₂3 over 2.
+    assert first["values"] == pytest.approx([1 / math.log2(3)] * 2, abs=1e-6)
+    assert data["queries"][1]["values"] == pytest.approx([1, 0.5]), "popularity has z third"
+
+
+def test_figures_are_those_of_the_leaderboard(board, written):
+    data = embedded(written)
+    assert data["protocol"] == board.to_dict()["protocol"]
+    assert data["significance"] == board.to_dict()["significance"]
+    assert data["left_out"] == {"ctr": "needs <i>impressions</i>"}
+
+
+def test_nothing_in_the_page_can_become_markup(written):
+    text = written.read_text()
+    assert text.count("</script>") == 2, "that of the figures and that of the scripts"
+    assert "<img" not in text
+    assert "<b>" not in text
+
+
+def test_figures_are_read_back_from_the_page(written, tmp_path):
+    assert report.read_report(written) == embedded(written)
+    other = tmp_path / "other.html"
+    other.write_text("<p>a page of somebody else</p>")
+    with pytest.raises(UserError, match="not a report"):
+        report.read_report(other)
+
+
+def test_names_that_are_no_text_are_written_too(tmp_path, board):
+    odd = Trial("run-\udcff", board.trials[0].rankings, board.trials[0].by_query)
+    report.write_report(Board(GRAPH, JUDGMENTS, Protocol(), [odd]), tmp_path / "odd.html")
+    assert embedded(tmp_path / "odd.html")["models"][0]["name"] == "run-\udcff"
+
+
+def test_a_large_board_stays_small_and_keeps_the_queries_that_differ(tmp_path):
+    """Five models, 1,500 queries, every result another document with a long title."""
+    models, count = 5, 1500
+    titles = {f"document-{i:06d}": "title " * 40 for i in range(models * 10 * count)}
+    graph = ClickGraph.from_clicks([("q", "document-000000", 1)], titles)
+    judgments = Judgments({f"q{i}": f"query {i}" for i in range(count)},
+                          {f"q{i}": {"document-000000": 1} for i in range(count)})  # fmt: skip
+    names = list(titles)
+    trials = [
+        Trial(
+            f"model {m}",
+            {
+                f"q{i}": [names[(10 * (m * count + i) + j) % len(names)] for j in range(12)]
+                for i in range(count)
+            },
+            {f"q{i}": {"nDCG@10": float(m == 3 and i >= count - 2)} for i in range(count)},
+        )
+        for m in range(models)
+    ]
+    path = tmp_path / "large.html"
+    figures = {"models": [{"name": trial.name} for trial in trials]}
+    report.write_report(Board(graph, judgments, Protocol(), trials), path, figures)
+    assert path.stat().st_size < 5_000_000
+    rows = embedded(path)["queries"]
+    assert len(rows) == count
+    assert sum("rankings" in row for row in rows) == report.MOST_RESULTS // (models * report.SHOWN)
+    assert all("rankings" in row for row in rows[-2:])
+    assert len(rows[-1]["rankings"][0]) == report.SHOWN
+
+
+# -- separability ------------------------------------------------------------------------------------------
+
+
+def test_separability_by_hand():
+    grades = {"q": {"a": 0, "b": 1}, "r": {"c": 1, "d": 0, "e": 2}}
+    scores = {"q": np.float32([1, 2]), "r": np.float32([1, 0, 4])}
+    found = separability(grades, scores)
+    assert list(found.curves) == [0, 1, 2]
+    assert all(len(curve) == POINTS for curve in found.curves.values())
+    assert (found.curves[0][0], found.curves[0][-1]) == (0.25, 0)
+    assert (found.curves[1][0], found.curves[1][-1]) == (0.5, 0.25)
+    assert set(found.curves[2]) == {1}
+    # grades 0: {0, 1}, 1: {1, 2}, 2: {4}. Of 2·2 + 2·1 + 2·1 pairs all are in order but one, which is tied.
+    assert found.in_order == pytest.approx(7.5 / 8)
+
+
+def test_separability_of_scores_that_say_nothing():
+    found = separability({"q": {"a": 0, "b": 1}}, {"q": np.float32([0, 0])})
+    assert found.in_order == 0.5
+    assert set(found.curves[1]) == {0}
+    assert separability({"q": {"a": 1}}, {"q": np.float32([3])}).in_order == 0.5, "one grade, no pair"
+
+
+# -- in a browser ------------------------------------------------------------------------------------------
+
+
+def test_the_browser_draws_every_section(page):
+    titles = page.locator("section > h2").all_inner_texts()
+    assert len(titles) == 7
+    assert page.locator("nav a").count() == 7
+    assert page.locator("#leaderboard tbody tr").count() == 2
+    assert page.locator("#leaderboard .whisker").count() == 6
+    assert page.locator("#significance tbody td b").all_inner_texts() == ["+0.167", "−0.167"], "(1 − ½) / 3"
+    assert page.locator("#breakdown table").count() == 4
+    assert page.locator("#separability figure").count() == 2
+    assert page.locator("#separability figure").first.locator("polyline").count() == 3
+    assert page.locator("#importance .feature").all_inner_texts() == ["<u>clicks</u>\n100", "bm25\n50"]
+    assert "clicks: it ranks best" in page.locator("#recommendation").inner_text()
+    assert "3" in page.locator(".facts").inner_text()
+
+
+def test_markup_in_texts_stays_text(page):
+    page.locator("#queries summary").first.click()
+    assert EVIL in page.locator("#queries summary").first.inner_text()
+    page.locator("#left-out summary").click()
+    assert "needs <i>impressions</i>" in page.locator("#left-out").inner_text()
+    assert EVIL_TITLE in page.locator("#queries details li").all_inner_texts()[1]
+    assert page.evaluate("window.broken") is None
+    assert page.locator("main img, main i, #top i").count() == 0
+
+
+def test_the_leaderboard_is_sorted_by_keyboard(page):
+    def names():
+        return [text.split(" ")[0] for text in page.locator("#leaderboard tbody th").all_inner_texts()]
+
+    assert names() == ["clicks", "popularity"]
+    button = page.get_by_role("button", name="AP", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    head = page.locator("#leaderboard th", has=button)
+    assert head.get_attribute("aria-sort") == "descending"
+    assert names() == ["clicks", "popularity"]
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert names() == ["popularity", "clicks"]
+
+
+def test_two_models_are_chosen_and_their_rankings_stand_side_by_side(page):
+    assert (
+        "Queries on which clicks is better: 1; popularity: 0; tied: 2."
+        in page.locator("#queries").inner_text()
+    )
+    page.select_option("#first", label="popularity")
+    assert "Choose two different models" in page.locator("#queries").inner_text()
+    page.select_option("#second", label="clicks")
+    query = page.locator("#queries details")
+    assert query.count() == 1
+    query.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert query.locator("h4").all_inner_texts() == ["popularity", "clicks"]
+    assert query.locator("ol").nth(0).locator("li").count() == 3
+    assert query.locator("ol").nth(1).locator("li").all_inner_texts() == ["1 third z"]
+    page.select_option("#measure", label="AP")
+    assert page.locator("#significance .frame").get_attribute("aria-label") == "Differences in AP"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_nothing_sticks_out_at_any_width(browser, tmp_path, width, scheme):
+    """Fifteen models with long names and a query without a space."""
+    judgments = Judgments({"1": "the best pizza", "2": "x" * 300}, {"1": {"pizza-1": 3}, "2": {"pizza-2": 1}})
+    models = [f"{weight / 20}*bm25 + {1 - weight / 20}*clicks" for weight in range(1, 15)]
+    path = tmp_path / "wide.html"
+    protocol = Protocol(candidates="judged")
+    report.write_report(leaderboard(planted.graph(), judgments, ["bm25", *models], protocol=protocol), path)
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert "flatters every model" in page.locator("#top .warning").inner_text()
+    background, ink = page.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    lightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (background, ink)]
+    assert (lightness[0] > lightness[1]) == (scheme == "light")
+    page.close()
+
+
+# -- from the command line ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path):
+    planted.graph().save(tmp_path / "graph")
+    (tmp_path / "qrels.tsv").write_text("ny the hotel\thotel-1\t1\nflu\tflu-2\t2\n")
+    return tmp_path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_evaluate_writes_the_page(files):
+    given = ["evaluate", files / "graph", "--qrels", files / "qrels.tsv", "--models", "clicks"]
+    result = invoke(*given, "--html", files / "page.html")
+    assert result.exit_code == 0, result.output
+    data = embedded(files / "page.html")
+    assert [model["name"] for model in data["models"]] == ["clicks"]
+    assert "recommendation" not in data
+
+
+def test_compare_writes_the_page_with_its_recommendation(files):
+    result = invoke("compare", files / "graph", "--qrels", files / "qrels.tsv", "--html", files / "page.html")
+    assert result.exit_code == 0, result.output
+    data = embedded(files / "page.html")
+    assert data["recommendation"]["model"] in [model["name"] for model in data["models"]]
+    assert isinstance(data["left_out"], dict)
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(files):
+    given = ["evaluate", files / "graph", "--qrels", files / "qrels.tsv", "--models", "clicks"]
+    result = invoke(*given, "--html", files / "nowhere" / "page.html")
+    assert result.exit_code != 0
+    assert "nDCG" not in result.output, "no model was trained"
+    assert sorted(path.name for path in files.iterdir()) == ["graph", "qrels.tsv"]
+
+
+def test_figures_of_training_are_a_short_table(page, written):
+    assert "singular_values" not in written.read_text()
+    (row,) = page.locator("#training tbody tr").all()
+    assert row.locator("td").all_inner_texts() == [
+        "12.3",
+        "words 0.800, tags 0.600",
+        "queries 25.0\u00a0%, docs 1.23\u00a0%",
+        "0.208 ± 3.01 (90\u00a0%, vacuous)",
+        "<i>fewer</i> dimensions",
+    ]
+
+
+def test_a_model_brings_its_figures_of_training():
+    trial = leaderboard(planted.graph(), Judgments({"1": "hotel"}, {"1": {"hotel-0": 1}}), ["mpls"]).trials[0]
+    assert trial.training.keys() >= {"views", "bound"}

@@ -1,0 +1,84 @@
+"""Load exports into Lucene itself: PYTHONPATH=tests python tests/exporters/check_lucene.py JAR.
+
+JAR is one with all of Lucene 9, such as the one that the package pyserini carries
+(pyserini/resources/jars/anserini-*-fatjar.jar). It has 140 MB and comes with transformers, spaCy and more, so
+`make test` does not run this; it passes with version 0.22.1 (Lucene 9.5) on Java 17.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from documented import json_lines
+from same_ranking import assert_same_ranking
+
+import planted
+from coclick import create
+from coclick.exporters import export
+
+SOURCES = Path(__file__).parent / "lucene"
+
+
+def tokens(words):
+    return " ".join(f"{word}|{weight!r}" for word, weight in words.items())
+
+
+def java(jar, program, *given):
+    """The lines that a program prints, cut at tabs."""
+    command = ["java", "-cp", jar, SOURCES / f"{program}.java", *given]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [line.split("\t") for line in shown.splitlines()]
+
+
+def check_synonyms(jar, model, folder, work):
+    """Each word of the file expands to what the model expands it to, relative to the heaviest."""
+    words = [line.partition(" => ")[0] for line in (folder / "coclick-synonyms.txt").read_text().splitlines()]
+    (work / "words").write_text("".join(f"{word}\n" for word in words))
+    expanded = {word: {} for word in words}
+    for word, synonym, boost in java(jar, "ExpandWords", folder / "coclick-synonyms.txt", work / "words"):
+        expanded[word][synonym] = float(boost)
+    for word, synonyms in expanded.items():
+        ours = model.expand(word)[:10]
+        assert synonyms == {text: pytest.approx(weight / ours[0][1], rel=1e-5) for text, weight in ours}, word
+    return len(words)
+
+
+def found(jar, how, docs, queries, work):
+    """{query: [(document, score)]} as Lucene ranks them."""
+    (work / "docs").write_text("".join(f"{i}\t{words}\n" for i, words in enumerate(docs.values())))
+    (work / "queries").write_text(
+        "".join(f"{i}\t{tokens(words)}\n" for i, words in enumerate(queries.values()))
+    )
+    answers = {query: [] for query in queries}
+    names, texts = list(docs), list(queries)
+    for query, doc, score in java(jar, "SearchExport", how, work / "docs", work / "queries"):
+        answers[texts[int(query)]].append((names[int(doc)], float(score)))
+    return answers
+
+
+def main(jar):
+    graph = planted.graph()
+    for spec in ("vpcg", "bm25", "cos_words"):
+        model = create(spec).fit(graph)
+        for engine, how in (("elasticsearch", "features"), ("opensearch", "features"), ("solr", "payloads")):
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name) / "out"
+                figures = export(model, engine, folder)
+                lines = [line for part in sorted(folder.glob("documents-*")) for line in json_lines(part)]
+                if how == "features":
+                    docs = {line["doc"]: tokens(line["words"]) for line in lines[1::2]}
+                else:
+                    docs = {line["id"]: line["words"] for line in lines}
+                queries = {row["query"]: row["vector"] for row in json_lines(folder / "queries.ndjson")}
+                tolerance = max(2 * figures["score_error"]["largest"], 1e-5)
+                for query, hits in found(jar, how, docs, queries, Path(name)).items():
+                    assert_same_ranking(model, query, hits, tolerance, set(docs))
+                print(f"{spec}, {engine}: {len(queries)} queries, scores within {tolerance:.1e}")
+                if engine == "solr":
+                    print(f"{spec}, synonyms: {check_synonyms(jar, model, folder, Path(name))} words")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

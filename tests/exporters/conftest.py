@@ -1,0 +1,43 @@
+"""Models of planted data with the oddest ids, titles and words that a log may have."""
+
+import pytest
+
+import planted
+from coclick import create
+from coclick.graph.click_graph import ClickGraph
+
+ODD_IDS = {
+    'it\'s "quoted" \\ back\\slash': "3.5mm jack | adapter ^2 for node.js",
+    "line\nbreak\ttab\rreturn": "a title\nof two lines\tand a tab",
+    "ünï-文字-🙂": "文字 und größe",
+    "{braces}, commas; $dollar #hash": "",
+    "nul\x00byte": "a title with a bell\x07 and a nul\x00",
+    "…" * 300: "an id of nine hundred bytes",
+    "x" * 70_000: "an id that is longer than most engines take",
+}
+ODD_QUERIES = ["3.5mm jack", "node.js c++", "at&t 1/2 c#", "größe 文字"]
+
+
+@pytest.fixture(scope="session")
+def graph():
+    """Odd documents are clicked for odd queries; one was never clicked and says nothing."""
+    odd = [(q, doc, 5.0 + i) for i, q in enumerate(ODD_QUERIES) for doc in ODD_IDS]
+    return ClickGraph.from_clicks([*planted.clicks(), *odd], {**planted.docs(), **ODD_IDS, "silent": "…"})
+
+
+@pytest.fixture(scope="session")
+def words(graph):
+    """A model whose vectors are words."""
+    return create("vpcg").fit(graph)
+
+
+@pytest.fixture(scope="session")
+def images(graph):
+    """A model whose vectors are dense."""
+    return create("pls(views=words,dim=12)").fit(graph)
+
+
+@pytest.fixture(scope="session")
+def queries(graph):
+    """Half of the log's."""
+    return graph.queries.to_list()[::2]

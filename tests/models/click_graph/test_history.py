@@ -1,0 +1,48 @@
+"""Models that need what was shown, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from coclick import create
+from coclick.graph.click_graph import ClickGraph, Daily, Pairs
+
+CLICKS = ClickGraph.from_clicks([("a", "x", 9), ("a", "y", 1), ("b", "z", 1)], {"never": "shown"})
+DOCS = CLICKS.docs.lookup(["x", "y", "z"])
+
+
+def history():
+    """Query a: x in 10 sessions, the only click of 9; y in 2, the only click of 1. b: z, never shown."""
+    sessions, navigational = (np.array(values, np.int32) for values in ([10, 2, 0], [9, 1, 0]))
+    pairs = Pairs(np.array([0, 2, 3]), DOCS, np.array([10, 2, 0], np.int32), None, sessions, navigational)
+    daily = Daily(
+        indptr=np.array([0, 2, 3, 4]),
+        day=np.array([1, 2, 1, 1], np.int32),
+        clicks=np.array([5, 4, 1, 1], np.float32),
+        impressions=np.array([6, 4, 2, 0], np.int32),
+        users=np.ones(4, np.int32),
+        sessions=np.array([6, 4, 2, 0], np.int32),
+        navigational=np.array([5, 4, 1, 0], np.int32),
+        position_indptr=np.array([0, 2, 3, 4, 4]),
+        position=np.array([1, 3, 2, 1], np.int32),
+        shown=np.array([5, 1, 4, 2], np.int32),
+    )
+    return ClickGraph(CLICKS.queries, CLICKS.docs, CLICKS.clicks, CLICKS.texts, pairs, daily)
+
+
+def test_ctr_by_hand():
+    model = create("ctr").fit(history())
+    assert dict(model.search("a").hits()) == pytest.approx({"x": 0.5958, "y": 0.0945}, abs=5e-5)
+    assert model.search("b").hits() == []
+    assert model.search("never seen").hits() == []
+    assert model.evidence("a") == {"support": 10 / 11}
+
+
+def test_logged_by_hand():
+    """Of a's 10 pages x led 5, was third on 1 and second on 4; y led 2."""
+    model = create("logged").fit(history())
+    x = (5 + 1 / 2 + 4 / math.log2(3)) / 10
+    assert dict(model.search("a").hits()) == pytest.approx({"x": x, "y": 0.2})
+    assert model.search("b").hits() == []
+    assert model.search("never seen").hits() == []

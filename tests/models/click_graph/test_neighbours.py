@@ -1,0 +1,113 @@
+"""`neighbours` against its formula in plain Python over sets of n-grams."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coclick import create
+from coclick.graph.click_graph import ClickGraph
+
+WORDS = ["hotel", "hotell", "cheap", "new", "york", "newyork", "card", "credit", "storm", "is"]
+
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+clicks = st.dictionaries(
+    st.tuples(texts, st.sampled_from([f"d{i}" for i in range(6)])),
+    st.integers(1, 40),
+    min_size=2,
+    max_size=25,
+)
+
+
+def n_grams(text):
+    """3–4 characters of each word between edge marks, and of all words run together."""
+    pieces = [f"_{word}_" for word in text.split()] + ["".join(text.split())]
+    return {piece[i : i + n] for piece in pieces for n in range(3, 5) for i in range(len(piece) - n + 1)}
+
+
+def cosine(a, b, known):
+    """Of two sets, weighed by ln(1 + N / the number of known sets that hold a thing)."""
+
+    def squares(things):
+        held = [sum(thing in other for other in known) or 1 for thing in things]
+        return sum(math.log(1 + len(known) / count) ** 2 for count in held)
+
+    return squares(a & b) / math.sqrt(squares(a) * squares(b))
+
+
+def similarities(query, seen, share):
+    grams, words = [n_grams(text) for text in seen], [set(text.split()) for text in seen]
+    return {
+        text: (1 - share) * cosine(n_grams(query), grams[i], grams)
+        + share * cosine(set(query.split()), words[i], words)
+        for i, text in enumerate(seen)
+    }
+
+
+@settings(max_examples=40)
+@given(rows=clicks, query=texts, share=st.sampled_from([0.0, 0.4, 1.0]))
+def test_scores_by_the_formula(rows, query, share):
+    graph = ClickGraph.from_clicks([(text, doc, count) for (text, doc), count in rows.items()])
+    model = create(f"neighbours(words={share},power=3,stem=false)").fit(graph)
+    alike = similarities(query, sorted({text for text, _ in rows}), share)
+    expected = dict.fromkeys(graph.docs, 0.0)
+    for (text, doc), count in rows.items():
+        expected[doc] += alike[text] ** 3 * math.log(1 + count)
+    [scores] = model.score([query], [list(expected)])
+    assert scores.tolist() == pytest.approx(list(expected.values()), rel=1e-4, abs=1e-6)
+    similar = dict(model.similar_queries(query, 100).hits())
+    assert similar == pytest.approx(
+        {text: value for text, value in alike.items() if value > 0 and text != query}, rel=1e-4
+    )
+    support = sum(count for (text, _), count in rows.items() if alike[text] > 0)
+    assert model.evidence(query) == pytest.approx(
+        {"similarity": max(alike.values()), "support": support / (support + 1)}, rel=1e-4, abs=1e-6
+    )
+
+
+ROWS = [("cheap hotel", "a", 3), ("cheap hotels", "b", 7), ("cheap hotels", "a", 1), ("q9", "c", 5)]
+
+
+def test_only_the_nearest_lend():
+    """A seen query is its own nearest neighbour; with no other, its own clicks are all there is."""
+    model = create("neighbours(nearest=1)").fit(ClickGraph.from_clicks(ROWS))
+    assert dict(model.search("cheap hotels").hits()) == pytest.approx({"b": math.log(8), "a": math.log(2)})
+    assert [doc for doc, _ in model.search("cheep hotels").hits()] == ["b", "a"]
+    assert model.search("xyz").hits() == []
+    assert model.evidence("xyz") == {"similarity": 0, "support": 0}
+
+
+def test_it_explains_itself_by_the_queries_it_borrowed_from():
+    model = create("neighbours").fit(ClickGraph.from_clicks(ROWS))
+    why = model.explain("cheap hotel", "a")
+    assert [(part.kind, part.label) for part in why.parts] == [
+        ("borrowed query", "cheap hotel"),
+        ("borrowed query", "cheap hotels"),
+    ]
+    assert why.parts[0].value == pytest.approx(math.log(4))
+    assert [(click.query, click.doc, click.clicks, click.share) for click in why.parts[1].clicks] == [
+        ("cheap hotels", "a", 1.0, 1.0)
+    ]
+    assert model.explain("cheap hotel", "c").parts == []
+
+
+def test_similar_documents_by_hand():
+    """a = ln 4 of the first query and ln 2 of the second, b = ln 8 of the second."""
+    model = create("neighbours").fit(ClickGraph.from_clicks(ROWS))
+    expected = math.log(2) / math.hypot(math.log(4), math.log(2))
+    assert model.similar_docs("b").hits() == [("a", pytest.approx(expected))]
+    assert model.similar_docs("c").hits() == []
+
+
+def test_what_is_remembered_of_a_query_is_not_taken_for_another():
+    model = create("neighbours").fit(ClickGraph.from_clicks(ROWS))
+    one, other = (create("neighbours").fit(ClickGraph.from_clicks(ROWS)).evidence(q) for q in ("q9", "cheap"))
+    assert [model.evidence(query) for query in ("q9", "q9", "cheap", "q9")] == [one, one, other, one]
+    model.similar_queries("cheap hotel", 1)
+    assert len(model.similar_queries("cheap hotel", 2).hits()) == 1
+    assert [doc for doc, _ in model.fit(ClickGraph.from_clicks([("q9", "z", 1)])).search("q9").hits()] == [
+        "z"
+    ]
+    model.fit(ClickGraph.from_clicks(ROWS))
+    assert model.evidence("q9") == one

@@ -1,0 +1,87 @@
+"""Combinations: sums worked out by hand from the parts' own scores, names, and refusals."""
+
+import numpy as np
+import pytest
+
+import planted
+from coclick import create, train
+from coclick.errors import UserError
+from coclick.graph.click_graph import ClickGraph
+
+GRAPH = ClickGraph.from_clicks(
+    [("ny hotel", "a", 8), ("ny hotel", "b", 2), ("rare", "b", 1)],
+    {"a": "grand hotel", "b": "hotel bar", "c": "bar bar grand"},
+)
+
+
+def test_a_mix_by_hand():
+    """Clicks 8 and 2 divided by 8; popularity 8 and 3 divided by 8: 0.75 + 0.25 and 0.1875 + 0.09375."""
+    model = train("0.75*clicks + 0.25*popularity", GRAPH)
+    assert model.search("ny hotel").hits() == [("a", 1.0), ("b", pytest.approx(0.28125))]
+    assert model.search("never seen").hits() == [("a", 0.25), ("b", pytest.approx(0.09375))]
+
+
+def test_backoff_by_hand():
+    """ "rare" has one click: half the trust; "ny hotel" has ten: 10/11. Popularity is always trusted."""
+    model = train("backoff(clicks + 0.5*popularity)", GRAPH)
+    assert dict(model.search("rare").hits()) == {
+        "a": pytest.approx(0.5),
+        "b": pytest.approx(0.5 + 0.5 * 3 / 8),
+    }
+    assert dict(model.search("ny hotel").hits())["a"] == pytest.approx(10 / 11 + 0.5)
+    assert model.confidence("nobody asked this") == 1.0, "the best supported part speaks for all"
+
+
+def test_maxima_are_over_the_whole_collection():
+    model = train("0.8*clicks + 0.2*bm25", planted.graph())
+    query = "hotel"
+    bm25, clicks = model.parts_[1].score_all(query), model.parts_[0].score_all(query)
+    expected = 0.8 * clicks / clicks.max() + 0.2 * bm25 / bm25.max()
+    docs = list(model.graph_.docs)
+    np.testing.assert_allclose(model.score([query], [docs])[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(model.score([query], [docs[5:6]])[0], expected[5:6], rtol=1e-6)
+
+
+def test_similar_queries_are_mixed_like_scores():
+    graph = planted.graph()
+    first, second = train("vpcg", graph), train("vpcg(start=doc)", graph)
+    mix = create("0.6*vpcg + 0.4*vpcg(start=doc)").assemble(graph, [first, second])
+    found = dict(mix.similar_queries("hotel", 5).hits())
+    ours, theirs = (dict(model.similar_queries("hotel", 1000).hits()) for model in (first, second))
+    for query, score in found.items():
+        one = 0.6 * ours.get(query, 0) / max(ours.values())
+        other = 0.4 * theirs.get(query, 0) / max(theirs.values())
+        assert score == pytest.approx(one + other, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("0.8*clicks+.2*bm25", "0.8*clicks + 0.2*bm25"),
+        ("bm25+vpcg( k = 5 )", "bm25 + vpcg(k=5)"),
+        ("backoff( 1*bm25 + 0.50*vpcg(start=doc,k=9) )", "backoff(bm25 + 0.5*vpcg(start=doc,k=9))"),
+        ("0.5*(bm25)", None),
+        ("0*bm25 + clicks", None),
+        ("-1*bm25 + clicks", None),
+        ("2*3*bm25 + clicks", None),
+        ("bm25 +", None),
+        ("x*bm25 + clicks", None),
+        ("bm25 + clcks", None),
+        ("backoff()x", None),
+    ],
+)
+def test_names(spec, name):
+    if name is None:
+        with pytest.raises(UserError):
+            create(spec)
+    else:
+        assert str(create(spec)) == name
+        assert str(create(name)) == name
+
+
+def test_a_part_that_needs_more_is_refused_by_name(monkeypatch):
+    from coclick.models.click_graph.clicks import Clicks
+
+    monkeypatch.setattr(Clicks, "needs", ("sessions",))
+    with pytest.raises(UserError, match="needs sessions"):
+        train("bm25 + clicks", GRAPH)

@@ -1,0 +1,241 @@
+"""RMLS beside the paper's algorithm written out in plain Python, and what the method promises."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import planted
+from coclick import create, open_model
+from coclick.arrays.csr import Csr
+from coclick.errors import UserError
+from coclick.graph.click_graph import ClickGraph
+from coclick.jit.threads import set_threads
+from coclick.solvers import rmls as alternation
+from coclick.solvers.rmls import Maps, Penalty, density, map_rank, random_rows
+from coclick.solvers.validation import HeldOut
+
+
+def csr(matrix):
+    return Csr.from_scipy(scipy.sparse.csr_array(np.asarray(matrix, np.float32)))
+
+
+def dense(matrix):
+    return matrix.to_scipy().toarray().astype(float)
+
+
+def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=0.3):
+    """Random non-negative features and weights of pairs."""
+    random = np.random.default_rng(seed)
+
+    def some(rows, columns):
+        return csr(random.random((rows, columns)) * (random.random((rows, columns)) < density))
+
+    return some(queries, query_features), some(queries, docs), some(docs, doc_features)
+
+
+def run(factors, penalty, dim, halves, seed=0):
+    steps = Maps(*factors, penalty).half_rounds(dim, seed)
+    return [next(steps) for _ in range(halves)]
+
+
+def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
+    """Algorithm 1 and 2 of paper 002, a term at a time; thresholds by the first Ω, or absolute."""
+    queries, edges, docs = (dense(factor).tolist() for factor in factors)
+    w = [[0.0] * len(docs[0]) for _ in queries[0]]
+    for i, x in enumerate(queries):
+        for j, y in enumerate(docs):
+            for u, x_u in enumerate(x):
+                for v, y_v in enumerate(y):
+                    w[u][v] += edges[i][j] * x_u * y_v
+    maps = [[[0.0] * dim for _ in w], dense(start).tolist()]
+    thresholds = [[None] * len(w), [None] * len(w[0])]
+    for half in range(halves):
+        side, other = half % 2, 1 - half % 2
+        weights = w if side == 0 else [list(column) for column in zip(*w, strict=True)]
+        updated = []
+        for u, row in enumerate(weights):
+            omega = [sum(row[v] * maps[other][v][z] for v in range(len(row))) for z in range(dim)]
+            if beta is not None:
+                thresholds[side][u] = beta
+            elif thresholds[side][u] is None and any(omega):
+                thresholds[side][u] = b * math.sqrt(sum(value * value for value in omega) / dim)
+            limit = thresholds[side][u] or 0.0
+            kept = [math.copysign(max(abs(value) - limit, 0), value) for value in omega]
+            length = math.sqrt(sum(value * value for value in kept))
+            updated.append([theta * value / length for value in kept] if length > 1e-9 else [0.0] * dim)
+        maps[side] = updated
+    return np.array(maps[0]), np.array(maps[1]), np.array(w)
+
+
+@pytest.mark.parametrize(
+    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, beta=0.15)]
+)
+def test_two_rounds_written_out_term_by_term(penalty):
+    for seed in range(4):
+        factors = problem(seed)
+        start = random_rows(factors[2].columns, 6, penalty.theta, seed)
+        given = {"beta": penalty.beta} if penalty.beta else {"b": penalty.b}
+        x, y, _ = written_out(factors, 6, 4, start, theta=penalty.theta, **given)
+        last = run(factors, penalty, 6, 4, seed)[-1]
+        assert last.rounds == 2
+        np.testing.assert_allclose(dense(last.query_map), x, atol=2e-4)
+        np.testing.assert_allclose(dense(last.doc_map), y, atol=2e-4)
+
+
+def test_a_model_scores_by_these_maps():
+    graph = planted.graph()
+    model = create("rmls(dim=12,rounds=2,validation=0,b=0.8,theta=1.5)").fit(graph)
+    factors = model.query_features_, model.edge_weights(graph), model.doc_features_
+    start = random_rows(factors[2].columns, 12, 1.5, 0)
+    x, y, _ = written_out(factors, 12, 4, start, b=0.8, theta=1.5)
+    expected = np.maximum(dense(factors[0]) @ x @ y.T @ dense(factors[2]).T, 0)
+    found = np.array(model.score(list(graph.queries), [list(graph.docs)] * len(graph.queries)))
+    np.testing.assert_allclose(found, expected, atol=2e-3)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10_000), st.floats(0, 1.5), st.booleans())
+def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
+    factors = problem(seed)
+    penalty = Penalty(b, beta=0.05 * b if absolute else 0.0)
+    try:
+        steps = run(factors, penalty, 5, 8, seed)
+    except UserError:
+        return  # thresholds that leave nothing
+    known = [step.objective for step in steps if step.objective is not None]
+    assert len(known) >= 7
+    assert all(
+        later <= earlier + 1e-5 * abs(earlier) for earlier, later in zip(known, known[1:], strict=False)
+    )
+    if penalty.beta:
+        *_, w = written_out(factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), beta=penalty.beta)
+        for step in steps:
+            x, y = dense(step.query_map), dense(step.doc_map)
+            expected = -np.sum(w * (x @ y.T)) + penalty.beta * (np.abs(x).sum() + np.abs(y).sum())
+            assert step.objective == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_factors_may_be_joined_or_not_and_dense_in_parts(monkeypatch):
+    factors = problem(5, 40, 50, 30, 60, 0.2)
+    before = run(factors, Penalty(0.8), 40, 4)[-1]
+    monkeypatch.setattr(alternation, "_JOINED", 0)
+    for at_once in (1 << 24, 1):
+        monkeypatch.setattr(alternation, "_AT_ONCE", at_once)
+        after = run(factors, Penalty(0.8), 40, 4)[-1]
+        np.testing.assert_allclose(dense(after.query_map), dense(before.query_map), atol=1e-4)
+        np.testing.assert_allclose(dense(after.doc_map), dense(before.doc_map), atol=1e-4)
+
+
+def test_thresholds_are_scale_free():
+    queries, edges, docs = problem(3)
+    before = run((queries, edges, docs), Penalty(0.9), 6, 5)[-1]
+    after = run((queries, edges.with_data(edges.data * 1000), docs), Penalty(0.9), 6, 5)[-1]
+    np.testing.assert_allclose(dense(after.query_map), dense(before.query_map), atol=1e-4)
+    np.testing.assert_allclose(dense(after.doc_map), dense(before.doc_map), atol=1e-4)
+
+
+def test_a_thousand_times_the_clicks_give_the_same_ranking():
+    few = ClickGraph.from_clicks(planted.clicks(), planted.docs())
+    many = ClickGraph.from_clicks([(q, d, 1000 * c) for q, d, c in planted.clicks()], planted.docs())
+    model, other = (create("rmls(dim=50,views=words,weight=clicks)").fit(graph) for graph in (few, many))
+    for query in ("hotel", "shoe", "flu the sick"):
+        before, after = dict(model.search(query, 10).hits()), dict(other.search(query, 10).hits())
+        assert after == pytest.approx(before, rel=1e-3)
+
+
+def test_a_row_that_vanished_may_revive():
+    revived = 0
+    for seed in range(60):
+        try:
+            steps = run(problem(seed), Penalty(0.0, beta=0.5), 4, 9, seed)
+        except UserError:
+            continue
+        empty = np.array([step.query_map.lengths() == 0 for step in steps])
+        revived += int((empty[:-1] & ~empty[1:]).sum())
+    assert revived
+
+
+def test_thresholds_that_leave_nothing_say_which_would_not():
+    graph = planted.graph()
+    for name in ("b", "beta"):
+        with pytest.raises(UserError, match=f"{name}=500 leaves nothing") as caught:
+            create(f"rmls(dim=10,validation=0,rounds=1,{name}=500)").fit(graph)
+        most = float(caught.value.hint.split()[3])
+        create(f"rmls(dim=10,validation=0,rounds=0.5,{name}={most * 0.97})").fit(graph)
+
+
+def test_rounds_are_chosen_by_held_out_clicks():
+    model = create("rmls(dim=40)").fit(planted.graph())
+    tried = {row["rounds"]: row["ndcg"] for row in model.figures_["validation"]}
+    chosen = model.figures_["chosen_rounds"]
+    assert tried[chosen] == max(tried.values())
+    assert [row["round"] for row in model.figures_["curve"]] == [i / 2 for i in range(1, int(2 * chosen) + 1)]
+    assert set(model.figures_["curve"][-1]) >= {"query_density", "doc_density", "query_rank", "doc_rank"}
+    assert model.figures_["bound"]["theorem"] == 5
+    fixed = create("rmls(dim=40,rounds=3,validation=0)").fit(planted.graph())
+    assert fixed.figures_["chosen_rounds"] == 3
+    assert "validation" not in fixed.figures_
+
+
+def test_nothing_to_hold_out_is_said():
+    graph = ClickGraph.from_clicks([("hotel", "a", 2), ("shoe", "b", 3)], {"a": "hotel", "b": "shoe"})
+    model = create("rmls(dim=8)").fit(graph)
+    assert model.figures_["chosen_rounds"] == 0.5
+    assert "no query has a second document" in model.figures_["notes"][0]
+    assert model.search("hotel", 1).hits()[0][0] == "a"
+
+
+def test_ranks_of_held_out_pairs():
+    """Two held-out pairs, by hand: ranks 1 and, tied with what is not found, 2.5 of the remaining 3."""
+    one_hot = csr(np.eye(3))
+    held_out = csr([[1, 0, 0], [0, 0, 0], [0, 1, 1]])
+    learned = csr([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    trial = HeldOut.sample(one_hot, one_hot, held_out, learned, seed=0)
+    # query 0 scores its documents 2, 9 (known already), 1: rank 1; query 2 scores 3, −1, −2: ranks 2.5, 2.5
+    found = trial.ndcg(csr(np.eye(3)), csr([[2, 0, 3], [9, 0, -1], [1, 0, -2]]))
+    assert found == pytest.approx((1 + 2 / math.log2(3.5)) / 3)
+
+
+def test_the_start_has_rows_of_the_wanted_length():
+    start = random_rows(500, 40, 2.0, 5)
+    np.testing.assert_allclose(np.linalg.norm(dense(start), axis=1), 2.0, rtol=1e-6)
+    assert (start.lengths() == 5).all()
+    assert all((np.diff(start.row(i)[0]) > 0).all() for i in range(500))
+    assert density(start) == pytest.approx(5 / 40)
+    assert random_rows(3, 2, 1.0, 0).lengths().tolist() == [1, 1, 1]
+    assert random_rows(3, 900, 1.0, 0).lengths().tolist() == [8, 8, 8]
+
+
+def test_effective_rank_of_a_map():
+    assert map_rank(csr(np.eye(7))) == pytest.approx(7)
+    assert map_rank(csr(np.ones((9, 4)))) == pytest.approx(1)
+    values = np.array([3.0, 2.0, 1.0]) ** 2
+    assert map_rank(csr(np.diag([3.0, 2.0, 1.0]))) == pytest.approx(values.sum() ** 2 / (values**2).sum())
+
+
+def test_threads_do_not_change_a_bit():
+    graph = planted.graph()
+    try:
+        scores = []
+        for count in (1, 3):
+            set_threads(count)
+            model = create("rmls(dim=60,rounds=2,validation=0)").fit(graph)
+            scores.append(model.doc_map_.matrix.data.tobytes() + model.query_map_.matrix.data.tobytes())
+        assert scores[0] == scores[1]
+    finally:
+        set_threads(None)
+
+
+def test_maps_stay_sparse_on_disk(tmp_path):
+    model = create("rmls(dim=60)").fit(planted.graph())
+    model.save(tmp_path / "model")
+    opened = open_model(tmp_path / "model")
+    assert (
+        opened.query_map_.matrix.nnz
+        == model.query_map_.matrix.nnz
+        < 0.5 * opened.query_features_.columns * 60
+    )

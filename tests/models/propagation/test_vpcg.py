@@ -1,0 +1,265 @@
+"""`vpcg` against paper 003 written out in plain Python (`reference_vpcg`), and against values by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coclick import create, open_model
+from coclick.graph.click_graph import ClickGraph
+from coclick.text.analyzer import Analyzer
+from models.propagation.reference_vpcg import Reference
+
+WORDS = ["hotel", "cheap", "york", "new", "card", "credit", "money", "storm", "long", "is"]
+# Irrational weights, so that no two sums are equal and the cut after K entries is unambiguous.
+WEIGHTS = [math.sqrt(n) for n in (2, 3, 5, 7, 11, 13, 17, 19, 23)]
+
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+clicks = st.dictionaries(
+    st.tuples(texts, st.sampled_from([f"d{i}" for i in range(6)])),
+    st.sampled_from(WEIGHTS),
+    min_size=2,
+    max_size=25,
+)
+titles = st.lists(texts, min_size=8, max_size=8)
+
+
+def both(rows, names, start, iterations, k=20, **parameters):
+    """The model and the reference on the same clicks; documents d6 and d7 have no clicks."""
+    docs = {f"d{i}": title for i, title in enumerate(names)}
+    graph = ClickGraph.from_clicks([(q, d, w) for (q, d), w in rows.items()], docs)
+    model = create(f"vpcg(start={start},iterations={iterations},k={k},rho=1.0)").fit(graph)
+    terms = Analyzer().terms
+    weights = {edge: float(np.float32(weight)) for edge, weight in rows.items()}
+    query_terms = {query: terms(query) for query, _ in rows}
+    doc_terms = {doc: terms(title) for doc, title in docs.items()}
+    reference = Reference(weights, query_terms, doc_terms, doc_terms, start, k, iterations)
+    reference.fit_units(rho=1.0)
+    return model, reference, docs
+
+
+def vector(model, row):
+    terms, weights = row
+    return {model.terms_[int(term)]: float(weight) for term, weight in zip(terms, weights, strict=True)}
+
+
+def close(ours, theirs):
+    assert ours.keys() == {word for word, weight in theirs.items() if weight > 0}
+    for word, weight in theirs.items():
+        assert ours.get(word, 0) == pytest.approx(weight, rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("iterations", [1, 3])
+@pytest.mark.parametrize("start", ["query", "doc"])
+@settings(max_examples=15)
+@given(rows=clicks, names=titles)
+def test_propagated_and_generated_vectors(start, iterations, rows, names):
+    model, reference, docs = both(rows, names, start, iterations)
+    terms = Analyzer().terms
+    for query in {query for query, _ in rows}:
+        close(vector(model, model.embed_queries([query]).row(0)), reference.queries[query])
+    for doc, title in docs.items():
+        expected = reference.docs[doc] if doc in reference.by_doc else reference.generate(terms(title))
+        close(vector(model, model.doc_index_.vectors.row(model.graph_.docs.id(doc))), expected)
+    unseen = "new york hotel storm card"
+    if model.graph_.queries.id(unseen) < 0:
+        close(vector(model, model.embed_queries([unseen]).row(0)), reference.generate(terms(unseen)))
+
+
+@pytest.mark.parametrize("iterations", [1, 3])
+@pytest.mark.parametrize("start", ["query", "doc"])
+@settings(max_examples=15)
+@given(rows=clicks, names=titles)
+def test_shares_recomputed_from_the_raw_graph(start, iterations, rows, names):
+    """Both sides, propagated and generated: every edge's share of every shared word."""
+    model, reference, docs = both(rows, names, start, iterations)
+    analyzer = Analyzer()
+    seen = next(iter(rows))[0]
+    for query in (seen, "cheap new storm money"):
+        known = query in reference.by_query
+        for doc in docs:
+            why = model.explain(query, doc, clicks=None)
+            assert sum(word.contribution for word in why.words) == pytest.approx(why.score, abs=1e-6)
+            for word in why.words:
+                term = analyzer.terms(word.word)[0]
+                if known:
+                    expected = reference.propagated_shares(query, True, term)
+                else:
+                    expected = reference.generated_shares(analyzer.terms(query), term)
+                same_shares(word.query_clicks, expected, rows)
+                if doc in reference.by_doc:
+                    expected = reference.propagated_shares(doc, False, term)
+                else:
+                    expected = reference.generated_shares(analyzer.terms(docs[doc]), term)
+                same_shares(word.clicks, expected, rows)
+
+
+def same_shares(found, expected, rows):
+    assert sum(click.share for click in found) == pytest.approx(1, abs=1e-5)
+    ours = {(click.query, click.doc): click.share for click in found}
+    for edge in ours.keys() | expected.keys():
+        assert ours.get(edge, 0) == pytest.approx(expected.get(edge, 0), abs=1e-3)
+    for click in found:
+        assert click.clicks == pytest.approx(rows[click.query, click.doc], rel=1e-6)
+
+
+@settings(max_examples=15)
+@given(rows=clicks, names=titles)
+def test_pruning_to_few_words(rows, names):
+    model, reference, _ = both(rows, names, "query", 1, k=2)
+    for query in {query for query, _ in rows}:
+        ours = vector(model, model.embed_queries([query]).row(0))
+        assert len(ours) <= 2
+        assert sum(w * w for w in ours.values()) == pytest.approx(1, rel=1e-5)
+        raw = sorted(reference.queries[query].values())
+        np.testing.assert_allclose(sorted(ours.values()), raw, rtol=1e-3)
+
+
+YAHOO = [("yahoo finance", "d1", 3), ("yahoo", "d1", 5), ("yahoo", "d2", 2), ("yahoo mail", "d2", 4)]
+
+
+def test_the_papers_figure_1():
+    """d1 has 3 clicks of "yahoo finance" and 5 of "yahoo": its vector is the normalised 3/8·Q₁ + 5/8·Q₂."""
+    model = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
+    finance, yahoo = 3 / 8 / math.sqrt(2), 3 / 8 / math.sqrt(2) + 5 / 8
+    length = math.hypot(finance, yahoo)
+    ours = vector(model, model.doc_index_.vectors.row(0))
+    assert ours == pytest.approx({"finance": finance / length, "yahoo": yahoo / length}, rel=1e-6)
+
+
+def test_shares_by_hand():
+    """In d1, "finance" comes from one edge alone; "yahoo" from two: 3/√2 against 5."""
+    model = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
+    words = {word.word: word for word in model.explain("yahoo finance", "d1").words}
+    [only] = words["finance"].clicks
+    assert (only.query, only.doc, only.clicks, only.share) == ("yahoo finance", "d1", 3, 1)
+    shares = {click.query: click.share for click in words["yahoo"].clicks}
+    amount = 3 / math.sqrt(2)
+    assert shares == pytest.approx({"yahoo": 5 / (5 + amount), "yahoo finance": amount / (5 + amount)})
+
+
+def test_logarithmic_weights():
+    """With log1p, 3 and 5 clicks weigh log 4 and log 6."""
+    model = create("vpcg(stem=false,weight=log1p)").fit(ClickGraph.from_clicks(YAHOO))
+    finance = math.log(4) / math.sqrt(2)
+    yahoo = finance + math.log(6)
+    length = math.hypot(finance, yahoo)
+    ours = vector(model, model.doc_index_.vectors.row(0))
+    assert ours == pytest.approx({"finance": finance / length, "yahoo": yahoo / length}, rel=1e-6)
+
+
+def test_decomposition_of_an_unseen_query():
+    """Paper 003 §3.3: "walmart credit card" is {walmart, credit card} where those are the longest known."""
+    rows = [
+        ("walmart", "w", 2),
+        ("walmart store", "w", 1),
+        ("credit card", "c", 3),
+        ("best credit card", "c", 2),
+    ]
+    model = create("vpcg(unit_weights=equal)").fit(ClickGraph.from_clicks(rows))
+    units = {
+        part.label
+        for doc in ("w", "c")
+        for word in model.explain("walmart credit card", doc).parts
+        for part in word.parts
+    }
+    assert units == {"walmart", "credit card"}
+
+
+def test_character_units_reach_run_together_words():
+    rows = [
+        ("walmart money card", "w", 5),
+        ("walmart money", "w", 2),
+        ("pizza dough", "p", 9),
+        ("pizza", "p", 4),
+    ]
+    docs = {"w": "Walmart MoneyCard", "p": "Pizza"}
+    graph = ClickGraph.from_clicks(rows, docs)
+    assert create("vpcg").fit(graph).search("walmartmoneycard").hits() == []
+    for kind in ("chars", "words+chars"):
+        hits = create(f"vpcg(units={kind})").fit(graph).search("walmartmoneycard").hits()
+        assert hits[0][0] == "w", kind
+        why = create(f"vpcg(units={kind})").fit(graph).explain("walmartmoneycard", "w", clicks=None)
+        assert sum(part.value for part in why.parts) == pytest.approx(why.score, rel=1e-5)
+        assert all(label.label.startswith("~") for part in why.parts for label in part.parts)
+
+
+def test_own_words_take_part_and_have_no_clicks_behind_them():
+    """With equal weights and one known unit u, a generated vector is norm(U_u + own·words by idf)."""
+    rows = [("yahoo", "d1", 2), ("yahoo mail", "d1", 3), ("mail", "d2", 1)]
+    graph = ClickGraph.from_clicks(rows)
+    paper = create("vpcg(stem=false,unit_weights=equal)").fit(graph)
+    model = create("vpcg(stem=false,unit_weights=equal,own=2)").fit(graph)
+    unit = vector(paper, paper.embed_queries(["yahoo unknown"]).row(0))
+    expected = {word: weight + 2 * (word == "yahoo") for word, weight in unit.items()}
+    length = math.sqrt(sum(weight**2 for weight in expected.values()))
+    ours = vector(model, model.embed_queries(["yahoo unknown"]).row(0))
+    assert ours == pytest.approx({word: weight / length for word, weight in expected.items()}, rel=1e-5)
+    why = model.explain("yahoo unknown", "d1", clicks=None)
+    words = {word.word: word for word in why.words}
+    shares = sum(click.share for click in words["yahoo"].query_clicks)
+    assert shares == pytest.approx(unit["yahoo"] / (unit["yahoo"] + 2), rel=1e-5)
+    assert sum(click.share for click in words["mail"].query_clicks) == pytest.approx(1, rel=1e-5)
+    for part in why.parts:
+        assert sum(unit.value for unit in part.parts) == pytest.approx(part.value, rel=1e-5)
+
+
+def test_documents_without_titles_are_known_and_explained_by_their_first_text(tmp_path):
+    docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
+    rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
+    create("vpcg").fit(ClickGraph.from_clicks(rows, docs)).save(tmp_path / "model")
+    why = open_model(tmp_path / "model").explain("yahoo", "b")
+    assert why.score > 0
+    assert all(word.clicks for word in why.words)
+
+
+@pytest.mark.parametrize("new", ["yahoo mail", {"body": "yahoo mail"}, {"title": "x", "body": "yahoo mail"}])
+def test_documents_without_titles_can_be_added(tmp_path, new):
+    """A plain text is what stands for documents in this graph, and what it has of old ones is kept."""
+    docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
+    rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
+    model = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
+    model.add({"c": new}).save(tmp_path / "model")
+    larger = open_model(tmp_path / "model")
+    assert {name: list(texts) for name, texts in larger.graph_.texts.items()} == {"body": ["yahoo mail"] * 3}
+    [scores] = larger.score(["yahoo"], [["b", "c"]])
+    assert scores[0] == scores[1] > 0
+    for doc in ("b", "c"):
+        assert all(word.clicks for word in larger.explain("yahoo", doc).words)
+
+
+def test_vectors_are_generated_in_blocks(monkeypatch):
+    rows, names = [("yahoo mail", "a", 2), ("yahoo", "a", 3)], ["a", "b", "c", "d", "e"]
+    graph = ClickGraph.from_clicks(rows, {name: f"yahoo mail {name}" for name in names})
+    whole = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
+    monkeypatch.setattr("coclick.models.propagation.units._TEXTS_AT_A_TIME", 3)
+    blocks = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
+    assert (whole.lengths() > 0).all()
+    for ours, theirs in zip(whole.row(4), blocks.row(4), strict=True):
+        assert ours.tolist() == theirs.tolist()
+    assert blocks.nnz == whole.nnz
+
+
+def test_rounds_by_convergence_and_by_validation():
+    rows = [
+        (f"q{i} topic{i % 3}", f"d{(i * j) % 30}-{i % 3}", 1.0 + j) for i in range(40) for j in range(1, 5)
+    ]
+    graph = ClickGraph.from_clicks(rows)
+    converged = create("vpcg(iterations=converge)").fit(graph).figures_["rounds"]
+    assert 1 < len(converged) <= 20
+    assert converged[-1]["cosine_to_round_before"] > 0.999 or len(converged) == 20
+    assert all(row["cosine_to_round_before"] <= 0.999 for row in converged[:-1])
+    chosen = create("vpcg(iterations=validate)").fit(graph)
+    tried = {row["rounds"]: row["ndcg_at_10"] for row in chosen.figures_["validation"]}
+    assert len(chosen.figures_["rounds"]) == min(n for n, v in tried.items() if v == max(tried.values()))
+
+
+def test_collapse_shows_in_the_figures():
+    """On one connected, dense graph random pairs become alike with every round."""
+    rows = [(f"word{i} shared", f"d{j}", 1.0 + (i * j) % 5) for i in range(12) for j in range(12)]
+    rounds = create("vpcg(iterations=4)").fit(ClickGraph.from_clicks(rows)).figures_["rounds"]
+    alike = [row["cosine_of_random_pairs"] for row in rounds]
+    assert alike == sorted(alike)
+    assert alike[-1] > 0.95

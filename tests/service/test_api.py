@@ -1,0 +1,241 @@
+"""The API in one process: the same answers as the library's, limits, and errors that name their field."""
+
+import base64
+import json
+from dataclasses import replace
+
+import pytest
+
+import planted
+from coclick import answers, open_model
+from service.conftest import in_process
+
+QUERY = next(iter(planted.TOPICS))
+
+
+@pytest.fixture(scope="module")
+def vpcg(models):
+    return open_model(models / "vpcg")
+
+
+def test_answers_are_those_of_the_library(client, models):
+    for name in ("vpcg", "pls"):
+        model = open_model(models / name)
+        doc = model.search(QUERY, 1).hits()[0][0]
+        asked = {"q": QUERY, "model": name}
+        expected = {
+            "/search": answers.search(model, [QUERY], 10)[0],
+            "/similar/queries": answers.similar_queries(model, [QUERY], 10)[0],
+            "/expand": answers.expand(model, QUERY),
+            "/vectors": answers.query_vectors(model, [QUERY])[0],
+        }
+        for path, answer in expected.items():
+            found = client.get(path, **asked)
+            assert found.status_code == 200, found.text
+            assert found.json() == answer
+        found = client.get("/similar/documents", doc=doc, model=name).json()
+        assert found == answers.similar_docs(model, [doc], 10)[0] and found["results"]
+        found = client.get("/explain", q=QUERY, doc=doc, model=name, clicks=3).json()
+        assert found == answers.explain(model, QUERY, doc, 3)
+        assert sum(part["value"] for part in found["parts"]) == pytest.approx(found["score"], abs=1e-5)
+        assert client.get("/vectors", doc=doc, model=name).json() == answers.doc_vectors(model, [doc])[0]
+
+
+def test_batches_equal_single_questions(client):
+    queries = [*planted.TOPICS, "never seen", ""]
+    several = client.post("/search", queries=queries, k=5).json()["answers"]
+    assert several == [client.get("/search", q=query, k=5).json() for query in queries]
+    several = client.post("/similar/queries", queries=queries, k=5).json()["answers"]
+    assert several == [client.get("/similar/queries", q=query, k=5).json() for query in queries]
+    several = client.post("/expand", queries=queries).json()["answers"]
+    assert several == [client.get("/expand", q=query).json() for query in queries]
+    docs = [hit["doc"] for hit in client.get("/search", q=QUERY).json()["results"]]
+    several = client.post("/similar/documents", docs=docs, k=2).json()["answers"]
+    assert several == [client.get("/similar/documents", doc=doc, k=2).json() for doc in docs]
+    several = client.post("/vectors", queries=queries[:2], docs=docs[:2]).json()["answers"]
+    assert several == [
+        *(client.get("/vectors", q=query).json() for query in queries[:2]),
+        *(client.get("/vectors", doc=doc).json() for doc in docs[:2]),
+    ]
+
+
+def test_the_first_model_is_the_default(client):
+    assert client.get("/search", q=QUERY).json() == client.get("/search", q=QUERY, model="vpcg").json()
+    assert [model["name"] for model in client.get("/models").json()["models"]] == [
+        "vpcg",
+        "pls",
+        "popularity",
+    ]
+    assert client.get("/models/pls").json()["parameters"]["dim"] == 8
+
+
+def test_vectors_give_the_scores(client):
+    """What an engine does with /vectors: the dot product is the score."""
+    for name in ("vpcg", "pls"):
+        best = client.get("/search", q=QUERY, k=1, model=name).json()["results"][0]
+        query, doc = (
+            client.get("/vectors", model=name, **asked).json()
+            for asked in ({"q": QUERY}, {"doc": best["doc"]})
+        )
+        if "terms" in query:
+            weights = {term["id"]: term["weight"] for term in doc["terms"]}
+            score = sum(term["weight"] * weights.get(term["id"], 0) for term in query["terms"])
+        else:
+            score = sum(x * y for x, y in zip(query["values"], doc["values"], strict=True))
+        assert score == pytest.approx(best["score"], rel=1e-5)
+
+
+def test_documents_are_allowed_or_blocked(client):
+    found = [hit["doc"] for hit in client.get("/search", q=QUERY, k=5).json()["results"]]
+    rest = client.post("/search", queries=[QUERY], k=5, block=found[:2]).json()["answers"][0]["results"]
+    assert [hit["doc"] for hit in rest][:3] == found[2:5]
+    only = client.get("/search", q=QUERY, k=5, allow=[found[3], found[1], "unknown"]).json()["results"]
+    assert [hit["doc"] for hit in only] == [found[1], found[3]]
+
+
+def test_rank_keeps_every_candidate_and_scores_unknown_ones_by_their_texts(client, vpcg):
+    known = [hit["doc"] for hit in client.get("/search", q=QUERY, k=3).json()["results"]]
+    title = vpcg.title(known[0])
+    given = [*reversed(known), {"doc": "new", "title": title}, {"doc": known[0], "title": "other"}, "unknown"]
+    ranked = client.post("/rank", query=QUERY, candidates=given).json()["results"]
+    assert len(ranked) == len(given)
+    scores = {hit["doc"]: hit["score"] for hit in ranked}
+    [expected] = vpcg.score([QUERY], [known])
+    assert [scores[doc] for doc in known] == pytest.approx(expected.tolist())
+    assert scores["new"] == pytest.approx(float(vpcg.score_texts(QUERY, [title])[0])) and scores["new"] > 0
+    assert scores["unknown"] == 0 and ranked[-1] == {
+        "doc": "unknown",
+        "score": 0,
+        "title": "",
+        "known": False,
+    }
+    assert [hit["score"] for hit in ranked] == sorted((hit["score"] for hit in ranked), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "code", "where"),
+    [
+        ("/search", {}, 422, "query.q"),
+        ("/search", {"q": "x" * 1001}, 422, "query.q"),
+        ("/search", {"q": "x", "k": 0}, 422, "query.k"),
+        ("/search", {"q": "x", "k": 1001}, 422, "query.k"),
+        ("/search", {"q": "x", "k": "many"}, 422, "query.k"),
+        ("/search", {"q": "x", "model": "none"}, 404, None),
+        ("/explain", {"q": "x", "doc": "none"}, 404, None),
+        ("/similar/documents", {"doc": "none"}, 404, None),
+        ("/similar/queries", {"q": "x", "model": "popularity"}, 400, None),
+        ("/vectors", {"q": "x", "model": "popularity"}, 400, None),
+        ("/vectors", {}, 400, "query.q"),
+        ("/models/none", {}, 404, None),
+        ("/nothing/here", {}, 404, "/nothing/here"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_field(client, path, given, code, where):
+    answer = client.get(path, **given)
+    assert answer.status_code == code
+    error = answer.json()["error"]
+    assert error["message"] and error["where"] == where
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", 422),
+        (b"{", 422),
+        (b"[" * 100_000, 422),
+        (b'{"queries": []}', 422),
+        (b'{"queries": ["a"], "k": 1e9}', 422),
+        (b'{"queries": ["a"], "kk": 1}', 422),
+        (b'{"queries": ["\\ud800"]}', 422),
+        (json.dumps({"queries": ["x"] * 101}).encode(), 422),
+        (json.dumps({"queries": ["x" * 1001]}).encode(), 422),
+        (b'{"queries": ["' + b"x" * (5 << 20) + b'"]}', 413),
+    ],
+)
+def test_odd_bodies(client, body, code):
+    answer = client("POST", "/search", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (code, 400 if code == 422 else code), answer.text
+    assert answer.json()["error"]["message"]
+
+
+def test_a_body_that_does_not_say_that_it_is_json(client):
+    form = {"content-type": "application/x-www-form-urlencoded"}  # what curl says unless it is told
+    error = client("POST", "/search", content=b'{"queries": ["a"]}', headers=form).json()["error"]
+    assert error["where"] == "body" and "content-type: application/json" in error["hint"]
+
+
+def test_head_is_get_without_the_body(client):
+    given, asked = client("GET", "/ready"), client("HEAD", "/ready")
+    assert asked.status_code == 200 and asked.headers["content-length"] == given.headers["content-length"]
+
+
+def test_a_body_without_a_stated_length_is_limited_too(client):
+    async def pieces():
+        for _ in range(6):
+            yield b" " * (1 << 20)
+
+    answer = client("POST", "/search", content=pieces(), headers={"content-type": "application/json"})
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize(
+    "query", ["", "<script>alert(1)</script>", "\x00", "هتل رخيص", "🏨" * 300, "a\u0301", "%FF"]
+)
+def test_hostile_queries_are_answered(client, query):
+    for path in ("/search", "/similar/queries", "/expand", "/vectors"):
+        answer = client.get(path, q=query)
+        assert answer.status_code == 200 and answer.json()["query"] == query
+
+
+def test_bytes_that_are_no_text_are_answered(client):
+    assert client("GET", "/search?q=%FF%FE").status_code == 200
+
+
+def test_security_headers_and_no_cors(client):
+    answer = client.get("/search", headers={"origin": "http://elsewhere"}, q=QUERY)
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+    assert answer.headers["cache-control"] == "no-store"
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+    assert client("OPTIONS", "/search", headers={"origin": "http://elsewhere"}).status_code == 405
+
+
+def test_the_key_is_asked_for(settings):
+    client = in_process(replace(settings, api_key="secret"))
+    assert client.get("/health").status_code == 200
+    asked = client.get("/search", q=QUERY)
+    assert asked.status_code == 401 and asked.json()["error"]["hint"]
+    basic = base64.b64encode(b"anyone:secret").decode()
+    for headers in (
+        {"x-api-key": "secret"},
+        {"authorization": "Bearer secret"},
+        {"authorization": f"Basic {basic}"},
+    ):
+        assert client.get("/search", headers=headers, q=QUERY).status_code == 200
+    for headers in ({"x-api-key": "secre"}, {"authorization": "Bearer"}, {"authorization": "Basic !"}):
+        assert client.get("/search", headers=headers, q=QUERY).status_code == 401
+
+
+def test_what_takes_too_long_is_given_up(settings):
+    client = in_process(replace(settings, timeout=1e-9))
+    answer = client.get("/search", q=QUERY)
+    assert answer.status_code == 503 and "longer than" in answer.json()["error"]["message"]
+
+
+def test_figures_for_prometheus(client):
+    client.get("/search", q=QUERY)
+    client.get("/search")
+    client.get("/not/there/1")
+    lines = client.get("/metrics").text.splitlines()
+    assert 'coclick_requests_total{endpoint="/search",status="200"} 1.0' in lines
+    assert 'coclick_requests_total{endpoint="/search",status="422"} 1.0' in lines
+    assert 'coclick_requests_total{endpoint="other",status="404"} 1.0' in lines
+    assert 'coclick_request_seconds_count{endpoint="/search"} 2.0' in lines
+    assert "coclick_requests_running 1.0" in lines  # the one that asks
+
+
+def test_everything_is_in_the_openapi_document(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {"/search", "/rank", "/similar/queries", "/similar/documents", "/expand", "/explain"} <= set(paths)
+    assert {"/vectors", "/models", "/health", "/ready", "/metrics"} <= set(paths)

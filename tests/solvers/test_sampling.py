@@ -1,0 +1,88 @@
+"""Pairs to learn from, counted by hand."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from coclick.arrays.csr import Csr
+from coclick.errors import UserError
+from coclick.graph.click_graph import Skips
+from coclick.solvers.sampling import (
+    among,
+    draw_unclicked,
+    hold_out,
+    joined,
+    learnable_pairs,
+    sampled_preferences,
+    skip_preferences,
+)
+
+
+def matrix(rows):
+    return Csr.from_scipy(scipy.sparse.csr_array(np.array(rows, np.float32)))
+
+
+CLICKS = matrix([[1, 0, 2, 0], [1, 1, 1, 1], [0, 0, 0, 3]])
+
+
+def test_only_pairs_with_features_on_both_sides():
+    queries, docs = matrix([[1, 0], [0, 0], [0, 1]]), matrix([[1], [1], [0], [1]])
+    asked, clicked = learnable_pairs(CLICKS, queries, docs)
+    assert list(zip(asked.tolist(), clicked.tolist(), strict=True)) == [(0, 0), (2, 3)]
+    with pytest.raises(UserError, match="nothing to learn"):
+        learnable_pairs(CLICKS, matrix([[0], [0], [0]]), docs)
+    with pytest.raises(UserError, match="finite"):
+        learnable_pairs(CLICKS, matrix([[np.nan], [1], [1]]), docs)
+
+
+def test_what_is_drawn_was_not_clicked():
+    asked, clicked = np.repeat(np.int32([0, 2]), 200), np.repeat(np.int32([2, 3]), 200)
+    drawn = draw_unclicked(CLICKS, asked, clicked, 3, np.arange(4, dtype=np.int32), np.random.default_rng(0))
+    assert drawn.shape == (400, 3)
+    assert set(drawn[:200].ravel().tolist()) == {1, 3}
+    assert set(drawn[200:].ravel().tolist()) == {0, 1, 2}
+
+
+def test_only_candidates_are_drawn():
+    asked, clicked = np.int32([0] * 50), np.int32([2] * 50)
+    drawn = draw_unclicked(CLICKS, asked, clicked, 2, np.int32([0, 3]), np.random.default_rng(0))
+    assert set(drawn.ravel().tolist()) == {3}
+
+
+def test_where_everything_was_clicked_a_document_is_compared_with_itself():
+    drawn = draw_unclicked(
+        CLICKS, np.int32([1]), np.int32([2]), 5, np.arange(4, dtype=np.int32), np.random.default_rng(0)
+    )
+    assert drawn.tolist() == [[2] * 5]
+
+
+def test_sampled_preferences_repeat_the_pair():
+    found = sampled_preferences(
+        CLICKS, np.int32([0, 2]), np.int32([0, 3]), 2, np.int32([1]), np.random.default_rng(0)
+    )
+    assert [column.tolist() for column in found] == [[0, 0, 2, 2], [0, 0, 3, 3], [1, 1, 1, 1]]
+
+
+def test_skips_as_preferences():
+    skips = Skips(np.array([0, 2, 2, 3]), np.int32([5, 6, 7]), np.int32([1, 2, 3]), np.int32([9, 1, 1]))
+    found = skip_preferences(skips)
+    assert [column.tolist() for column in found] == [[0, 0, 2], [5, 6, 7], [1, 2, 3]]
+    some = among(found, np.int32([0, 2, 1]), np.int32([5, 7, 6]))
+    assert [column.tolist() for column in some] == [[0, 2], [5, 7], [1, 3]]
+    twice = joined(some, some)
+    assert twice.worse.tolist() == [1, 3, 1, 3]
+
+
+@pytest.mark.parametrize(
+    "pairs, share, held",
+    [
+        (100_000, 0.005, 500),
+        (1000, 0.005, 100),
+        (20_000, 0.005, 200),
+        (155, 0.005, 16),
+        (19, 0.5, 0),
+        (50, 0, 0),
+    ],
+)
+def test_how_many_pairs_are_held_out(pairs, share, held):
+    assert hold_out(pairs, share, np.random.default_rng(0)).sum() == held
