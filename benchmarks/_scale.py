@@ -61,7 +61,7 @@ def _command(engine: str, action: str, place: Path) -> list[str]:
         "build": [str(clicks), "--docs", str(docs), "-o", str(graph), "--memory", "8GB"],
         "train": ["vpcg", str(graph), "-o", str(place / "model")],
     }
-    return [sys.executable, "-m", "coclick.cli", action, *arguments[action]]
+    return [sys.executable, "-m", "coclick", action, *arguments[action]]
 
 
 def _on_spark(action: str, place: Path) -> None:

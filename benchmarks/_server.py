@@ -33,7 +33,7 @@ class Server(NamedTuple):
 @contextmanager
 def serving(*arguments: str) -> Iterator[Server]:
     """Start a server, wait until it is ready, and end it."""
-    command = [sys.executable, "-m", "coclick.cli", "serve", *arguments, "--port", "0"]
+    command = [sys.executable, "-m", "coclick", "serve", *arguments, "--port", "0"]
     # An installed package has its bytecode from pip; here the first start writes it.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:

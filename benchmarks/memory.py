@@ -19,7 +19,7 @@ def rows(shape: str, threads: int) -> list[dict]:
     graph = saved_graph(shape)
     with tempfile.TemporaryDirectory() as directory:
         model = Path(directory) / "model"
-        command = [sys.executable, "-m", "coclick.cli", "train", "vpcg", str(graph), "-o", str(model)]
+        command = [sys.executable, "-m", "coclick", "train", "vpcg", str(graph), "-o", str(model)]
         peak, code = peak_of([*command, "--threads", str(threads)])
         size = sum(path.stat().st_size for path in model.glob("*.npy")) / 1e9
         shutil.rmtree(model, ignore_errors=True)

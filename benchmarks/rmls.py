@@ -109,7 +109,7 @@ def _quality(threads: int) -> list[dict]:
     found = []
     with tempfile.TemporaryDirectory() as directory:
         log, graph = Path(directory) / "log", Path(directory) / "graph"
-        command = [sys.executable, "-m", "coclick.cli"]
+        command = [sys.executable, "-m", "coclick"]
         size = ["--queries", "6000", "--docs", "5000", "--seed", "0"]
         subprocess.run([*command, "sample", str(log), *size], check=True, stdout=subprocess.DEVNULL)
         build = ["build", str(log / "events.parquet"), "--docs", str(log / "docs.tsv"), "-o", str(graph)]
@@ -130,7 +130,7 @@ def _quality(threads: int) -> list[dict]:
 
 def _memory(shape: str, threads: int) -> dict:
     with tempfile.TemporaryDirectory() as directory:
-        command = [sys.executable, "-m", "coclick.cli", "train", "rmls(dim=100)", str(saved_graph(shape))]
+        command = [sys.executable, "-m", "coclick", "train", "rmls(dim=100)", str(saved_graph(shape))]
         command += ["-o", str(Path(directory) / "model"), "--threads", str(threads)]
         peak, code = peak_of(command)
     check = f"exit code {code}"

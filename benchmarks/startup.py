@@ -19,9 +19,9 @@ def rows(shape: str, threads: int) -> list[dict]:
     query = _some_query(shape)
     first = f"import coclick; print(coclick.open_model({model!r}).search({query!r}).hits()[0])"
     actions: dict[str, tuple[list[str], int]] = {
-        "help": (["-m", "coclick.cli", "--help"], 0),
-        "error": (["-m", "coclick.cli", "info", "no-such-graph"], 2),
-        "search": (["-m", "coclick.cli", "search", model, query], 0),
+        "help": (["-m", "coclick", "--help"], 0),
+        "error": (["-m", "coclick", "info", "no-such-graph"], 2),
+        "search": (["-m", "coclick", "search", model, query], 0),
         "open and first query": (["-c", first], 0),
     }
     return [_row(name, shape, *action) for name, action in actions.items()]

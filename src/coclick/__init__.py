@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coclick.models.base import Model, create, train
     from coclick.models.base import names as model_names
     from coclick.models.persistence import open_model
-    from coclick.run import Run
+    from coclick.results import Run
     from coclick.text.analyzer import Analyzer
 
 _HOMES = {

@@ -1,4 +1,6 @@
-"""Why a document scored as it did: a tree whose values add up, with the clicks that taught it.
+"""What models return: `Run`, ranked rows with their scores, and `Explanation`, why a score is what it is.
+
+An explanation is a tree whose values add up, with the clicks that taught it.
 
 At every level the parts' values add up to their parent's. `clicks` are the edges of the click graph behind
 a part, or the largest of them, and `edges` is how many there are; `share` is an edge's fraction of that part,
@@ -9,6 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.strings import Vocab
 
 
 @dataclass(frozen=True)
@@ -79,3 +86,48 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
     return value
+
+
+@dataclass(frozen=True)
+class Run:
+    """For each query its best rows, best first: `rows[i, j]` is −1 where there are no more."""
+
+    rows: NDArray[np.int32]
+    scores: NDArray[np.float32]
+    names: Vocab
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def hits(self, query: int = 0) -> list[tuple[str, float]]:
+        """One query's results as (name, score)."""
+        found = self.rows[query] >= 0
+        rows, scores = self.rows[query][found].tolist(), self.scores[query][found].tolist()
+        return [(self.names[row], score) for row, score in zip(rows, scores, strict=True)]
+
+
+def top_rows(scores: NDArray[np.float32], k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """The k best rows above zero by score, then by row; for scores that are at hand for every row."""
+    candidates = np.flatnonzero(scores > 0)
+    if len(candidates) > k > 0:
+        kth = np.partition(scores[candidates], len(candidates) - k)[len(candidates) - k]
+        candidates = candidates[scores[candidates] >= kth]
+    best = candidates[np.lexsort((candidates, -scores[candidates]))][:k]
+    return best.astype(np.int32), scores[best]
+
+
+def without_itself(
+    rows: NDArray[np.int32], scores: NDArray[np.float32], own: NDArray[np.int32], k: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """k of k + 1 neighbours that were found for each row `own`, without that row; −1 is no row."""
+    itself = rows == own[:, None]
+    itself &= own[:, None] >= 0
+    order = np.argsort(itself, axis=1, kind="stable")
+    rows = np.take_along_axis(np.where(itself, -1, rows), order, 1).astype(np.int32)
+    scores = np.take_along_axis(np.where(itself, 0, scores), order, 1).astype(np.float32)
+    return rows[:, :k], scores[:, :k]
+
+
+def padded(queries: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Empty results, to be filled."""
+    return np.full((queries, k), -1, np.int32), np.zeros((queries, k), np.float32)

@@ -11,7 +11,7 @@ import pytest
 import planted
 from coclick import cli, create
 
-COCLICK = [sys.executable, "-m", "coclick.cli"]
+COCLICK = [sys.executable, "-m", "coclick"]
 
 
 class Answer(NamedTuple):

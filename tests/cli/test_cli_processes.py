@@ -15,7 +15,7 @@ import pytest
 
 from coclick import open_model
 
-COCLICK = [sys.executable, "-m", "coclick.cli"]
+COCLICK = [sys.executable, "-m", "coclick"]
 LONG = "vpcg(iterations=1000000)"  # nobody waits for its end
 HEAVY = {"numba", "llvmlite", "scipy", "duckdb"}
 

@@ -6,8 +6,8 @@ import json
 import duckdb
 import pytest
 
+from coclick.answers import describe
 from coclick.cli.render import graph_summary
-from coclick.describe import describe
 from coclick.errors import UserError
 from coclick.logs import build
 from coclick.storage.artefact import Artefact

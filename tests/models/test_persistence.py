@@ -7,7 +7,7 @@ import pytest
 
 import planted
 from coclick import open_model, train
-from coclick.describe import describe
+from coclick.answers import describe
 from coclick.errors import ArtefactError, UserError
 from coclick.models.verify import verify
 

@@ -70,7 +70,7 @@ class Client:
 @contextmanager
 def running(*arguments, **more):
     """A real server in a process of its own, on a free port of the loopback: (process, its address)."""
-    command = [sys.executable, "-m", "coclick.cli", "serve", *map(str, arguments), "--port", "0"]
+    command = [sys.executable, "-m", "coclick", "serve", *map(str, arguments), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more) as process:
         try:
             yield process, address_of(process)

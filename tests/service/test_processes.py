@@ -160,7 +160,7 @@ def test_mistakes_are_told_in_a_line(models, arguments, message):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         given = [one.format(vpcg=models / "vpcg", taken=taken.getsockname()[1]) for one in arguments]
         done = subprocess.run(
-            [sys.executable, "-m", "coclick.cli", "serve", *given],
+            [sys.executable, "-m", "coclick", "serve", *given],
             capture_output=True, text=True, timeout=60, env=os.environ,
         )  # fmt: skip
     assert done.returncode in (2, 3) and message in done.stderr and "Traceback" not in done.stderr

@@ -7,8 +7,7 @@ import pytest
 import scipy.sparse
 
 from coclick.arrays.csr import Csr
-from coclick.solvers.siamese import Examples, loss_and_gradient, mean_loss
-from coclick.solvers.siamese_training import by_adagrad, by_lbfgs
+from coclick.solvers.siamese import Examples, by_adagrad, by_lbfgs, loss_and_gradient, mean_loss
 
 GAMMA = 10.0
 

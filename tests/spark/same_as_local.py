@@ -4,7 +4,7 @@ Their modules have a fixture `spark`, and SPECS: the models to train, each with 
 """
 
 from coclick import ClickGraph, create, open_model
-from coclick.describe import describe
+from coclick.answers import describe
 from spark.agreement import assert_same_graph, assert_same_model
 
 ON_SPARK_ONLY = {"engine"}

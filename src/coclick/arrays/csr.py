@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError, CoclickError, damaged
-from coclick.storage.artefact import Artefact, ArtefactWriter
+from coclick.errors import CoclickError, damaged
 
 if TYPE_CHECKING:  # importing it takes as long as a search: only what needs it pays for it
     import scipy.sparse
@@ -69,31 +68,6 @@ class Csr:
     def empty(cls, rows: int, columns: int) -> Csr:
         """No entries at all."""
         return cls(np.zeros(rows + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), columns)
-
-    @classmethod
-    def read(cls, source: Artefact, name: str, rows: int, columns: int) -> Csr:
-        """Map the matrix stored under `name` and check that its parts fit together."""
-        matrix = cls(
-            source.array(f"{name}.indptr"),
-            source.array(f"{name}.indices"),
-            source.array(f"{name}.data"),
-            columns,
-        )
-        pointers = matrix.indptr
-        if (
-            len(pointers) != rows + 1
-            or pointers[0] != 0
-            or pointers[-1] != len(matrix.indices)
-            or len(matrix.indices) != len(matrix.data)
-        ):
-            raise ArtefactError(f"the matrix {name!r} is damaged", where=str(source.path))
-        return matrix
-
-    def write(self, out: ArtefactWriter, name: str) -> None:
-        """Store under `name`."""
-        out.array(f"{name}.indptr", self.indptr)
-        out.array(f"{name}.indices", self.indices)
-        out.array(f"{name}.data", self.data)
 
     def problem(self) -> str | None:
         """What is wrong with the content, reading all of it: for `coclick verify`."""

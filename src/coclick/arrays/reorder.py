@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.jit.compiler import borrowing
-from coclick.jit.prefetch import prefetch
+from coclick.jit.intrinsics import prefetch
 from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, threads
 
 _CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it

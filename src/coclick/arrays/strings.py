@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import ArtefactError, UserError
-from coclick.storage.artefact import Artefact, ArtefactWriter
+from coclick.errors import UserError
 
 _FEW = 64  # below this many look-ups, Python's bisect beats loading a compiled kernel
 
@@ -48,19 +47,6 @@ class Strings:
         lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
         data = np.concatenate([np.empty(0, np.uint8), *(part.data for part in parts)])
         return cls(np.concatenate([[0], np.cumsum(lengths)]), data)
-
-    @classmethod
-    def read(cls, source: Artefact, name: str) -> Strings:
-        """Map the strings stored under `name`."""
-        offsets, data = source.array(f"{name}.offsets"), source.array(f"{name}.data")
-        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(data):
-            raise ArtefactError(f"the texts {name!r} are damaged", where=str(source.path))
-        return cls(offsets, data)
-
-    def write(self, out: ArtefactWriter, name: str) -> None:
-        """Store under `name`."""
-        out.array(f"{name}.offsets", self.offsets)
-        out.array(f"{name}.data", self.data)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -129,21 +115,6 @@ class Vocab(Strings):
         strings = Strings.from_list(sorted(set(texts), key=lambda text: text.encode("utf-8", "replace")))
         return cls(strings.offsets, strings.data)
 
-    @classmethod
-    def read(cls, source: Artefact, name: str) -> Vocab:
-        """Map the vocabulary stored under `name`."""
-        strings = Strings.read(source, name)
-        order = source.array(f"{name}.order") if f"{name}.order" in source else None
-        if order is not None and len(order) != len(strings):
-            raise ArtefactError(f"the vocabulary {name!r} is damaged", where=str(source.path))
-        return cls(strings.offsets, strings.data, order)
-
-    def write(self, out: ArtefactWriter, name: str) -> None:
-        """Store under `name`."""
-        super().write(out, name)
-        if len(self.order):
-            out.array(f"{name}.order", self.order)
-
     @property
     def digest(self) -> str:
         """A short fingerprint that travels with artefacts made from this vocabulary."""
@@ -159,7 +130,7 @@ class Vocab(Strings):
         """The ids of many strings, −1 for unknown ones."""
         if len(texts) <= _FEW:
             return np.array([self._bisect(text) for text in texts], np.int32)
-        from coclick.arrays.string_kernels import lookup
+        from coclick.arrays.kernels import lookup
 
         wanted = Strings.from_list(texts)
         found = np.empty(len(texts), np.int32)

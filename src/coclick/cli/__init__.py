@@ -16,8 +16,7 @@ from coclick.cli import query as ask
 from coclick.cli import serve as serving
 from coclick.cli import spark as cluster
 from coclick.cli import topics as language
-from coclick.cli.arguments import action_weights
-from coclick.cli.options import Engine, Force, GraphPath, Json, Master, ModelPath, Threads
+from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, ModelPath, Threads, action_weights
 from coclick.cli.terminal import fail, prepare, print_json, say, suggest
 from coclick.errors import CoclickError
 
@@ -80,8 +79,8 @@ def build(
 ) -> None:
     """Build a click graph from log files."""
     from coclick import logs
+    from coclick.answers import describe
     from coclick.cli import render as show
-    from coclick.describe import describe
     from coclick.storage.directories import check_output
 
     options: dict[str, Any] = {
@@ -125,8 +124,8 @@ def view(
     The rest of the graph is linked, not copied. Rows that are wrong are counted and kept.
     """
     from coclick import logs
+    from coclick.answers import describe
     from coclick.cli import render as show
-    from coclick.describe import describe
     from coclick.storage.directories import check_output
 
     check_output(out, force, "graph")
@@ -148,8 +147,8 @@ def info(
     ] = False,
 ) -> None:
     """Show sizes, degree distributions, parameters and figures of training."""
+    from coclick.answers import describe
     from coclick.cli import render as show
-    from coclick.describe import describe
 
     if merged:
         from coclick import ClickGraph, logs
@@ -199,8 +198,8 @@ def train(
         cluster.train(model, graph, out, master, force)
         return
     from coclick import ClickGraph, create
+    from coclick.answers import describe
     from coclick.cli import render as show
-    from coclick.describe import describe
     from coclick.jit.threads import set_threads
     from coclick.progress import for_terminal
     from coclick.storage.directories import check_output
@@ -216,8 +215,8 @@ def train(
 @app.command()
 def models(json_: Json = False) -> None:
     """List the models and their parameters."""
+    from coclick.answers import describe_models
     from coclick.cli import render as show
-    from coclick.describe import describe_models
 
     rows = describe_models()
     if json_:
@@ -322,7 +321,3 @@ def main() -> None:
         if end.code == INTERRUPTED:  # typer ends with it on Ctrl-C, without a word
             say("interrupted: no output is left half-written")
         raise
-
-
-if __name__ == "__main__":
-    main()

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from coclick import logs, simulate
+from coclick.answers import describe
 from coclick.cli import render as show
-from coclick.describe import describe
 from coclick.evaluation.judgments import Judgments, read_judgments
 from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.report import write_report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coclick.cli.options import (
+from coclick.cli.arguments import (
     Candidates,
     Force,
     Gain,
@@ -148,7 +148,7 @@ def run(
     from coclick import open_model
     from coclick.evaluation.judgments import read_queries
     from coclick.evaluation.runs import run_lines
-    from coclick.storage.files import check_file, write_file
+    from coclick.storage.directories import check_file, write_file
 
     check_file(out, force=force)
     opened, asked = open_model(model), read_queries(queries)
@@ -208,7 +208,7 @@ def _prepare(graph: Path, threads: int | None, *outputs: Path | None) -> ClickGr
     """Set the threads, see that reports can be written, open the graph."""
     from coclick import ClickGraph
     from coclick.jit.threads import set_threads
-    from coclick.storage.files import check_file
+    from coclick.storage.directories import check_file
 
     for path in outputs:
         if path and path != _STDOUT:
@@ -256,7 +256,7 @@ def _write(figures: Any, path: Path | None) -> None:
     elif path:
         import json
 
-        from coclick.storage.files import write_file
+        from coclick.storage.directories import write_file
 
         write_file(path, [json.dumps(figures, ensure_ascii=False, indent=1), "\n"])
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.options import Force, Json, ModelPath
+from coclick.cli.arguments import Force, Json, ModelPath
 from coclick.cli.terminal import print_json, suggest
 
 

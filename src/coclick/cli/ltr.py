@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coclick.cli.options import Force, GraphPath, Queries, Threads
+from coclick.cli.arguments import Force, GraphPath, Queries, Threads
 from coclick.cli.terminal import say, suggest
 from coclick.errors import UserError
 
@@ -40,7 +40,7 @@ def features(
     from coclick.jit.threads import set_threads
     from coclick.ltr.letor import Letor
     from coclick.progress import for_terminal
-    from coclick.storage.files import check_file, write_file
+    from coclick.storage.directories import check_file, write_file
 
     check_file(out, force=force)
     set_threads(threads)
@@ -73,8 +73,8 @@ def ltr(
     The features of a query come from models that were not shown its clicks.
     """
     from coclick import ClickGraph
+    from coclick.answers import describe
     from coclick.cli import render as show
-    from coclick.describe import describe
     from coclick.jit.threads import set_threads
     from coclick.progress import for_terminal
     from coclick.storage.directories import check_output

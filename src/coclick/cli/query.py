@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import listed_docs
-from coclick.cli.options import Json, ModelPath
+from coclick.cli.arguments import Json, ModelPath, listed_docs
 from coclick.cli.terminal import print_json
 from coclick.errors import UserError
 

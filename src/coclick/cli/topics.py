@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coclick.cli.options import Json, ModelPath
+from coclick.cli.arguments import Json, ModelPath
 
 
 def topics(

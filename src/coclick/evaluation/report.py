@@ -21,7 +21,7 @@ from coclick.errors import UserError
 from coclick.evaluation.leaderboard import Board
 from coclick.evaluation.protocol import Trial
 from coclick.evaluation.separability import separability
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 SHOWN = 10  # results of each ranking
 MOST_RESULTS = 40_000  # on a page, of all models and queries: that keeps it below 5 MB

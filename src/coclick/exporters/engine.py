@@ -18,7 +18,7 @@ from coclick.exporters.content import Content
 from coclick.exporters.limits import Block, Fitting, Limits, Weights
 from coclick.exporters.lines import joined, numbers, pairs, quoted
 from coclick.exporters.sample import Sample
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 _QUERIES_AT_A_TIME = 1000
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from coclick._version import __version__
 from coclick.errors import UserError
-from coclick.storage.directories import check_output, only_writer
-from coclick.storage.files import write_file
+from coclick.storage.directories import check_output, only_writer, write_file
 from coclick.storage.manifest import FORMAT, MANIFEST, read_manifest
 
 KIND = "export"

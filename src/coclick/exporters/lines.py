@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 _PART = 16 << 20  # characters of a file, for engines that take requests of a bounded size
 

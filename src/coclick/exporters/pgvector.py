@@ -18,7 +18,7 @@ from coclick.exporters.folder import write_text
 from coclick.exporters.limits import Block, Limits
 from coclick.exporters.lines import joined, numbers, pairs, write_terms
 from coclick.exporters.sample import Sample
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 from coclick.text.term_ids import SPACE
 
 _INDEXED_WORDS, _INDEXED, _INDEXED_HALF = 1000, 2000, 4000

@@ -20,7 +20,7 @@ from coclick.exporters.limits import Block, Limits
 from coclick.exporters.lines import joined, numbers, quoted, whole_numbers, write_terms
 from coclick.exporters.sample import Sample
 from coclick.exporters.tokens import by_number
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 _REQUEST = 4 << 20  # characters
 _IMAGES = "The sample query asks for an exact search; without `params` it is approximate, and faster."

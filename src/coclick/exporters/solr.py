@@ -21,7 +21,7 @@ from coclick.exporters.limits import Block, Limits
 from coclick.exporters.lines import numbers, pairs, quoted, write_parts
 from coclick.exporters.sample import Sample
 from coclick.exporters.tokens import escaped
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 _SYNONYMS = 10  # of a word
 _PLAIN = re.compile(r"[^\s,|\\=>#]+")  # what needs no escape in a file of synonyms

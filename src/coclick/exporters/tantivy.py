@@ -23,7 +23,7 @@ from coclick.exporters.folder import write_json, write_text
 from coclick.exporters.limits import Block, Limits, Weights
 from coclick.exporters.lines import pairs, quoted
 from coclick.exporters.sample import Sample
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 _BITS = 12
 _MOST = (1 << _BITS) - 1

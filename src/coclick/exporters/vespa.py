@@ -24,7 +24,7 @@ from coclick.exporters.folder import write_json, write_text
 from coclick.exporters.limits import Block, Limits, Weights
 from coclick.exporters.lines import pairs, quoted, whole_numbers
 from coclick.exporters.sample import Sample
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 _DIGITS = 7
 _OF_QUERIES = 1_000_000

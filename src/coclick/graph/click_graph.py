@@ -28,17 +28,10 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError, UserError
 from coclick.graph.user_views import View, check_name, merged, placed, view_names
+from coclick.storage import parquet_tables as tables
+from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
 from coclick.storage.manifest import ARRAY_NAME, a_kind
-from coclick.storage.parquet_tables import (
-    is_parquet,
-    read_daily,
-    read_edges,
-    read_pairs,
-    read_skips,
-    read_strings,
-    read_vocab,
-)
 from coclick.text.analyzer import normalise_batch
 
 if TYPE_CHECKING:
@@ -179,19 +172,19 @@ class ClickGraph:
     @classmethod
     def read(cls, source: Artefact) -> ClickGraph:
         """The graph in an artefact: a graph of its own, or the one that a model carries."""
-        if is_parquet(source):
+        if tables.is_parquet(source):
             return cls._read_tables(source)
-        queries, docs = Vocab.read(source, "queries"), Vocab.read(source, "docs")
+        queries, docs = read_vocab(source, "queries"), read_vocab(source, "docs")
         names = [
             name[5:-8] for name in source.files if name.startswith("text.") and name.endswith(".offsets")
         ]
-        texts = {name: Strings.read(source, f"text.{name}") for name in sorted(names)}
+        texts = {name: read_strings(source, f"text.{name}") for name in sorted(names)}
         if any(len(column) != len(docs) for column in texts.values()):
             raise ArtefactError("the documents' texts do not fit the documents", where=str(source.path))
         return cls(
             queries,
             docs,
-            Csr.read(source, "clicks", len(queries), len(docs)),
+            read_csr(source, "clicks", len(queries), len(docs)),
             texts,
             Pairs.read(source),
             Daily.read(source),
@@ -204,16 +197,19 @@ class ClickGraph:
     @classmethod
     def _read_tables(cls, source: Artefact) -> ClickGraph:
         """A graph that Spark wrote, read whole."""
-        queries, docs = (read_vocab(source, *column) for column in (("queries", "text"), ("docs", "name")))
+        queries, docs = (
+            tables.read_vocab(source, "queries", "text"),
+            tables.read_vocab(source, "docs", "name"),
+        )
         sizes = len(queries), len(docs)
         fields = source.manifest.get("texts", [])
-        texts = {name: read_strings(source, "docs", f"text_{name}") for name in sorted(fields)}
-        pairs = read_pairs(source, *sizes)
-        daily, skips = read_daily(source, pairs), read_skips(source, *sizes)
+        texts = {name: tables.read_strings(source, "docs", f"text_{name}") for name in sorted(fields)}
+        pairs = tables.read_pairs(source, *sizes)
+        daily, skips = tables.read_daily(source, pairs), tables.read_skips(source, *sizes)
         return cls(
             queries,
             docs,
-            read_edges(source, *sizes),
+            tables.read_edges(source, *sizes),
             texts,
             Pairs(**pairs) if pairs else None,
             Daily(**daily) if daily else None,
@@ -231,12 +227,12 @@ class ClickGraph:
 
     def write(self, out: ArtefactWriter) -> None:
         """Store every part."""
-        self.queries.write(out, "queries")
-        self.docs.write(out, "docs")
+        write_strings(out, "queries", self.queries)
+        write_strings(out, "docs", self.docs)
         for name, column in self.texts.items():
-            column.write(out, f"text.{name}")
-        self.clicks.write(out, "clicks")
-        self.clicks_by_doc.write(out, "clicks_by_doc")
+            write_strings(out, f"text.{name}", column)
+        write_csr(out, "clicks", self.clicks)
+        write_csr(out, "clicks_by_doc", self.clicks_by_doc)
         for table in (self.pairs, self.daily, self.skips):
             if table is not None:
                 table.write(out)
@@ -271,7 +267,7 @@ class ClickGraph:
     def clicks_by_doc(self) -> Csr:
         """The transpose of `clicks`: rows are documents."""
         if self.artefact and "clicks_by_doc.indptr" in self.artefact:
-            return Csr.read(self.artefact, "clicks_by_doc", len(self.docs), len(self.queries))
+            return read_csr(self.artefact, "clicks_by_doc", len(self.docs), len(self.queries))
         return self.clicks.transpose()
 
     @property

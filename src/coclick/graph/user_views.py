@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
+from coclick.storage.array_files import read_csr, read_strings, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter
 from coclick.text.analyzer import normalise_batch
 
@@ -43,21 +44,21 @@ class View:
     def read(cls, source: Artefact, name: str, queries: int, docs: int) -> View:
         """The view stored under its name, for so many queries and documents."""
         prefix = f"view.{name}"
-        query_features = Strings.read(source, f"{prefix}.query_features")
-        doc_features = Strings.read(source, f"{prefix}.doc_features")
+        query_features = read_strings(source, f"{prefix}.query_features")
+        doc_features = read_strings(source, f"{prefix}.doc_features")
         return cls(
-            Csr.read(source, f"{prefix}.queries", queries, len(query_features)),
-            Csr.read(source, f"{prefix}.docs", docs, len(doc_features)),
+            read_csr(source, f"{prefix}.queries", queries, len(query_features)),
+            read_csr(source, f"{prefix}.docs", docs, len(doc_features)),
             query_features,
             doc_features,
         )
 
     def write(self, out: ArtefactWriter, name: str) -> None:
         """Store under a name."""
-        self.queries.write(out, f"view.{name}.queries")
-        self.docs.write(out, f"view.{name}.docs")
-        self.query_features.write(out, f"view.{name}.query_features")
-        self.doc_features.write(out, f"view.{name}.doc_features")
+        write_csr(out, f"view.{name}.queries", self.queries)
+        write_csr(out, f"view.{name}.docs", self.docs)
+        write_strings(out, f"view.{name}.query_features", self.query_features)
+        write_strings(out, f"view.{name}.doc_features", self.doc_features)
 
     def take_queries(self, rows: NDArray[np.integer]) -> View:
         """The view of a graph that has only these queries."""

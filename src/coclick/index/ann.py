@@ -24,8 +24,7 @@ from coclick.errors import ArtefactError, UserError
 from coclick.index.dense import DenseIndex
 from coclick.index.usearch_format import is_sound
 from coclick.jit.threads import threads
-from coclick.models.base import padded
-from coclick.run import top_rows
+from coclick.results import padded, top_rows
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]

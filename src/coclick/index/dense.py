@@ -16,8 +16,7 @@ from coclick.errors import damaged
 from coclick.jit.threads import run_blocks
 from coclick.kernels.dense import candidates, dot_rows
 from coclick.kernels.search import EVERYTHING
-from coclick.models.projection.linear_map import longest_row
-from coclick.run import top_rows
+from coclick.results import top_rows
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]
@@ -85,3 +84,8 @@ class DenseIndex:
     def problem(self) -> str | None:
         """What is wrong with the content, reading all of it: for `coclick verify`."""
         return None if np.isfinite(self.vectors).all() else "a value is not a number"
+
+
+def longest_row(matrix: Floats) -> float:
+    """The largest Euclidean length of a row."""
+    return float(np.sqrt(np.einsum("ij,ij->i", matrix, matrix).max(initial=0)))

@@ -129,3 +129,17 @@ def _cached(function: F, compiled: Any) -> F:
         return compiled
     finally:
         settings.CACHE_DIR = theirs
+
+
+_OPTIONS: Any = {"_nrt": False}
+
+# Like `borrowing`, for small functions that only other kernels call: the compiler copies them into their
+# callers. That matters where they take tuples of arrays: a call would put every pointer on the stack.
+inlined: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, **_OPTIONS)
+
+
+# Like `inlined`, for sums that the compiler may take in any order: it adds a vector of numbers at a time. The
+# order is fixed at compile time, so results are the same in every call and on every thread.
+reassociated: Any = numba.njit(
+    nogil=True, error_model="numpy", forceinline=True, fastmath={"reassoc", "contract", "nsz"}
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.inlined import inlined
+from coclick.jit.compiler import inlined
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)

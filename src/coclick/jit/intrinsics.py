@@ -1,4 +1,4 @@
-"""Numbers compared many at once: loops over vectors, which numba offers no way to write."""
+"""Instructions that numba offers no way to write: vector comparisons, prefetch, bit scan, group unpacking."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from coclick.jit.compiler import inlined
 from coclick.jit.heapsort import place_of, sort, with_place
-from coclick.jit.inlined import inlined
 
 LANES = 32
 MASK = 64  # numbers, each of which is a bit of a word
@@ -143,3 +143,64 @@ def rank(
         sort(room, count)
         for i in range(count):
             ranks[place_of(room[i])] = i
+
+
+def _prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Start to load the cache line of `array[index]`; a hint only, harmless at any index."""
+    byte = ir.IntType(8).as_pointer()
+    number = ir.IntType(32)
+    read, keep, into_data_cache = (ir.Constant(number, value) for value in (0, 3, 1))
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        address = builder.bitcast(builder.gep(data, [offset]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [address, read, keep, into_data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
+
+
+def _lowest_bit(typing: Any, word: Any) -> Any:
+    """The place of the lowest set bit of a uint64 that is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.uint64(types.uint64), generate
+
+
+lowest_bit: Any = intrinsic(_lowest_bit)
+
+
+GROUP = 4  # entries
+_PAIRS = ir.VectorType(ir.IntType(32), 2 * GROUP)
+_NUMBERS = ir.VectorType(ir.IntType(32), GROUP)
+
+
+def _split_group(typing: Any, entries: Any, start: Any, terms: Any, values: Any, to: Any) -> Any:
+    """Copy the group at `entries[start]`: its terms to `terms`, its values to `values`, from `to` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def at(argument: int, index: Any, kind: Any) -> Any:
+            array = context.make_array(signature.args[argument])(context, builder, arguments[argument])
+            return builder.bitcast(builder.gep(array.data, [index]), kind.as_pointer())
+
+        _, start, _, _, to = arguments
+        pairs = builder.load(at(0, start, _PAIRS))
+        pairs.align = 4
+        for first, target in ((0, 2), (1, 3)):
+            every_other = ir.Constant(_NUMBERS, list(range(first, 2 * GROUP, 2)))
+            numbers = builder.shuffle_vector(pairs, ir.Constant(_PAIRS, ir.Undefined), every_other)
+            builder.store(numbers, at(target, to, _NUMBERS)).align = 4
+        return context.get_dummy_value()
+
+    return types.void(entries, types.uint64, terms, values, types.uint64), generate
+
+
+split_group: Any = intrinsic(_split_group)

@@ -11,8 +11,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.inlined import inlined
-from coclick.jit.reassociated import reassociated
+from coclick.jit.compiler import inlined, reassociated
 
 _F, _I = np.float32, np.int32
 _ROOT = _I(0x3F3504F3)  # the bits of √½

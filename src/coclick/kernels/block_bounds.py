@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing
-from coclick.jit.inlined import inlined
-from coclick.jit.prefetch import prefetch
+from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.intrinsics import prefetch
 from coclick.kernels.blocks import BLOCK, STRIP
 
 TILE = 128  # blocks of which the highest bound is known

@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing, jit
-from coclick.jit.heap import best_first, push
-from coclick.jit.inlined import inlined
+from coclick.jit.compiler import borrowing, inlined, jit
+from coclick.jit.selection import best_first, push
 from coclick.kernels.block_bounds import (
     TILE,
     Common,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
-from coclick.jit.heap import push
+from coclick.jit.selection import push
 
 _LANES = 8
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import borrowing
-from coclick.jit.prefetch import prefetch
+from coclick.jit.intrinsics import prefetch
 
 TOGETHER = 32  # rows that are fetched from memory at a time
 

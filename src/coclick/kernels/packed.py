@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.compiler import borrowing
-from coclick.jit.groups import GROUP, split_group
-from coclick.jit.inlined import inlined
-from coclick.jit.prefetch import prefetch
+from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.intrinsics import GROUP, prefetch, split_group
 from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, threads
 
 # Rows are read in groups of entries, the last group filled up with terms that do not exist and zero

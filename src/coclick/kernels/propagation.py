@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.compiler import borrowing
-from coclick.jit.inlined import inlined
-from coclick.jit.intrinsics import rank
-from coclick.jit.prefetch import prefetch
+from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.intrinsics import prefetch, rank
 from coclick.jit.selection import ONE, VECTOR, ZERO, keep_largest, padded
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.packed import (

@@ -11,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.bits import lowest_bit
-from coclick.jit.inlined import inlined
-from coclick.jit.intrinsics import MASK
-from coclick.jit.prefetch import prefetch
+from coclick.jit.compiler import inlined
+from coclick.jit.intrinsics import MASK, lowest_bit, prefetch
 
 GROUP = np.uint64(MASK)  # columns
 _ONE = np.uint64(1)  # unsigned: numba gives signed indices a test for negative ones

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing
-from coclick.jit.heap import push
-from coclick.jit.inlined import inlined
-from coclick.jit.prefetch import prefetch
+from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.intrinsics import prefetch
+from coclick.jit.selection import push
 from coclick.kernels.dots import dot, fetch
 
 

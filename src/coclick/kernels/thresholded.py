@@ -17,11 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.bits import lowest_bit
-from coclick.jit.compiler import jit
-from coclick.jit.inlined import inlined
-from coclick.jit.intrinsics import larger
-from coclick.jit.reassociated import reassociated
+from coclick.jit.compiler import inlined, jit, reassociated
+from coclick.jit.intrinsics import larger, lowest_bit
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.row_sums import (
     GROUP,

@@ -12,10 +12,11 @@ import duckdb
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql as rules
-from coclick.logs import clicks, documents, events
+from coclick.logs import documents, events
 from coclick.logs import numbering as ids
 from coclick.logs import validation as checks
 from coclick.logs import write_arrays as arrays
+from coclick.logs.aggregation_sql import pair_sums
 from coclick.logs.detect_format import Found, recognise
 from coclick.logs.duckdb_session import Workspace, parse_memory
 from coclick.logs.files import blame, expand, look
@@ -128,7 +129,7 @@ class _Build:
         self.say("adding up")
         try:
             if rows.format == "clicks":
-                right = clicks.aggregate(work, rows)
+                right = _add_up_clicks(work, rows)
             else:
                 right = events.number_events(work, rows) + rows.aside
         except duckdb.Error as error:
@@ -253,3 +254,15 @@ class _Build:
     @property
     def _files(self) -> list[Path]:
         return [*self.paths, *([self.docs] if self.docs else [])]
+
+
+def _add_up_clicks(work: Workspace, rows: Rows) -> int:
+    """Sum the rows of an aggregated log by pair into the table `pair`; returns the number of rows used."""
+    work.run(f"""
+        CREATE TABLE pair AS
+        SELECT spelling.id AS q, doc.id AS d, {pair_sums(rows.fields)}, count(*) AS n
+        FROM ({rows.relation}) r
+            JOIN spelling ON spelling.raw = r.query JOIN doc ON doc.name = r.doc
+        WHERE bad IS NULL AND spelling.id IS NOT NULL
+        GROUP BY q, d ORDER BY q, d""")
+    return work.value("SELECT coalesce(sum(n), 0)::BIGINT FROM pair")

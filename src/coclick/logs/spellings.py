@@ -8,6 +8,7 @@ from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs.duckdb_session import Workspace
 from coclick.logs.write_arrays import Numbering, Streams, write_strings
+from coclick.storage import array_files
 from coclick.storage.artefact import ArtefactWriter
 from coclick.storage.parquet_tables import is_parquet, read_variants
 
@@ -36,7 +37,7 @@ def copy_variants(graph: ClickGraph, out: ArtefactWriter) -> None:
     found = read_variants(graph.artefact)
     out.array("variants.query", np.array([query for query, _, _ in found], np.int32))
     out.array("variants.count", np.array([count for _, _, count in found], np.int32))
-    Strings.from_list(raw for _, raw, _ in found).write(out, "variants.text")
+    array_files.write_strings(out, "variants.text", Strings.from_list(raw for _, raw, _ in found))
 
 
 def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
@@ -53,7 +54,7 @@ def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
         (graph.queries[query], raw, count)
         for query, raw, count in zip(
             source.array("variants.query").tolist(),
-            Strings.read(source, "variants.text"),
+            array_files.read_strings(source, "variants.text"),
             source.array("variants.count").tolist(),
             strict=True,
         )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
-from coclick.run import top_rows
+from coclick.results import top_rows
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]

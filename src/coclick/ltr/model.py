@@ -26,10 +26,10 @@ from coclick.ltr.boosting import Boosting, check_installed
 from coclick.ltr.features import FeatureSet, QuerySignals
 from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
 from coclick.models import spec as specs
-from coclick.models.base import Allowed, Found, Model, create, padded, register
+from coclick.models.base import Allowed, Found, Model, create, register
 from coclick.models.spec import Range
 from coclick.progress import Progress, quiet
-from coclick.results import Explanation, Part
+from coclick.results import Explanation, Part, padded
 from coclick.text.analyzer import normalise
 
 _PARTS = (

@@ -24,8 +24,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.integrity import check_bounds
 from coclick.progress import Progress, quiet
-from coclick.results import Explanation
-from coclick.run import Run, top_rows
+from coclick.results import Explanation, Run, padded, top_rows
 from coclick.storage.artefact import Artefact
 from coclick.text.analyzer import normalise
 from coclick.text.term_matrix import short_field
@@ -34,7 +33,7 @@ _REGISTRY: dict[str, type[Model]] = {}
 _HOMES = {
     "bm25": "coclick.models.lexical.bm25",
     "bm25sd": "coclick.models.lexical.bm25sd",
-    "bm25sd_mult": "coclick.models.lexical.bm25sd_mult",
+    "bm25sd_mult": "coclick.models.lexical.bm25sd",
     "um": "coclick.models.lexical.um",
     "vsm": "coclick.models.lexical.vsm",
     "wmd": "coclick.models.lexical.wmd",
@@ -59,9 +58,9 @@ _HOMES = {
     "ssi": "coclick.models.projection.ssi",
     "svdfeature": "coclick.models.projection.svdfeature",
     "bltm": "coclick.models.likelihood.bltm",
-    "bltm_pr": "coclick.models.likelihood.bltm_pr",
-    "bltm_pr_1v": "coclick.models.likelihood.bltm_pr_1v",
-    "plsa": "coclick.models.likelihood.plsa",
+    "bltm_pr": "coclick.models.likelihood.bltm",
+    "bltm_pr_1v": "coclick.models.likelihood.bltm",
+    "plsa": "coclick.models.likelihood.bltm",
     "wtm": "coclick.models.likelihood.wtm",
     "mix": "coclick.models.combination.mix",
     "backoff": "coclick.models.combination.backoff",
@@ -377,8 +376,3 @@ def train(spec: str | Model, graph: ClickGraph | str | Path, progress: Progress 
 def as_list(texts: str | Sequence[str]) -> list[str]:
     """One text or several, as a list."""
     return [texts] if isinstance(texts, str) else list(texts)
-
-
-def padded(queries: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Empty results, to be filled."""
-    return np.full((queries, k), -1, np.int32), np.zeros((queries, k), np.float32)

@@ -17,8 +17,7 @@ from coclick.arrays.strings import Strings, Vocab
 from coclick.index.sparse import VectorIndex
 from coclick.models.base import Allowed, Found, Model, as_list
 from coclick.models.provenance import NoOrigin, Origin
-from coclick.results import Behind, Explanation, Part, Word
-from coclick.run import Run, without_itself
+from coclick.results import Behind, Explanation, Part, Run, Word, without_itself
 from coclick.text.analyzer import normalise
 from coclick.text.term_ids import numbered
 

@@ -11,8 +11,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.responses import Response
 
 from coclick import answers
-from coclick.answers import Answer
-from coclick.describe import describe_model
+from coclick.answers import Answer, describe_model
 from coclick.errors import UserError
 from coclick.models.base import Model
 from coclick.service import requests as taken

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
+from coclick.jit.intrinsics import prefetch
 from coclick.jit.math import sum_of_logs
-from coclick.jit.prefetch import prefetch
 from coclick.jit.wide import LANES, add_scaled, dot
 
 _AHEAD = 8  # tokens or texts that are asked for before they are needed

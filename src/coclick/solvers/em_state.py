@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.storage.files import write_file
+from coclick.storage.directories import write_file
 
 if TYPE_CHECKING:
     from coclick.solvers.em import Corpus

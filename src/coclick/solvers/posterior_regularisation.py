@@ -21,8 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import jit
-from coclick.jit.inlined import inlined
+from coclick.jit.compiler import inlined, jit
 from coclick.jit.math import powers, sum_of_logs
 from coclick.jit.wide import add_scaled, dot, four_dots
 from coclick.solvers._em_kernels import fetch_row

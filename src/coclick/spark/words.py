@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
-from coclick.arrays.string_kernels import hash_strings
+from coclick.arrays.kernels import hash_strings
 from coclick.arrays.strings import Strings
 from coclick.jit.threads import set_threads
 from coclick.spark.numbering import numbered

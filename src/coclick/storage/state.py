@@ -16,15 +16,9 @@ import numpy as np
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError
+from coclick.storage import parquet_tables
+from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter
-from coclick.storage.parquet_tables import (
-    read_array,
-    read_csr,
-    read_grams,
-    read_pointers,
-    read_strings,
-    read_vocab,
-)
 
 T = TypeVar("T")
 _STORED: dict[str, type] = {}
@@ -44,13 +38,13 @@ def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
         out.array(name, value)
         return {"type": "array"}
     if isinstance(value, Csr):
-        value.write(out, name)
+        write_csr(out, name, value)
         return {"type": "csr", "rows": value.rows, "columns": value.columns}
     if isinstance(value, Vocab):
-        value.write(out, name)
+        write_strings(out, name, value)
         return {"type": "vocab"}
     if isinstance(value, Strings):
-        value.write(out, name)
+        write_strings(out, name, value)
         return {"type": "strings"}
     if type(value).__name__ in _STORED:
         parts = {
@@ -77,11 +71,11 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
         if kind == "array":
             return source.array(name)
         if kind == "csr":
-            return Csr.read(source, name, entry["rows"], entry["columns"])
+            return read_csr(source, name, entry["rows"], entry["columns"])
         if kind == "vocab":
-            return Vocab.read(source, name)
+            return read_vocab(source, name)
         if kind == "strings":
-            return Strings.read(source, name)
+            return read_strings(source, name)
         if kind == "list":
             return [read_value(source, f"{name}.{i}", item) for i, item in enumerate(entry["items"])]
         parts = {
@@ -97,13 +91,14 @@ def _read_table(source: Artefact, entry: dict[str, Any]) -> Any:
     """A value that Spark wrote as a table, or as a column of one."""
     kind, table = entry["type"], str(entry["table"])
     if kind == "csr":
-        return read_csr(source, table, entry["rows"], entry["columns"])
+        return parquet_tables.read_csr(source, table, entry["rows"], entry["columns"])
     if kind == "array":
-        return read_array(source, table, entry["column"], entry["dtype"])
+        return parquet_tables.read_array(source, table, entry["column"], entry["dtype"])
     if kind == "dense":
-        return read_csr(source, table, entry["rows"], entry["columns"]).to_scipy().toarray()
+        return parquet_tables.read_csr(source, table, entry["rows"], entry["columns"]).to_scipy().toarray()
     if kind == "pointers":
-        return read_pointers(source, table, entry["column"], entry["rows"])
+        return parquet_tables.read_pointers(source, table, entry["column"], entry["rows"])
     if kind == "grams":
-        return read_grams(source, table)
-    return {"vocab": read_vocab, "strings": read_strings}[kind](source, table, entry["column"])
+        return parquet_tables.read_grams(source, table)
+    read = {"vocab": parquet_tables.read_vocab, "strings": parquet_tables.read_strings}[kind]
+    return read(source, table, entry["column"])

@@ -50,7 +50,7 @@ class Words:
 
     def by_hash(self) -> Words:
         """With terms numbered by the hash of their text, so that no letter is favoured by small numbers."""
-        from coclick.arrays.string_kernels import hash_strings
+        from coclick.arrays.kernels import hash_strings
 
         hashes = np.empty(len(self.terms), np.uint32)
         hash_strings(self.terms.offsets, self.terms.data, hashes)

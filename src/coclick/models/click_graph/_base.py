@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.sparse_vector import Entries
-from coclick.models.base import Allowed, Found, Model, as_list, padded
-from coclick.run import Run, top_rows
+from coclick.arrays.csr import Csr
+from coclick.arrays.sparse_vector import Entries, weighted_sum
+from coclick.models.base import Allowed, Found, Model, as_list
+from coclick.results import Run, padded, top_rows
 from coclick.text.analyzer import normalise
 
 
@@ -85,3 +86,21 @@ def _ranked(found: list[Entries], k: int) -> Found:
         best, values = top_rows(listed.values.astype(np.float32), k)
         rows[i, : len(best)], scores[i, : len(best)] = listed.rows[best], values
     return rows, scores
+
+
+def log_clicks(edges: Csr, rows: NDArray[np.integer]) -> Csr:
+    """The chosen rows of a matrix of clicks, ln(1 + clicks) each."""
+    taken = edges.take(rows)
+    return taken.with_data(np.log1p(taken.data))
+
+
+def lengths(edges: Csr) -> NDArray[np.float32]:
+    """The Euclidean length of each row of logarithmic clicks."""
+    return np.sqrt(edges.with_data(np.log1p(edges.data) ** 2).row_sums()).astype(np.float32)
+
+
+def cosines(row: int, edges: Csr, back: Csr, edge_lengths: NDArray[np.float32]) -> Entries:
+    """All rows of `edges` that share a column with one of them, by their cosine; `back` is the transpose."""
+    own = log_clicks(edges, np.array([row]))
+    dots = weighted_sum(own.data, log_clicks(back, own.indices))
+    return Entries(dots.rows, dots.values / (edge_lengths[dots.rows] * edge_lengths[row]))

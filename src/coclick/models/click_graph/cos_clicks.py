@@ -15,8 +15,7 @@ import numpy as np
 from coclick.arrays.sparse_vector import Entries
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
-from coclick.models.click_graph._base import ListModel
-from coclick.models.click_graph.cosines import cosines, lengths, log_clicks
+from coclick.models.click_graph._base import ListModel, cosines, lengths, log_clicks
 from coclick.progress import Progress
 
 

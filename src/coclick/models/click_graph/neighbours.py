@@ -25,8 +25,7 @@ from coclick.arrays.sparse_vector import Entries, weighted_sum
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.models.base import register
-from coclick.models.click_graph._base import ListModel
-from coclick.models.click_graph.cosines import cosines, lengths, log_clicks
+from coclick.models.click_graph._base import ListModel, cosines, lengths, log_clicks
 from coclick.models.click_graph.text_similarity import Wording
 from coclick.models.spec import Range
 from coclick.progress import Progress

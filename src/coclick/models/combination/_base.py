@@ -21,10 +21,9 @@ from coclick.arrays.strings import Strings
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
-from coclick.models.base import Model, as_list, create, padded
+from coclick.models.base import Model, as_list, create
 from coclick.progress import Progress
-from coclick.results import Explanation, Part
-from coclick.run import Run, top_rows
+from coclick.results import Explanation, Part, Run, padded, top_rows
 from coclick.text.analyzer import normalise
 
 _SIMILAR = 1000  # the nearest of each part that are added up

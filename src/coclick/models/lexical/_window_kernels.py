@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import jit
-from coclick.jit.inlined import inlined
+from coclick.jit.compiler import inlined, jit
 
 ROW_SHIFT = 32
 

@@ -1,4 +1,4 @@
-"""`bm25sd`: BM25 with sequential dependence, of words and of words standing together (paper 003 §4.2).
+"""`bm25sd`: BM25 with sequential dependence (paper 003 §4.2); `bm25sd_mult`: the same over several fields.
 
 The sum over words, ordered and unordered pairs is that of `_proximity`, with the documents' content
 as the only field.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
-from coclick.models.lexical._proximity import WindowModel
-from coclick.models.lexical._windows import WindowIndex
+from coclick.models.lexical._proximity import WindowIndex, WindowModel
+from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.text.term_matrix import choose_fields
 
@@ -36,3 +37,44 @@ class BM25SD(WindowModel):
     def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
         """The content alone."""
         yield "content", 1.0, self.content_
+
+
+ANCHOR = "anchor"
+
+
+@register
+@dataclass
+class BM25SDMult(WindowModel):
+    """A weighted sum of `bm25sd` over content, anchor texts and clicked queries (paper 003 §4.2).
+
+    Anchor texts are a text field called `anchor`, where there is one. Clicked queries are the queries for
+    which a document was clicked, each weighted by log(1 + clicks). `fields` are those of the content.
+    """
+
+    name = "bm25sd_mult"
+    summary = "bm25sd over content, anchor texts and clicked queries"
+
+    content: Annotated[float, Range(0)] = 1.0
+    anchor: Annotated[float, Range(0)] = 1.0
+    queries: Annotated[float, Range(0)] = 2.0
+
+    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+        """Index where words stand in each of the fields."""
+        chosen = choose_fields(graph.texts, self.fields)
+        if self.fields == "all" and len(chosen) > 1:
+            chosen = [name for name in chosen if name != ANCHOR]
+        with progress("words"):
+            content = {name: graph.texts[name] for name in chosen}
+            self.content_ = WindowIndex.of_fields(content, self._analyzer)
+            self.anchor_ = None
+            if ANCHOR in graph.texts:
+                self.anchor_ = WindowIndex.of_fields({ANCHOR: graph.texts[ANCHOR]}, self._analyzer)
+        with progress("clicked queries"):
+            self.clicked_ = WindowIndex.of_clicked_queries(graph.queries, graph.clicks_by_doc, self._analyzer)
+
+    def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
+        """Content, anchor texts where there are any, clicked queries."""
+        yield "content", self.content, self.content_
+        if self.anchor_ is not None:
+            yield "anchor", self.anchor, self.anchor_
+        yield "clicked queries", self.queries, self.clicked_

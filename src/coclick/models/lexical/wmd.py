@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Allowed, Found, Model, padded, register
+from coclick.models.base import Allowed, Found, Model, register
 from coclick.models.lexical._transport import distances, least_costs, relaxed_costs
 from coclick.models.lexical._word_embeddings import word_vectors
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.run import top_rows
+from coclick.results import padded, top_rows
 from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import Words, choose_fields, count_terms, each_text, joined_fields, titles
 

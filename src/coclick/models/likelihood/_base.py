@@ -31,11 +31,10 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.kernels.dense import candidates
 from coclick.kernels.search import EVERYTHING
-from coclick.models.base import Allowed, Found, Model, padded
+from coclick.models.base import Allowed, Found, Model
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.results import Explanation, Part
-from coclick.run import top_rows
+from coclick.results import Explanation, Part, padded, top_rows
 from coclick.text.analyzer import Analyzer, normalise
 from coclick.text.term_matrix import Words, choose_fields, count_terms, each_text, joined_fields
 

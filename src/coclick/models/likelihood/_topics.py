@@ -25,7 +25,7 @@ from coclick.models.base import as_list
 from coclick.models.likelihood._base import Counts, LikelihoodModel, Reason, Terms, clicked_pairs
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.run import Run, top_rows, without_itself
+from coclick.results import Run, top_rows, without_itself
 from coclick.solvers.checkpoint import checkpoint
 from coclick.solvers.em import Corpus, Topics, fold_in, learn_topics
 from coclick.text.analyzer import normalise

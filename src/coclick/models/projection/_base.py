@@ -30,8 +30,7 @@ from coclick.models.projection.click_evidence import Associations, effective_ran
 from coclick.models.projection.linear_map import LinearMap
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.results import Behind, Explanation, Part
-from coclick.run import Run, top_rows, without_itself
+from coclick.results import Behind, Explanation, Part, Run, top_rows, without_itself
 from coclick.text.analyzer import Analyzer, normalise
 
 Floats = NDArray[np.float32]
@@ -314,3 +313,19 @@ def _similar(index: DenseIndex, images: Floats, own: NDArray[np.int32], k: int, 
     """The nearest rows without the row itself, for which one more is fetched."""
     rows, scores = index.search(images, min(k + 1, len(names)))
     return Run(*without_itself(rows, scores, own, k), names)
+
+
+@dataclass
+class TitleProjection(ProjectionModel):
+    """What the projections of paper 001 share (§4, §5.3).
+
+    Queries and titles over one vocabulary of whole words, one map for both sides, and cosines of embeddings.
+    """
+
+    needs = ("texts",)
+    cosine = True
+
+    fields: str = "title"
+    stem: bool = False
+    stop_words: bool = False
+    vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words

@@ -18,9 +18,9 @@ from coclick.arrays.strings import Vocab
 from coclick.errors import damaged
 from coclick.index.dense import DenseIndex
 from coclick.kernels.dots import score_rows
-from coclick.models.base import Allowed, Found, Model, as_list, padded
+from coclick.models.base import Allowed, Found, Model, as_list
 from coclick.models.projection._base import Floats, ProjectionModel
-from coclick.run import Run, top_rows, without_itself
+from coclick.results import Run, padded, top_rows, without_itself
 from coclick.text.analyzer import normalise
 
 

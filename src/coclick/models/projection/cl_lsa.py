@@ -16,9 +16,9 @@ import numpy as np
 from coclick.arrays.csr import Csr, beside, stack
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
+from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.click_evidence import Weight, weigh
 from coclick.models.projection.linear_map import DenseMap
-from coclick.models.projection.title_projection import TitleProjection
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
 

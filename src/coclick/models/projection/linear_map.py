@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.errors import damaged
+from coclick.index.dense import longest_row
 from coclick.kernels.products import times_dense
 from coclick.kernels.sparse_products import times_sparse
 from coclick.storage.state import stored
@@ -101,11 +102,6 @@ class SparseMap:
         named, places = np.unique(features.indices, return_inverse=True)
         renumbered = Csr(features.indptr, places.astype(np.int32), features.data, len(named))
         return times_sparse(renumbered, self.matrix.take_checked(named, _MAPS))
-
-
-def longest_row(matrix: Floats) -> float:
-    """The largest Euclidean length of a row."""
-    return float(np.sqrt(np.einsum("ij,ij->i", matrix, matrix).max(initial=0)))
 
 
 def check_columns(features: Csr) -> None:

@@ -15,9 +15,9 @@ from typing import Annotated
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
+from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.click_evidence import Weight, weigh
 from coclick.models.projection.linear_map import DenseMap
-from coclick.models.projection.title_projection import TitleProjection
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.opca import oriented_components

@@ -20,13 +20,12 @@ import numpy as np
 from coclick.arrays.csr import Csr, stack
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
+from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.linear_map import DenseMap
-from coclick.models.projection.title_projection import TitleProjection
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.sampling import draw_unclicked, hold_out, learnable_pairs, with_features
-from coclick.solvers.siamese import Examples, Floats, Ints, mean_loss
-from coclick.solvers.siamese_training import by_adagrad, by_lbfgs
+from coclick.solvers.siamese import Examples, Floats, Ints, by_adagrad, by_lbfgs, mean_loss
 from coclick.solvers.svd import truncated_svd
 
 

@@ -15,8 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing
-from coclick.jit.inlined import inlined
+from coclick.jit.compiler import borrowing, inlined
 from coclick.jit.threads import balanced_blocks, run_blocks
 
 Floats = NDArray[np.float32]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.describe import describe_graph
+from coclick.answers import describe_graph
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.service.studio.clicks import Kind, node_of

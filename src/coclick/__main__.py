@@ -1,0 +1,5 @@
+"""`python -m coclick`: the command line."""
+
+from coclick.cli import main
+
+main()
