@@ -163,10 +163,10 @@ def entries_of(state: DataFrame, nodes: Nodes) -> DataFrame:
     return rows.select("id", F.col("entry.columns").alias("term"), F.col("entry.values").alias("value"))
 
 
-Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # row, term, value
+SparseVector = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # row, term, value
 
 
-def sorted_entries(entries: DataFrame) -> Entries:
+def sorted_entries(entries: DataFrame) -> SparseVector:
     """Entries by row and term."""
     table = entries.toArrow()
     row, term, value = (table[name].combine_chunks().to_numpy() for name in ("id", "term", "value"))
@@ -175,7 +175,7 @@ def sorted_entries(entries: DataFrame) -> Entries:
 
 
 def same(
-    ours: Entries, theirs: Entries, touched: NDArray[np.int64] | None = None, within: float = 1e-5
+    ours: SparseVector, theirs: SparseVector, touched: NDArray[np.int64] | None = None, within: float = 1e-5
 ) -> str:
     """Whether rows have the same values, but for those that are `touched` by what was not quite the same.
 
@@ -191,7 +191,7 @@ def same(
     return f"{verdict} in {rows:,} rows, {tied:,} of them with other tied words"
 
 
-def rows_of_other_terms(ours: Entries, theirs: Entries) -> NDArray[np.int64]:
+def rows_of_other_terms(ours: SparseVector, theirs: SparseVector) -> NDArray[np.int64]:
     """Rows of the same lengths that do not have the same terms."""
     return np.unique(ours[0][ours[1] != theirs[1]]) if len(ours[0]) == len(theirs[0]) else np.unique(ours[0])
 
@@ -205,7 +205,7 @@ def least_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, parts: i
 
 def row_numbers(rows: Csr) -> NDArray[np.int64]:
     """The row of each entry."""
-    return np.repeat(np.arange(rows.rows), rows.lengths())
+    return np.repeat(np.arange(rows.rows), rows.row_nnz())
 
 
 def _table(spark: SparkSession, path: Path, columns: dict) -> DataFrame:

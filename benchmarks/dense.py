@@ -36,7 +36,7 @@ RUNS = 3
 TOLERANCE = 1e-4  # relative: sums of 300 float32 products in another order
 
 Floats = NDArray[np.float32]
-Found = tuple[NDArray[np.integer], Floats]
+TopK = tuple[NDArray[np.integer], Floats]
 
 
 def rows(shape: str, threads: int) -> list[dict]:
@@ -46,16 +46,16 @@ def rows(shape: str, threads: int) -> list[dict]:
     vectors, queries = _drawn(ROWS[shape], topics, random), _drawn(QUERIES, topics, random)
     exact = DenseIndex.build(vectors)
 
-    def ours() -> Found:
+    def ours() -> TopK:
         return exact.search(queries, K)
 
-    def one_by_one() -> Found:
+    def one_by_one() -> TopK:
         return _joined([exact.search(queries[i : i + 1], K) for i in range(QUERIES)])
 
-    def by_numpy() -> Found:
+    def by_numpy() -> TopK:
         return _best(queries @ vectors.T)
 
-    def by_usearch() -> Found:
+    def by_usearch() -> TopK:
         found = usearch_search(vectors, queries, K, MetricKind.IP, exact=True, threads=threads)
         return found.keys, 1 - found.distances  # which is what it calls the distance of dot products
 
@@ -65,10 +65,10 @@ def rows(shape: str, threads: int) -> list[dict]:
     index, figures = ApproximateIndex.build(exact, _drawn(QUERIES, topics, random))
     seconds = time.perf_counter() - started
 
-    def nearly() -> Found:
+    def nearly() -> TopK:
         return index.search(queries, K, exact)
 
-    def nearly_one_by_one() -> Found:
+    def nearly_one_by_one() -> TopK:
         return _joined([index.search(queries[i : i + 1], K, exact) for i in range(QUERIES)])
 
     built = f"expansion {figures['expansion']}, built in {seconds:.0f} s"
@@ -90,19 +90,19 @@ def _drawn(count: int, topics: Floats, random: np.random.Generator) -> Floats:
     return vectors
 
 
-def _best(scores: Floats) -> Found:
+def _best(scores: Floats) -> TopK:
     found = np.argpartition(scores, -K, axis=1)[:, -K:]
     values = np.take_along_axis(scores, found, 1)
     order = np.argsort(-values, axis=1)
     return np.take_along_axis(found, order, 1), np.take_along_axis(values, order, 1)
 
 
-def _joined(found: list[Found]) -> Found:
+def _joined(found: list[TopK]) -> TopK:
     return np.concatenate([rows for rows, _ in found]), np.concatenate([scores for _, scores in found])
 
 
 def _row(
-    shape: str, threads: int, peer: str, params: str, ours: Callable[[], Found], theirs: Callable[[], Found]
+    shape: str, threads: int, peer: str, params: str, ours: Callable[[], TopK], theirs: Callable[[], TopK]
 ) -> dict:
     (found, scores), (wanted, best) = ours(), theirs()  # compiles, and warms the caches of both
     recall = np.mean([np.isin(a, b).mean() for a, b in zip(wanted, found, strict=True)])

@@ -75,7 +75,7 @@ def _row(shape: str, params: str, threads: int, peer: str, ours: float, theirs: 
 def drawn_corpus(shape: str) -> Corpus:
     """Every clicked pair of a drawn graph, its words distinct for queries and titles."""
     drawn = named_graph(shape)
-    query_of = np.repeat(np.arange(drawn.clicks.rows, dtype=np.int32), drawn.clicks.lengths())
+    query_of = np.repeat(np.arange(drawn.clicks.rows, dtype=np.int32), drawn.clicks.row_nnz())
     sides = [_counts(words, drawn.words) for words in (drawn.query_words, drawn.title_words)]
     return Corpus(*sides, query_of, drawn.clicks.indices, np.ones(len(query_of), np.float32))
 
@@ -88,7 +88,7 @@ def entries(corpus: Corpus) -> int:
     """Words of all pairs, each once a text."""
     assert corpus.queries is not None
     sides = (corpus.queries, corpus.query_of), (corpus.titles, corpus.title_of)
-    return int(sum(texts.lengths()[rows].sum() for texts, rows in sides))
+    return int(sum(texts.row_nnz()[rows].sum() for texts, rows in sides))
 
 
 def round_times(corpus: Corpus, rounds: int, regularise: bool = False) -> tuple[list[float], list[dict]]:
@@ -188,8 +188,8 @@ if __name__ == "__main__":
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--learn", type=Path)
     chosen = parser.parse_args()
-    if chosen.learn:
+    if chosen.fit:
         set_threads(chosen.threads)
-        learn_saved(chosen.learn)
+        learn_saved(chosen.fit)
     else:
         print(*rows(chosen.shape, chosen.threads), sep="\n")

@@ -17,7 +17,7 @@ MODELS = (
     "um",
     "neighbours",
     "vpcg",
-    "vpcg(start=doc,units=words+chars,own=1)",
+    "vpcg(start=doc,units=words+chars,own_weight=1)",
     "wmd",
     "backoff(neighbours + bm25)",
 )

@@ -29,29 +29,29 @@ QUERIES = 200
 RUNS = 3
 TOLERANCE = 1e-5
 
-Found = tuple[NDArray[np.int32], NDArray[np.float32]]
+TopK = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 def rows(shape: str, threads: int) -> list[dict]:
     set_threads(threads)  # for training; searches use one
-    model = Neighbours(nearest=NEAREST)
+    model = Neighbours(n_neighbours=NEAREST)
     model.fit(ClickGraph.open(saved_graph(shape)))
     set_threads(1)
     index, asked = model.index_, _misspelt(model.graph_)
-    vectors = [model.wording_.vectors([query]) for query in asked]
+    vectors = [model.similarity_.vectors([query]) for query in asked]
     by_column = _short_indices(index.vectors.to_scipy().T.tocsr())
 
-    def ours(query: Csr) -> Found:
+    def ours(query: Csr) -> TopK:
         [found], [scores] = index.search(query, NEAREST)
         return found[found >= 0], scores[found >= 0]
 
-    def theirs(query: Csr) -> Found:
+    def theirs(query: Csr) -> TopK:
         return _best(_short_indices(query.to_scipy()) @ by_column)
 
     same = sum(_same(ours(vector), theirs(vector)) for vector in vectors)  # compiles, too
     check = f"{'same' if same == QUERIES else 'DIFFERENT'} neighbours up to ties: {same} of {QUERIES} queries"
     mine, other = _times(ours, vectors), _times(theirs, vectors)
-    cutting = _times(lambda query: model.wording_.vectors([query]), asked)
+    cutting = _times(lambda query: model.similarity_.vectors([query]), asked)
     scipy_bytes = by_column.data.nbytes + by_column.indices.nbytes + by_column.indptr.nbytes
     found = []
     for p in (50, 99):
@@ -82,7 +82,7 @@ def _short_indices(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array(arrays, shape=matrix.shape)
 
 
-def _best(product: scipy.sparse.csr_array) -> Found:
+def _best(product: scipy.sparse.csr_array) -> TopK:
     found, scores = product.indices, product.data
     if len(scores) > NEAREST:
         chosen = np.argpartition(-scores, NEAREST)[:NEAREST]
@@ -91,7 +91,7 @@ def _best(product: scipy.sparse.csr_array) -> Found:
     return found[order], scores[order]
 
 
-def _same(ours: Found, theirs: Found) -> bool:
+def _same(ours: TopK, theirs: TopK) -> bool:
     """The same similarities, and the same rows apart from those that tie with the last."""
     if len(ours[0]) != len(theirs[0]) or np.abs(ours[1] - theirs[1]).max(initial=0) > TOLERANCE:
         return False

@@ -28,7 +28,7 @@ NEGATIVES = 4
 ROUNDS = 5  # of theirs
 MODELS = {
     f"s2net(dim={DIM})": NEGATIVES,
-    f"s2net(dim={DIM},optimiser=adagrad,rounds=5)": NEGATIVES,
+    f"s2net(dim={DIM},optimiser=adagrad,iterations=5)": NEGATIVES,
     f"ssi(dim={DIM})": NEGATIVES,
     f"svdfeature(dim={DIM},views=words)": 1 + NEGATIVES,
     f"svdfeature(dim={DIM})": 1 + NEGATIVES,
@@ -42,18 +42,18 @@ def rows(shape: str, threads: int) -> list[dict]:
     found = []
     for spec, examples in MODELS.items():
         model, whole, in_rounds = _train(spec, graph)
-        curve, pairs = model.figures_["curve"], model.figures_["pairs"]
+        curve, pairs = model.stats_["curve"], model.stats_["pairs"]
         rate = len(curve) * pairs * examples / in_rounds
         check = (
             f"{len(curve)} rounds, loss {curve[0]['loss']:.3f} → {curve[-1]['loss']:.3f}, "
-            f"round {model.figures_['chosen_round']} chosen, whole training {whole:.0f} s"
+            f"round {model.stats_['chosen_round']} chosen, whole training {whole:.0f} s"
         )
         found += [
             _row(shape, spec, threads, f"implicit {peer}", rate, theirs, "examples/s", check)
             for peer, theirs in peers.items()
         ]
     model, whole, _ = _train(f"opca(dim={DIM})", graph)
-    check = f"sum of μ {sum(model.figures_['eigenvalues']):.2f}"
+    check = f"sum of μ {sum(model.stats_['eigenvalues']):.2f}"
     found.append(_row(shape, str(model), threads, "none", whole, float("nan"), "s", check))
     return found
 

@@ -89,9 +89,9 @@ def _normalised(matrix: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
 def _same(ours: Csr, theirs: scipy.sparse.csr_matrix) -> str:
     """Compare the first half-step row by row: values sorted, because ties may keep other terms."""
     theirs.sort_indices()
-    if not np.array_equal(ours.lengths(), np.diff(theirs.indptr)):
+    if not np.array_equal(ours.row_nnz(), np.diff(theirs.indptr)):
         return "DIFFERENT: rows have other lengths"
-    row = np.repeat(np.arange(ours.rows), ours.lengths())
+    row = np.repeat(np.arange(ours.rows), ours.row_nnz())
     mine = ours.data[np.lexsort((ours.data, row))]
     other = theirs.data[np.lexsort((theirs.data, row))]
     difference = float(np.abs(mine - other).max(initial=0))

@@ -38,7 +38,7 @@ RUNS = 3
 TOLERANCE = 1e-6
 
 Query = tuple[NDArray[np.int32], NDArray[np.float32]]
-Found = tuple[NDArray[np.int32], NDArray[np.float32]]
+TopK = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 def rows(shape: str, threads: int) -> list[dict]:
@@ -64,23 +64,23 @@ def _vectors(shape: str) -> tuple[list[Query], list[Query], Csr]:
     start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
     texts, docs, _ = next(Propagation(drawn.clicks, K).rounds(start, quiet))
     chosen = np.random.default_rng(1).permutation(texts.rows)
-    few_words = chosen[start.lengths()[chosen] <= 4]
+    few_words = chosen[start.row_nnz()[chosen] <= 4]
     long_queries = [texts.row(row) for row in chosen[:QUERIES]]
     short_queries = [start.row(row) for row in few_words[:QUERIES]]
     return long_queries, short_queries, docs
 
 
-def _searcher(docs: Csr) -> Callable[[Query], Found]:
+def _searcher(docs: Csr) -> Callable[[Query], TopK]:
     forward = docs.indptr, docs.indices, docs.data
     index = build_blocks(*forward, docs.columns)
     scratch = Scratch(docs.rows, docs.columns)
     return lambda query: search(*index, *forward, *query, TOP, scratch)
 
 
-def _scipy_searcher(docs: Csr) -> Callable[[Query], Found]:
+def _scipy_searcher(docs: Csr) -> Callable[[Query], TopK]:
     by_term = docs.to_scipy().T.tocsr()
 
-    def find(query: Query) -> Found:
+    def find(query: Query) -> TopK:
         terms, weights = query
         row = scipy.sparse.csr_array((weights, terms, [0, len(terms)]), shape=(1, docs.columns))
         product = row @ by_term
@@ -89,11 +89,11 @@ def _scipy_searcher(docs: Csr) -> Callable[[Query], Found]:
     return find
 
 
-def _bm25s_searcher(docs: Csr) -> tuple[Callable[[Query], Found], Csr]:
+def _bm25s_searcher(docs: Csr) -> tuple[Callable[[Query], TopK], Csr]:
     """Its search, and its matrix of scores. The matrix is put together here, because its own builder is a
     loop in Python that takes minutes for a million documents."""
     retriever = bm25s.BM25(backend="numba")
-    lengths = docs.lengths()
+    lengths = docs.row_nnz()
     frequency = np.bincount(docs.indices, minlength=docs.columns)
     rarity = np.log1p((docs.rows - frequency + 0.5) / (frequency + 0.5))
     saturation = 1 + retriever.k1 * (1 - retriever.b + retriever.b * lengths / lengths.mean())
@@ -110,7 +110,7 @@ def _bm25s_searcher(docs: Csr) -> tuple[Callable[[Query], Found], Csr]:
     retriever.vocab_dict = {str(word): word for word in range(docs.columns)}
     retriever.unique_token_ids_set = set(retriever.vocab_dict.values())
 
-    def find(query: Query) -> Found:
+    def find(query: Query) -> TopK:
         found = retriever.retrieve([query[0].tolist()], k=TOP, n_threads=1, show_progress=False)
         positive = found.scores[0] > 0
         return found.documents[0][positive], found.scores[0][positive]
@@ -118,7 +118,7 @@ def _bm25s_searcher(docs: Csr) -> tuple[Callable[[Query], Found], Csr]:
     return find, matrix
 
 
-def _best(found: NDArray[np.int32], scores: NDArray[np.float32]) -> Found:
+def _best(found: NDArray[np.int32], scores: NDArray[np.float32]) -> TopK:
     if len(scores) > TOP:
         chosen = np.argpartition(-scores, TOP)[:TOP]
         found, scores = found[chosen], scores[chosen]
@@ -131,8 +131,8 @@ def _row(
     peer: str,
     kind: str,
     queries: list[Query],
-    ours: Callable[[Query], Found],
-    theirs: Callable[[Query], Found],
+    ours: Callable[[Query], TopK],
+    theirs: Callable[[Query], TopK],
     docs: Csr,
     our_queries: list[Query] | None = None,
 ) -> dict:
@@ -160,7 +160,7 @@ def _row(
     }
 
 
-def _times(find: Callable[[Query], Found], queries: Sequence[Query]) -> NDArray[np.float64]:
+def _times(find: Callable[[Query], TopK], queries: Sequence[Query]) -> NDArray[np.float64]:
     """Milliseconds of each query, the best of some runs over all of them: other processes interrupt."""
     best = np.full(len(queries), np.inf)
     for _ in range(RUNS):
@@ -171,7 +171,7 @@ def _times(find: Callable[[Query], Found], queries: Sequence[Query]) -> NDArray[
     return best
 
 
-def _same(ours: Found, theirs: Found) -> bool:
+def _same(ours: TopK, theirs: TopK) -> bool:
     """The same scores, and the same rows apart from those that tie with the last."""
     if len(ours[0]) != len(theirs[0]):
         return False

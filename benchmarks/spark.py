@@ -105,7 +105,7 @@ def _beside_data_frames(
 
 def _least(drawn: ShapedGraph, doc_lengths: NDArray[np.int64]) -> int:
     """The bytes that both half-steps must move."""
-    start = count_terms(Tokens(*drawn.query_words), drawn.words).lengths()
+    start = count_terms(Tokens(*drawn.query_words), drawn.words).row_nnz()
     to_docs = least_bytes(transpose(drawn.clicks), start, drawn.words, PARTS)
     return to_docs + least_bytes(drawn.clicks, doc_lengths, drawn.words, PARTS)
 
@@ -114,7 +114,7 @@ def _skewed(spark: SparkSession, directory: Path, shape: str, threads: int) -> l
     """The half-step to queries, one of which has a large share of the edges."""
     queries, docs, edges = SHAPES[shape]
     drawn = _with_a_head(shaped_graph(queries // 2, docs, edges // 2))
-    share = drawn.clicks.lengths().max() / drawn.clicks.nnz
+    share = drawn.clicks.row_nnz().max() / drawn.clicks.nnz
     problem = Problem.of(spark, drawn, PARTS, directory / "skewed")
     meter = Meter(spark, directory / "events")
     measured = {}

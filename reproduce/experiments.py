@@ -162,7 +162,7 @@ class Importance:
 
     def measure(self, systems: Mapping[str, str], measures: Sequence[str]) -> Measured:
         """One value a model: the sum over the features made of its score."""
-        gains = self.trials.trainer.get(self.ranker)[0].figures_["importance"]
+        gains = self.trials.trainer.get(self.ranker)[0].stats_["importance"]
         sums = {
             name: sum(gains[f"{create(spec)} {kind}"] for kind in OF_PARTS) for name, spec in systems.items()
         }
@@ -195,7 +195,7 @@ def lacks_model(spec: str, graph: ClickGraph) -> str:
     if unknown:
         return NOT_BUILT + ", ".join(unknown)
     try:
-        create(spec).check_needs(graph)
+        create(spec).check_requirements(graph)
     except UserError as error:
         return error.what
     return ""

@@ -89,7 +89,7 @@ def coverage(log: Log) -> tuple[float, float]:
     graph = log.graph
     rows = graph.queries.lookup([normalise(text) for text in log.judgments.queries.values()])
     docs = graph.docs.lookup(sorted({doc for found in log.judgments.grades.values() for doc in found}))
-    asked, clicked = graph.clicks.lengths() > 0, graph.clicks_by_doc.lengths() > 0
+    asked, clicked = graph.clicks.row_nnz() > 0, graph.clicks_by_doc.row_nnz() > 0
     return float(((rows >= 0) & asked[rows]).mean()), float(((docs >= 0) & clicked[docs]).mean())
 
 

@@ -33,7 +33,7 @@ class Paper:
 
 def _ranker(parts: str) -> str:
     """Boosted trees over these parts, smaller than by default to save time, and alike for all."""
-    return f"ltr({parts},folds=2,queries=500,negatives=30,trees=100)"
+    return f"ltr({parts},n_folds=2,max_queries=500,n_negatives=30,n_trees=100)"
 
 
 _AT_10 = ("nDCG@10", "nDCG@1", "nDCG@3")
@@ -140,7 +140,7 @@ TOPICS = Paper(
     {
         "um": "um(stem=false)",
         "plsa": "plsa",
-        "plsa_alone": "plsa(own=0)",
+        "plsa_alone": "plsa(lambda_doc=0)",
         "bltm": "bltm",
         "bltm_pr": "bltm_pr",
         "bltm_pr_1v": "bltm_pr_1v",

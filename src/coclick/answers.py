@@ -51,7 +51,7 @@ def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]
     given = [{"doc": one} if isinstance(one, str) else dict(one) for one in candidates]
     rows = graph.docs.lookup([one["doc"] for one in given])
     scores = np.zeros(len(rows), np.float32)
-    scores[rows >= 0] = model.score_rows(normalise(query), rows[rows >= 0])
+    scores[rows >= 0] = model._score(normalise(query), rows[rows >= 0])
     with_text = [i for i, one in enumerate(given) if rows[i] < 0 and len(one) > 1]
     if with_text:
         texts = [{name: text for name, text in given[i].items() if name != "doc"} for i in with_text]
@@ -146,7 +146,7 @@ def _vector(model: Any, vectors: Any, row: int) -> Answer:
         "terms": [
             {
                 "term": model.terms_[t],
-                "word": model.surfaces_[t],
+                "word": model.display_terms_[t],
                 "id": t,
                 "number": int(model.term_numbers[t]),
                 "weight": weight,
@@ -190,10 +190,10 @@ def describe_graph(graph: ClickGraph) -> dict[str, Any]:
         "docs": len(graph.docs),
         "edges": clicks.nnz,
         "clicks": _number(clicks.data.sum(dtype=np.float64)),
-        "queries_with_clicks": int((clicks.lengths() > 0).sum()),
-        "docs_with_clicks": int((by_doc.lengths() > 0).sum()),
-        "docs_per_query": distribution(clicks.lengths()),
-        "queries_per_doc": distribution(by_doc.lengths()),
+        "queries_with_clicks": int((clicks.row_nnz() > 0).sum()),
+        "docs_with_clicks": int((by_doc.row_nnz() > 0).sum()),
+        "docs_per_query": distribution(clicks.row_nnz()),
+        "queries_per_doc": distribution(by_doc.row_nnz()),
         "clicks_per_query": distribution(clicks.row_sums()),
         "clicks_per_edge": distribution(clicks.data),
         "texts": {name: int((np.diff(text.offsets) > 0).sum()) for name, text in graph.texts.items()},
@@ -216,7 +216,7 @@ def describe_model(model: Model) -> dict[str, Any]:
         "docs": len(model.graph_.docs),
         "edges": model.graph_.clicks.nnz,
         "build": dict(model.graph_.figures),
-        "training": model.figures_,
+        "training": model.stats_,
     }
 
 

@@ -43,6 +43,6 @@ class ArtefactError(CoclickError):
     exit_code = 3
 
 
-def damaged(what: str) -> ArtefactError:
+def corrupt_error(what: str) -> ArtefactError:
     """The error for arrays that lead outside of each other, met while they are read."""
     return ArtefactError(f"{what} damaged", hint="run `coclick verify`")

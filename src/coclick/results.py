@@ -28,7 +28,7 @@ class Click:
     share: float
 
 
-class Behind(NamedTuple):
+class ClickEvidence(NamedTuple):
     """The edges behind something: the largest of them, and how many there are."""
 
     clicks: list[Click]
@@ -36,7 +36,7 @@ class Behind(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class Contribution:
     """One summand of its parent's value."""
 
     kind: str
@@ -44,7 +44,7 @@ class Part:
     value: float
     clicks: list[Click] = field(default_factory=list)
     edges: int = 0
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Contribution] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Explanation:
     query: str
     doc: str
     score: float
-    parts: list[Part]
+    parts: list[Contribution]
     words: list[Word] | None = None
 
     def to_dict(self) -> dict[str, Any]:

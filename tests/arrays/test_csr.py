@@ -21,9 +21,9 @@ def test_a_matrix_that_is_taken_over_stays_as_it_is():
 def test_rows_that_are_unknown_are_empty():
     some = Csr.from_scipy(scipy.sparse.csr_array(np.array([[0, 1.5], [0, 0]])))
     taken = some.take(np.array([-1, 0, 1, 0]))
-    assert taken.lengths().tolist() == [0, 1, 0, 1]
+    assert taken.row_nnz().tolist() == [0, 1, 0, 1]
     assert taken.indices.tolist() == [1, 1] and taken.data.tolist() == [1.5, 1.5]
-    assert Csr.empty(0, 5).take(np.array([-1, -1])).lengths().tolist() == [0, 0]
+    assert Csr.empty(0, 5).take(np.array([-1, -1])).row_nnz().tolist() == [0, 0]
 
 
 def test_rows_that_are_not_there_are_an_error():

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coclick.arrays.strings import Strings, Vocab
+from coclick.storage.array_files import read_vocab, write_strings
 from coclick.storage.artefact import Artefact, writing
 
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=30)
@@ -64,9 +65,9 @@ def test_lone_surrogates_do_not_raise():
 def test_saved_and_mapped(tmp_path):
     vocab = Vocab.from_list(["b", "a", "ü"]).extend(["c"])
     with writing(tmp_path / "v") as out:
-        vocab.write(out, "words")
+        write_strings(out, "words", vocab)
         out.commit("graph")
-    opened = Vocab.read(Artefact(tmp_path / "v"), "words")
+    opened = read_vocab(Artefact(tmp_path / "v"), "words")
     assert list(opened) == ["a", "b", "ü", "c"]
     assert opened.id("c") == 3
     assert opened.digest == vocab.digest != Vocab.from_list(["a"]).digest

@@ -23,7 +23,7 @@ def test_a_bar_has_the_length_of_its_value():
 
 
 def test_topics_and_the_collection_are_named(explain):
-    shown = explain("bltm(topics=3)")
+    shown = explain("bltm(n_topics=3)")
     assert re.search(r"topic \d: \w+", shown)
     assert "the document's own hotel" in shown and "of its probability, the same for all" in shown
 
@@ -33,7 +33,7 @@ def test_translating_words_are_named(explain):
 
 
 def test_biases_and_the_mean_are_named(explain):
-    shown = explain("svdfeature(dim=4,rounds=2)")
+    shown = explain("svdfeature(dim=4,iterations=2)")
     assert "the mean of what was learned" in shown
     assert "bias of query words: hotel" in shown and "bias of document words: hotel" in shown
 

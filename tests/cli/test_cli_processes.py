@@ -88,7 +88,7 @@ def test_stopped_while_it_learns(start, graph, old_model, number):
 def test_stopped_while_it_writes(start, graph, old_model, number, at):
     """Ctrl-C leaves nothing behind; after kill -9 the old model is there and the next training tidies up."""
     before = files(old_model)
-    command = ["train", "vpcg(k=3)", graph, "-o", old_model, "--force"]
+    command = ["train", "vpcg(max_terms=3)", graph, "-o", old_model, "--force"]
     process = start(*command, program=[sys.executable, "-c", SIGNALLED, str(int(number)), str(at)])
     _, told = process.communicate(timeout=100)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGKILL: -9}[number]

@@ -39,7 +39,7 @@ FIGURES = {
 def described(tmp_path_factory):
     path = tmp_path_factory.mktemp("training") / "model"
     model = create("clicks").fit(planted.graph())
-    model.figures_ = FIGURES
+    model.stats_ = FIGURES
     model.save(path)
     return path
 

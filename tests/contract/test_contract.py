@@ -143,7 +143,7 @@ def test_saved_and_opened_it_is_the_same(model, saved, graph):
     opened = open_model(saved, graph)
     assert everything(opened) == everything(model)
     assert str(opened) == str(model)
-    assert opened.figures_ == json.loads(json.dumps(model.figures_))
+    assert opened.stats_ == json.loads(json.dumps(model.stats_))
 
 
 def test_a_model_is_self_contained(model, name, tmp_path):
@@ -195,8 +195,8 @@ def test_allowed_and_blocked_documents(model):
 
 def test_what_a_model_needs_it_asks_for(name):
     bare = ClickGraph.from_clicks([("hotel", "hotel-0", 1)])
-    for need in create(name).needs:
-        assert need not in bare.has
+    for need in create(name).requires:
+        assert need not in bare.provides
         with pytest.raises(UserError, match="needs"):
             create(name).fit(bare)
 

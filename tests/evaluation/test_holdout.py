@@ -22,7 +22,7 @@ def test_by_queries_where_the_log_has_no_days():
     assert held.rule == "queries:0.2"
     for query, grades in held.judgments.grades.items():
         row = graph.queries.id(query)
-        assert not held.train.clicks.lengths()[row]
+        assert not held.train.clicks.row_nnz()[row]
         assert set(grades) == {graph.docs[int(doc)] for doc in graph.clicks.row(row)[0]}
 
 

@@ -75,7 +75,7 @@ def test_parts_of_combinations_are_trained_once(monkeypatch):
     from coclick.models.click_graph.clicks import Clicks
 
     trained = []
-    monkeypatch.setattr(Clicks, "learn", lambda self, graph, progress: trained.append(self))
+    monkeypatch.setattr(Clicks, "_fit", lambda self, graph, progress: trained.append(self))
     judgments = Judgments({"1": "a"}, {"1": {"y": 1}})
     leaderboard(GRAPH, judgments, ["clicks", "0.5*clicks + 0.5*popularity", "backoff(clicks + popularity)"])
     assert len(trained) == 1

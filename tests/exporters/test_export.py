@@ -50,15 +50,15 @@ def test_limits_keep_the_heaviest_words_and_count_the_rest(words):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_folder_has_a_readme_a_sample_and_true_figures(engine, words, tmp_path):
-    figures = export(words, engine, tmp_path / "out", name="my_docs", queries=7, most_weights=3)
+    figures = export(words, engine, tmp_path / "out", name="my_docs", queries=7, max_weights=3)
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert manifest.items() >= figures.items()
     assert sorted(manifest["written"]) == sorted(
         path.name for path in (tmp_path / "out").iterdir() if path.name != "manifest.json"
     )
     vectors = words.doc_index_.vectors
-    assert figures["left_out"]["documents without a vector"] == int((vectors.lengths() == 0).sum()) == 1
-    cut = np.maximum(vectors.lengths() - 3, 0).sum()
+    assert figures["left_out"]["documents without a vector"] == int((vectors.row_nnz() == 0).sum()) == 1
+    cut = np.maximum(vectors.row_nnz() - 3, 0).sum()
     assert figures["left_out"]["weights beyond the most of a document"] == cut > 0
     assert figures["queries"] == 7
     assert figures["score_error"]["largest"] > 0.01  # which is what cutting costs
@@ -194,9 +194,9 @@ def test_a_damaged_model_is_said_to_be_damaged(words, tmp_path, monkeypatch):
     index = words.doc_index_
     wrong = index.vectors.indices.copy()
     wrong[3] = index.vectors.columns + 7
-    damaged = Csr(index.vectors.indptr, wrong, index.vectors.data, index.vectors.columns)
+    corrupt_error = Csr(index.vectors.indptr, wrong, index.vectors.data, index.vectors.columns)
     monkeypatch.setattr(words, "doc_index_", type(index).build(index.vectors))
-    monkeypatch.setitem(vars(words.doc_index_), "vectors", damaged)
+    monkeypatch.setitem(vars(words.doc_index_), "vectors", corrupt_error)
     with pytest.raises(ArtefactError, match="damaged"):
         export(words, "parquet", tmp_path / "out")
     assert not list(tmp_path.iterdir())

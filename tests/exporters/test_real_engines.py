@@ -77,7 +77,7 @@ def test_pgvector_holds_long_documents_and_says_what_its_index_cannot(database, 
     model = create("bm25").fit(ClickGraph.from_clicks([("word7", "a", 1.0)], long))
     for name, most, indexed in (("whole", None, False), ("cut", 1000, True)):
         folder = tmp_path / name
-        coclick.exporters.export(model, "pgvector", folder, name=name, most_weights=most)
+        coclick.exporters.export(model, "pgvector", folder, name=name, max_weights=most)
         for file in ("schema.sql", "load.sql", "index.sql"):
             psql(database, folder, "-f", file)
         indexes = psql(database, folder, "-c", f"SELECT indexdef FROM pg_indexes WHERE tablename = '{name}'")

@@ -30,7 +30,7 @@ def test_rows_are_queries_and_spellings_are_merged():
     assert edges(graph) == {("new york", "d1"): 5, ("new york", "d2"): 1, ("b", "d1"): 1}
     assert [graph.title(i) for i in range(3)] == ["One", "", "Three"]
     assert list(graph.texts["body"]) == ["", "", "text"]
-    assert graph.clicks_by_doc.lengths().tolist() == [2, 1, 0]
+    assert graph.clicks_by_doc.row_nnz().tolist() == [2, 1, 0]
 
 
 @pytest.mark.parametrize("count", [0, -1, float("nan"), float("inf"), 1e39])
@@ -101,8 +101,8 @@ def with_last(table, column, value):
 def test_verify_reads_the_history_too(tmp_path, table, column, value, wrong):
     graph = planted.graph()
     assert verify(graph.save(tmp_path / "sound").artefact.path) == []
-    damaged = replace(graph, **{table: with_last(getattr(graph, table), column, value)})
-    [(part, problem)] = verify(damaged.save(tmp_path / "damaged").artefact.path)
+    corrupt_error = replace(graph, **{table: with_last(getattr(graph, table), column, value)})
+    [(part, problem)] = verify(corrupt_error.save(tmp_path / "damaged").artefact.path)
     assert part.startswith(table) and wrong in problem
 
 
@@ -111,7 +111,7 @@ def test_split_by_pairs_leaves_every_query_a_click():
     train, held = graph.split("pairs", 0.4, seed=3)
     assert train.clicks.nnz + held.nnz == graph.clicks.nnz
     assert held.nnz > 0
-    assert (train.clicks.lengths() > 0).tolist() == (graph.clicks.lengths() > 0).tolist()
+    assert (train.clicks.row_nnz() > 0).tolist() == (graph.clicks.row_nnz() > 0).tolist()
     total = train.clicks.to_scipy() + held.to_scipy()
     assert abs(total - graph.clicks.to_scipy()).max() == 0
 
@@ -119,9 +119,9 @@ def test_split_by_pairs_leaves_every_query_a_click():
 def test_split_by_queries_takes_all_clicks_of_a_query():
     graph = planted.graph()
     train, held = graph.split("queries", 0.3, seed=1)
-    both = (train.clicks.lengths() > 0) & (held.lengths() > 0)
+    both = (train.clicks.row_nnz() > 0) & (held.row_nnz() > 0)
     assert not both.any()
-    assert 0 < (held.lengths() > 0).sum() < len(graph.queries)
+    assert 0 < (held.row_nnz() > 0).sum() < len(graph.queries)
 
 
 def test_split_by_time():
@@ -174,9 +174,9 @@ def test_splits_cut_the_history_too():
         for pair, (sessions, alone, cells) in before.items()
     }
     train, held = graph.split("queries", 0.3, seed=1)
-    out = {graph.queries[int(q)] for q in np.flatnonzero(held.lengths() > 0)}
+    out = {graph.queries[int(q)] for q in np.flatnonzero(held.row_nnz() > 0)}
     assert history(train) == {pair: known for pair, known in before.items() if pair[0] not in out}
-    assert not np.diff(train.skips.indptr)[held.lengths() > 0].any()
+    assert not np.diff(train.skips.indptr)[held.row_nnz() > 0].any()
     assert 0 < len(train.skips.clicked) < len(graph.skips.clicked)
     train, held = graph.split("pairs", 0.3, seed=1)
     assert set(history(train)) == set(edges(train))

@@ -111,7 +111,7 @@ def test_a_model_ranks_as_the_exact_one_does(saved):
     """So few documents that none can be missed."""
     exact = create("pls(dim=8)").fit(planted.graph())
     opened = open_model(saved)
-    assert opened.figures_["approximate"]["recall@10"] == 1
+    assert opened.stats_["approximate"]["recall@10"] == 1
     for query in ("hotel", "jogging nike sale", "zzzz"):
         assert opened.search(query, 5).hits() == exact.search(query, 5).hits()
     assert verify(saved) == []
@@ -160,7 +160,7 @@ def test_whatever_is_changed_it_is_refused_or_it_can_be_searched(vectors):
             changed = index.data.copy()
             changed[place] = value
             other = ApproximateIndex(changed, 64)
-            if other.problem():
+            if other.find_defect():
                 refused += 1
             else:
                 found, _ = other.search(vectors[1][:3], 5, exact)
@@ -170,13 +170,13 @@ def test_whatever_is_changed_it_is_refused_or_it_can_be_searched(vectors):
 
 @pytest.mark.parametrize("expansion", [0, -1, 10**9, "64", None])
 def test_an_expansion_that_nobody_chose_is_refused(built, expansion):
-    assert ApproximateIndex(built[1].data, expansion).problem()
+    assert ApproximateIndex(built[1].data, expansion).find_defect()
 
 
 def test_what_is_no_array_of_bytes_is_refused(built):
     data = built[1].data
     for other in (data[:, None], data.astype(np.float32), "data", None):
-        assert ApproximateIndex(other, 64).problem()
+        assert ApproximateIndex(other, 64).find_defect()
 
 
 def test_queries_without_images_measure_nothing(vectors):
@@ -188,8 +188,8 @@ def test_queries_without_images_measure_nothing(vectors):
 @pytest.mark.parametrize("length", [0, 7, 100, -1, -300])
 def test_a_graph_that_was_cut_is_refused(built, length):
     _, index, _ = built
-    assert ApproximateIndex(index.data[:length], 64).problem()
-    assert index.problem() is None
+    assert ApproximateIndex(index.data[:length], 64).find_defect()
+    assert index.find_defect() is None
 
 
 def test_a_graph_of_several_levels_that_leads_to_a_level_that_is_not_there(built):
@@ -208,10 +208,10 @@ def test_a_graph_of_several_levels_that_leads_to_a_level_that_is_not_there(built
     changed = index.data.copy()
     changed[top_list : top_list + 4] = np.array([1], "<u4").view(np.uint8)
     changed[top_list + 4 : top_list + 8] = np.array([entry], "<u4").view(np.uint8)
-    assert ApproximateIndex(changed, 64).problem() is None
+    assert ApproximateIndex(changed, 64).find_defect() is None
     lowest = int(np.flatnonzero(levels == 0)[0])
     changed[top_list + 4 : top_list + 8] = np.array([lowest], "<u4").view(np.uint8)
-    assert ApproximateIndex(changed, 64).problem()
+    assert ApproximateIndex(changed, 64).find_defect()
 
 
 def test_an_index_of_other_vectors_is_refused(vectors, built):

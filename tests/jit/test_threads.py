@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coclick.jit.threads import balanced_blocks, beside, even_blocks, run_blocks, set_threads
+from coclick.jit.threads import balanced_blocks, even_blocks, run_alongside, run_blocks, set_threads
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=40)
 
@@ -119,10 +119,10 @@ def test_even_blocks_are_all_rows(rows):
 
 def test_beside_waits_for_both(count):
     done = []
-    assert beside(lambda: done.append("beside"), lambda: "main") == "main"
+    assert run_alongside(lambda: done.append("beside"), lambda: "main") == "main"
     assert done == ["beside"]
 
 
 def test_what_fails_beside_is_told(count):
     with pytest.raises(ZeroDivisionError):
-        beside(lambda: 1 // 0, lambda: "main")
+        run_alongside(lambda: 1 // 0, lambda: "main")

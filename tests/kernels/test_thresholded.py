@@ -54,7 +54,7 @@ def test_it_is_the_thresholded_dense_product(m, n, d, left_density, right_densit
         np.testing.assert_allclose(
             np.where(faint, 0, found.rows.to_scipy().toarray()), np.where(faint, 0, expected), atol=1e-3
         )
-        assert found.rows.problem() is None
+        assert found.rows.find_defect() is None
         for row in range(m):
             assert (np.diff(found.rows.row(row)[0]) > 0).all(), "columns ascend"
 
@@ -94,7 +94,7 @@ def test_single_thin_and_thick_rows_are_alike():
     left[:100] *= np.arange(400) == 7
     left[100:200] *= np.arange(400) < 12
     left = Csr.from_scipy(scipy.sparse.csr_array(left))
-    assert {1} < set(left.lengths().tolist())
+    assert {1} < set(left.row_nnz().tolist())
     found = thresholded_product(left, right, np.full(300, 0.1, np.float32), length=1.0)
     expected, gains = naive(left, right, np.full(300, 0.1), 1.0)
     np.testing.assert_allclose(found.rows.to_scipy().toarray(), expected, atol=1e-4)
@@ -146,7 +146,7 @@ def test_thresholds_that_are_not_known_are_set_once_a_row_has_entries():
     np.testing.assert_allclose(found.thresholds, [1.25, -1, -1])
     kept = np.array([1.75, 2.75])
     np.testing.assert_allclose(found.rows.data, kept / np.linalg.norm(kept), rtol=1e-6)
-    assert found.rows.lengths().tolist() == [2, 0, 0]
+    assert found.rows.row_nnz().tolist() == [2, 0, 0]
 
 
 def test_threads_do_not_change_a_bit():
@@ -172,7 +172,7 @@ def test_rows_found_in_several_waves_are_joined(monkeypatch):
     monkeypatch.setattr(thresholded, "_ROOM", 5000)
     assert thresholded.most_entries(left, right) > 2 * 5000
     found = thresholded_product(left, right, np.zeros(300, np.float32)).rows
-    assert found.problem() is None
+    assert found.find_defect() is None
     np.testing.assert_allclose(found.to_scipy().toarray(), expected, atol=1e-5)
 
 
@@ -181,7 +181,7 @@ def test_wide_rows_of_which_little_is_touched():
     expected = left.to_scipy() @ right.to_scipy()
     found = thresholded_product(left, right, np.zeros(200, np.float32)).rows
     assert abs(found.to_scipy() - expected).max() < 1e-5
-    assert found.problem() is None
+    assert found.find_defect() is None
 
 
 def test_sizes_that_do_not_fit():

@@ -55,7 +55,7 @@ def test_files(tmp_path, log, name):
     assert texts(graph) == EXPECTED
     assert graph.figures["docs_missing"] == 1  # D9 is in the log only
     assert graph.figures["docs_without_text"] == 1
-    assert graph.clicks.columns == 4 and graph.clicks_by_doc.lengths().tolist() == [1, 1, 0, 1]
+    assert graph.clicks.columns == 4 and graph.clicks_by_doc.row_nnz().tolist() == [1, 1, 0, 1]
     assert read_docs(path) == ({doc: text for doc, text in EXPECTED.items() if doc != "D9"}, [])
 
 

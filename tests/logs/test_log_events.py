@@ -264,8 +264,8 @@ def test_a_graph_of_any_log_can_be_split(tmp_path, missing):
     columns = [name for name in COLUMNS if name != missing]
     path = write_events(tmp_path / "log.csv", random_events(300, 8), columns)
     graph = build([path], None, tmp_path / "graph")
-    assert graph.has == {"impressions", "sessions", "days", "positions", "skips"} - CANNOT_TELL[missing]
-    for by in ["queries", "pairs", *(["time"] if "days" in graph.has else [])]:
+    assert graph.provides == {"impressions", "sessions", "days", "positions", "skips"} - CANNOT_TELL[missing]
+    for by in ["queries", "pairs", *(["time"] if "days" in graph.provides else [])]:
         train, held = graph.split(by, 0.3)
         assert held.data.sum() > 0
         assert train.clicks.data.sum() + held.data.sum() == graph.clicks.data.sum()

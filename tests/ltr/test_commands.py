@@ -60,7 +60,7 @@ def test_ltr(app, graph, tmp_path, labels):
     out = tmp_path / "model"
     run(app, "ltr", graph, *judged(tmp_path), *PARTS, "--labels", labels, "--trees", 30, "-o", out)
     model = open_model(out)
-    assert str(model) == "ltr(of=bm25 + popularity,trees=30)"
+    assert str(model) == "ltr(parts=bm25 + popularity,n_trees=30)"
     assert model.search("hotel", 1).hits()
     with pytest.raises(UserError, match="exists"):
         run(app, "ltr", graph, *PARTS, "-o", out)

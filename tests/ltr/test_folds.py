@@ -25,10 +25,10 @@ class Recorder(Model):
 
     name = "recorder"
 
-    def learn(self, graph, progress):
+    def _fit(self, graph, progress):
         pass
 
-    def score_all(self, query):
+    def _score_all(self, query):
         ASKED.append((self.graph_, query))
         return np.linspace(0, 1, len(self.graph_.docs), dtype=np.float32)
 
@@ -157,9 +157,9 @@ def test_documents_without_clicks_are_no_verdict(graph):
     """A quarter of the planted documents has no clicks: in each fold about as many others lose theirs, and
     what was never shown is never an example of what is not relevant."""
     found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
-    never = np.flatnonzero(graph.clicks_by_doc.lengths() == 0)
+    never = np.flatnonzero(graph.clicks_by_doc.row_nnz() == 0)
     assert len(never) == len(graph.docs) / 4
     assert not np.isin(found.docs[found.grades == 0], never).any()
     for part_graph in {id(part): part for part, _ in ASKED}.values():
-        left = (part_graph.clicks_by_doc.lengths() > 0).sum()
+        left = (part_graph.clicks_by_doc.row_nnz() > 0).sum()
         assert 0.4 * len(graph.docs) < left < 0.7 * len(graph.docs)

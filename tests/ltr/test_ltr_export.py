@@ -50,7 +50,7 @@ def solr_score(model, features):
 
 @pytest.fixture(scope="module")
 def model():
-    return train("ltr(of=bm25 + popularity,trees=60)", planted.graph())
+    return train("ltr(parts=bm25 + popularity,n_trees=60)", planted.graph())
 
 
 def rows_to_try(trees):

@@ -9,7 +9,7 @@ from coclick import create, train
 from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
 
-SMALL = "ltr(of=bm25 + clicks + popularity,trees=20)"
+SMALL = "ltr(parts=bm25 + clicks + popularity,n_trees=20)"
 JUDGED = Judgments({"1": "hotel", "2": "shoe"}, {"1": {"hotel-1": 3, "flu-1": 0}, "2": {"shoe-2": 2}})
 
 
@@ -25,7 +25,7 @@ def test_scores_are_those_of_lightgbm(monkeypatch):
     for query in ("hotel", "ny the cheap", "never seen pizza"):
         columns = []
         for part in model.parts_:
-            scores = part.score_all(query).astype(np.float64)
+            scores = part._score_all(query).astype(np.float64)
             above = (scores[None, :] > scores[:, None]).sum(axis=1)
             columns += [scores, scores / max(scores.max(), 1e-30), np.where(scores > 0, 1 / (1 + above), 0)]
         row = graph.queries.id(query)
@@ -41,7 +41,7 @@ def test_scores_are_those_of_lightgbm(monkeypatch):
         trees = caught[0].dump_model()["tree_info"]
         lowest = sum(min(leaves(tree["tree_structure"])) for tree in trees)
         expected = np.where(found, outputs - lowest + 1, 0)
-        np.testing.assert_allclose(model.score_all(query), expected, rtol=1e-6)
+        np.testing.assert_allclose(model._score_all(query), expected, rtol=1e-6)
         hits = model.search(query, 100).hits()
         assert len(hits) == found.sum()
 
@@ -55,25 +55,25 @@ def leaves(node):
 @pytest.mark.parametrize("objective", ["lambdarank", "pointwise"])
 def test_learns_to_trust_the_part_that_knows(objective):
     """Words find the right topic in the planted log; popularity does not."""
-    model = train(f"ltr(of=bm25 + popularity,trees=20,objective={objective})", planted.graph())
+    model = train(f"ltr(parts=bm25 + popularity,n_trees=20,objective={objective})", planted.graph())
     for topic in planted.TOPICS:
         assert planted.topic_of(model.search(topic, 1).hits()[0][0]) == topic
 
 
 def test_judgments_choose_the_number_of_trees():
-    model = create("ltr(of=bm25 + popularity,trees=120)").fit_with(planted.graph(), JUDGED)
-    assert 1 <= model.figures_["trees"] < 120
-    assert str(model) == "ltr(of=bm25 + popularity,trees=120)"
+    model = create("ltr(parts=bm25 + popularity,n_trees=120)").fit_with(planted.graph(), JUDGED)
+    assert 1 <= model.stats_["trees"] < 120
+    assert str(model) == "ltr(parts=bm25 + popularity,n_trees=120)"
 
 
 def test_judgments_as_labels():
-    model = create("ltr(of=bm25 + popularity,trees=10,folds=2)")
+    model = create("ltr(parts=bm25 + popularity,n_trees=10,n_folds=2)")
     model.fit_with(planted.graph(), JUDGED, "judgments")
-    assert model.figures_["queries"] == 2
+    assert model.stats_["queries"] == 2
     assert model.search("hotel", 1).hits()
 
 
 @pytest.mark.parametrize("of", ["0.5*bm25 + clicks", "bm25 + bm25", "bm25 + nothing"])
 def test_parts_that_cannot_be(of):
     with pytest.raises(UserError):
-        create(f"ltr(of={of})")
+        create(f"ltr(parts={of})")

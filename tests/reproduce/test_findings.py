@@ -69,7 +69,7 @@ def test_all_that_is_not_built_is_said_once():
 
 def test_models_in_a_specification():
     assert models_in("0.8*rw + 0.2*bm25") == ["rw", "bm25"]
-    assert models_in("ltr(bm25 + vpcg(start=doc) + bm25(k1=2),folds=2)") == ["bm25", "vpcg"]
+    assert models_in("ltr(bm25 + vpcg(start=doc) + bm25(k1=2),n_folds=2)") == ["bm25", "vpcg"]
 
 
 def test_what_a_model_lacks():

@@ -77,7 +77,7 @@ def assert_same_model(there, here):
 def assert_same_vpcg(there, here):
     names = there.terms_.to_list(), here.terms_.to_list()
     forms = [
-        dict(zip(n, model.surfaces_, strict=True)) for n, model in zip(names, (there, here), strict=True)
+        dict(zip(n, model.display_terms_, strict=True)) for n, model in zip(names, (there, here), strict=True)
     ]
     assert forms[0] == forms[1]
     assert_same_rows(there.query_index_.vectors, here.query_index_.vectors, *names)

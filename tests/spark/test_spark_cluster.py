@@ -17,7 +17,7 @@ from spark.same_as_local import SameAsLocal
 SPECS = {
     "vpcg(rho=1000)": FEW_PARTS,  # so that the regression has few rounds
     "rw": PARTS,
-    "rmls(views=words,dim=16,rounds=0.5,validation=0)": FEW_PARTS,
+    "rmls(views=words,dim=16,iterations=0.5,held_out=0)": FEW_PARTS,
 }
 FAULTY = "vpcg(units=none,iterations=2)"
 
@@ -132,6 +132,8 @@ def test_a_model_stays_when_its_successor_fails(spark, graph, survived, cut_off)
     before = (survived / "manifest.json").read_bytes()
     cut_off("words")
     with pytest.raises(CutOff):
-        coclick.spark.train(spark, "vpcg(units=none,k=3)", graph, str(survived), parts=PARTS, force=True)
+        coclick.spark.train(
+            spark, "vpcg(units=none,max_terms=3)", graph, str(survived), parts=PARTS, force=True
+        )
     assert (survived / "manifest.json").read_bytes() == before
     assert open_model(survived).k == create(FAULTY).k

@@ -19,12 +19,12 @@ def spark(event_log):
     session.stop()
 
 
-WALKS = "rw(keep=12,t=3)"
+WALKS = "rw(max_nodes=12,iterations=3)"
 SPECS = {
     "vpcg": FEW_PARTS,
-    "vpcg(units=none,start=doc,iterations=2,weight=log1p,k=5)": PARTS,
+    "vpcg(units=none,start=doc,iterations=2,weight=log1p,max_terms=5)": PARTS,
     WALKS: PARTS,
-    "rmls(dim=16,rounds=1,validation=0)": FEW_PARTS,
+    "rmls(dim=16,iterations=1,held_out=0)": FEW_PARTS,
 }
 
 

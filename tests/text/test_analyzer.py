@@ -195,9 +195,9 @@ def test_stems_leave_codes_alone() -> None:
 
 def test_stop_words_go_only_if_asked() -> None:
     assert Analyzer().terms("the card of the bank") == ["the", "card", "of", "the", "bank"]
-    assert Analyzer(stop_words=True).terms("The card of THE bank don’t") == ["card", "bank"]
-    assert Analyzer(stop_words=True).terms("to be or not to be") == []
-    assert Analyzer("german", stem=False, stop_words=True).terms("Die Größe des Hauses") == [
+    assert Analyzer(remove_stop_words=True).terms("The card of THE bank don’t") == ["card", "bank"]
+    assert Analyzer(remove_stop_words=True).terms("to be or not to be") == []
+    assert Analyzer("german", stem=False, remove_stop_words=True).terms("Die Größe des Hauses") == [
         "grösse",
         "hauses",
     ]
@@ -216,7 +216,7 @@ def test_stop_words_are_written_as_words_are_cut() -> None:
     ("parameters", "mentions"),
     [
         ({"language": "klingon"}, ["klingon", "english", "german"]),
-        ({"language": "finnish", "stop_words": True}, ["finnish", *STOP_WORDS]),
+        ({"language": "finnish", "remove_stop_words": True}, ["finnish", *STOP_WORDS]),
         ({"stem": "yes"}, ["stem", "yes"]),
         ({"language": None}, ["language"]),
     ],
@@ -250,7 +250,7 @@ def terms_of(analyzer: Analyzer, texts: list[str]) -> list[list[str]]:
 @settings(deadline=None)
 @given(st.lists(ANYTHING | TYPED, max_size=12), st.booleans())
 def test_batch_is_text_by_text(texts: list[str], stop_words: bool) -> None:
-    analyzer = Analyzer(stop_words=stop_words)
+    analyzer = Analyzer(remove_stop_words=stop_words)
     assert terms_of(analyzer, texts) == [analyzer.terms(text) for text in texts]
 
 

@@ -317,14 +317,14 @@ def test_a_damaged_table_is_refused_or_finds_nothing() -> None:
     with pytest.raises(ArtefactError):
         WordUnits(table.symbols, table.children, table.levels, 4)
     for wrong in (-5, 10**12):
-        damaged = WordUnits(table.symbols, np.full_like(table.children, wrong), table.levels, 1)
-        assert set(damaged.find(tokens_of([[0, 1, 2]])).sizes.tolist()) == {1}
+        corrupt_error = WordUnits(table.symbols, np.full_like(table.children, wrong), table.levels, 1)
+        assert set(corrupt_error.find(tokens_of([[0, 1, 2]])).sizes.tolist()) == {1}
 
 
 @pytest.mark.parametrize("kind", [WordUnits, CharUnits])
 def test_tables_survive_the_disk(kind: type[UnitTable], tmp_path: Path) -> None:
     table = kind.extract(tokens_of([[1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 7]])).table
-    analyzer = Analyzer("german", stop_words=True)
+    analyzer = Analyzer("german", remove_stop_words=True)
     out = ArtefactWriter(tmp_path)
     entries = {name: write_value(out, name, value) for name, value in (("t", table), ("a", analyzer))}
     out.commit("test", state=entries)

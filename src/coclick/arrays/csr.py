@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import CoclickError, damaged
+from coclick.errors import CoclickError, corrupt_error
 
 if TYPE_CHECKING:  # importing it takes as long as a search: only what needs it pays for it
     import scipy.sparse
@@ -69,7 +69,7 @@ class Csr:
         """No entries at all."""
         return cls(np.zeros(rows + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), columns)
 
-    def problem(self) -> str | None:
+    def find_defect(self) -> str | None:
         """What is wrong with the content, reading all of it: for `coclick verify`."""
         if np.any(np.diff(self.indptr) < 0):
             return "row pointers fall"
@@ -104,7 +104,7 @@ class Csr:
         first, last = self.indptr[index], self.indptr[index + 1]
         return self.indices[first:last], self.data[first:last]
 
-    def between(self, first: int, last: int) -> Csr:
+    def row_slice(self, first: int, last: int) -> Csr:
         """Rows `first` … `last` − 1; their entries are not copied."""
         entries = slice(self.indptr[first], self.indptr[last])
         pointers = self.indptr[first : last + 1] - self.indptr[first]
@@ -120,8 +120,8 @@ class Csr:
 
     def checked(self, what: str) -> Csr:
         """The same, if its content is sound."""
-        if problem := self.problem():
-            raise damaged(f"{what} ({problem}) are")
+        if problem := self.find_defect():
+            raise corrupt_error(f"{what} ({problem}) are")
         return self
 
     def with_data(self, data: NDArray[np.float32]) -> Csr:
@@ -144,21 +144,21 @@ class Csr:
         before = np.concatenate([[0], np.cumsum(known)])
         return Csr(before[self.indptr], new_ids[self.indices[known]], self.data[known], len(kept))
 
-    def lengths(self) -> NDArray[np.int64]:
+    def row_nnz(self) -> NDArray[np.int64]:
         """Entries a row."""
         return np.diff(self.indptr)
 
     def row_sums(self) -> NDArray[np.float64]:
         """The sum of each row, to the last bit whatever other rows there are."""
-        row_of = np.repeat(np.arange(self.rows), self.lengths())
+        row_of = np.repeat(np.arange(self.rows), self.row_nnz())
         return np.bincount(row_of, self.data, self.rows).astype(np.float64)
 
 
-def stack(*parts: Csr) -> Csr:
+def vstack(*parts: Csr) -> Csr:
     """The rows of one matrix followed by those of the next."""
     if len(parts) == 1:
         return parts[0]
-    lengths = np.concatenate([part.lengths() for part in parts])
+    lengths = np.concatenate([part.row_nnz() for part in parts])
     return Csr(
         np.concatenate([[0], np.cumsum(lengths)]),
         np.concatenate([part.indices for part in parts]),
@@ -167,7 +167,7 @@ def stack(*parts: Csr) -> Csr:
     )
 
 
-def beside(left: Csr, right: Csr) -> Csr:
+def hstack(left: Csr, right: Csr) -> Csr:
     """The columns of one matrix followed by those of another."""
     from coclick.arrays.kernels import copy_rows
 
@@ -176,9 +176,9 @@ def beside(left: Csr, right: Csr) -> Csr:
     out = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
     shifted = right.indices + np.int32(left.columns)
     sound = copy_rows(left.indptr, left.indices, left.data, every, indptr[:-1], *out)
-    sound &= copy_rows(right.indptr, shifted, right.data, every, indptr[:-1] + left.lengths(), *out)
+    sound &= copy_rows(right.indptr, shifted, right.data, every, indptr[:-1] + left.row_nnz(), *out)
     if not sound:
-        raise damaged("row pointers are")
+        raise corrupt_error("row pointers are")
     return Csr(indptr, *out, left.columns + right.columns)
 
 
@@ -219,5 +219,5 @@ def _gather(parts: Sequence[tuple[Csr, NDArray[np.int32], NDArray[Any]]], count:
             arrays = source.indptr, source.indices, source.data
             sound &= copy_rows(*arrays, rows, indptr[:-1][places], indices, data)
     if not sound:
-        raise damaged("row pointers are")
+        raise corrupt_error("row pointers are")
     return Csr(indptr, indices, data, parts[0][0].columns)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.compiler import borrowing
+from coclick.jit.compiler import jit_noalloc
 from coclick.jit.intrinsics import prefetch
 from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, threads
 
@@ -90,7 +90,7 @@ def transpose(matrix: Csr) -> Csr:
     return new
 
 
-@borrowing
+@jit_noalloc
 def _clusters(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -126,7 +126,7 @@ def _clusters(
     return int(clusters)
 
 
-@borrowing
+@jit_noalloc
 def _counting_sort(
     keys: NDArray[np.int32],
     starts: NDArray[np.int32],
@@ -153,7 +153,7 @@ def _counting_sort(
         places[position] = place
 
 
-@borrowing
+@jit_noalloc
 def _find_rows(
     first: int,
     last: int,
@@ -172,7 +172,7 @@ def _find_rows(
         lengths[place + _ONE] = indptr[row + _ONE] - indptr[row]
 
 
-@borrowing
+@jit_noalloc
 def _copy_rows(
     first: int,
     last: int,
@@ -196,13 +196,13 @@ def _copy_rows(
             at += _ONE
 
 
-@borrowing
+@jit_noalloc
 def _count(numbers: NDArray[np.int32], counts: NDArray[np.signedinteger]) -> None:
     for i in range(np.uint64(len(numbers))):
         counts[np.uint64(numbers[i])] += 1
 
 
-@borrowing
+@jit_noalloc
 def _begin_columns(counts: NDArray[np.signedinteger], indptr: NDArray[np.int64]) -> None:
     """Turn each block's count of each column into where its entries begin."""
     total = 0
@@ -214,7 +214,7 @@ def _begin_columns(counts: NDArray[np.signedinteger], indptr: NDArray[np.int64])
         indptr[column + _ONE] = total
 
 
-@borrowing
+@jit_noalloc
 def _scatter(
     first: int,
     last: int,

@@ -10,28 +10,28 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 
 
-class Entries(NamedTuple):
+class SparseVector(NamedTuple):
     """The entries of a sparse vector: their places, ascending and distinct, and their values."""
 
     rows: NDArray[np.integer]
     values: NDArray[np.float64]
 
     @classmethod
-    def add_up(cls, rows: NDArray[np.integer], values: NDArray[np.floating]) -> Entries:
+    def add_up(cls, rows: NDArray[np.integer], values: NDArray[np.floating]) -> SparseVector:
         """From places in any order; the values of equal ones are added up."""
         distinct, place = np.unique(rows, return_inverse=True)
         return cls(distinct, np.bincount(place, values, len(distinct)).astype(np.float64))
 
     @classmethod
-    def none(cls) -> Entries:
+    def none(cls) -> SparseVector:
         """A vector of zeros."""
         return cls(np.empty(0, np.int32), np.empty(0))
 
-    def only(self, wanted: NDArray[np.bool_]) -> Entries:
+    def only(self, wanted: NDArray[np.bool_]) -> SparseVector:
         """The entries that are wanted."""
-        return Entries(self.rows[wanted], self.values[wanted])
+        return SparseVector(self.rows[wanted], self.values[wanted])
 
-    def largest(self, k: int) -> Entries:
+    def largest(self, k: int) -> SparseVector:
         """The k largest entries; of equal ones those that stand first."""
         if len(self.rows) <= k:
             return self
@@ -40,6 +40,6 @@ class Entries(NamedTuple):
         return self.only(kept)
 
 
-def weighted_sum(weights: NDArray[np.floating], rows: Csr) -> Entries:
+def weighted_sum(weights: NDArray[np.floating], rows: Csr) -> SparseVector:
     """The rows of a matrix, each times its weight, added up: one step along the edges they hold."""
-    return Entries.add_up(rows.indices, rows.data * np.repeat(weights, rows.lengths()))
+    return SparseVector.add_up(rows.indices, rows.data * np.repeat(weights, rows.row_nnz()))

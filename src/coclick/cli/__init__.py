@@ -184,7 +184,7 @@ def verify(path: AnyPath, json_: Json = False) -> None:
 @app.command()
 def train(
     model: Annotated[
-        str, typer.Argument(metavar="SPEC", help='A model with parameters: "vpcg(start=query,k=20)".')
+        str, typer.Argument(metavar="SPEC", help='A model with parameters: "vpcg(start=query,max_terms=20)".')
     ],
     graph: Annotated[str, typer.Argument(metavar="GRAPH", help="A graph's directory.")],
     out: Annotated[str, typer.Option("--out", "-o", help="The model's directory.")],
@@ -238,7 +238,7 @@ def add(
     opened = open_model(model)
     larger = opened.add(new).save(model, replaces=opened)
     say(f"added {len(new):,} {'document' if len(new) == 1 else 'documents'} to {model}")
-    if unreached := larger.unreached(len(new)):
+    if unreached := larger._count_unreachable(len(new)):
         say(f"{unreached:,} of them: the model knows none of their words, so no query finds them yet")
     for line, what in wrong:
         say(f"left out: {what} ({docs}, line {line})")

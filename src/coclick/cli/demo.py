@@ -26,13 +26,13 @@ MODELS = (
     "0.8*rw + 0.2*bm25",
     "vpcg",
     "vpcg(start=doc)",
-    "vpcg(start=doc,units=words+chars,own=1)",
+    "vpcg(start=doc,units=words+chars,own_weight=1)",
     "vsm",
     "wtm",
     "mpls",
     "pls(views=words)",
     "backoff(neighbours + vpcg + bm25)",
-    "backoff(vpcg(start=doc,units=words+chars,own=1) + vsm)",
+    "backoff(vpcg(start=doc,units=words+chars,own_weight=1) + vsm)",
 )
 CHOSEN = "vpcg"  # whose vectors are made of words that people search with
 BESIDE = "pls(views=words)"  # what the studio compares it with

@@ -29,7 +29,7 @@ def export(
             min=0, help="How many of the log's queries to add with their vectors, the most clicked."
         ),
     ] = 10_000,
-    most_weights: Annotated[
+    max_weights: Annotated[
         int | None, typer.Option(min=1, help="Keep only so many words of a document, the heaviest.")
     ] = None,
     force: Force = False,
@@ -52,7 +52,7 @@ def export(
         out,
         name=name,
         queries=queries,
-        most_weights=most_weights,
+        max_weights=max_weights,
         force=force,
         progress=for_terminal(),
     )

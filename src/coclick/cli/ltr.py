@@ -109,7 +109,7 @@ def _untrained(
     if parts:
         given[specs.SUM] = " + ".join(parts)
     if trees:
-        given["trees"] = str(trees)
+        given["n_trees"] = str(trees)
     return Ltr(**specs.convert(Ltr, given, "ltr"))
 
 

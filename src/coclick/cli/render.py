@@ -11,7 +11,7 @@ from rich.tree import Tree
 from coclick.cli import render_training as show_training
 from coclick.cli.tables import BAR, Bar, console, line, short, table
 from coclick.models.spec import as_text
-from coclick.results import Behind, Explanation, Part, Word
+from coclick.results import ClickEvidence, Contribution, Explanation, Word
 
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # of a leaderboard; JSON has more
 _LEVEL = 0.05
@@ -82,9 +82,11 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
         bar = "" if console.width < _WIDE else Bar(part.value, largest).drawn().ljust(BAR) + " "
         branch = tree.add(f"{bar}[bold]{_labelled(part)}[/] {part.value:.4f} {weights}")
         if word and word.query_clicks:
-            _clicks(branch.add("[dim]in the query, from[/]"), Behind(word.query_clicks, word.query_edges))
+            _clicks(
+                branch.add("[dim]in the query, from[/]"), ClickEvidence(word.query_clicks, word.query_edges)
+            )
         if part.clicks:
-            _clicks(branch.add("[dim]in the document, from[/]"), Behind(part.clicks, part.edges))
+            _clicks(branch.add("[dim]in the document, from[/]"), ClickEvidence(part.clicks, part.edges))
         if not word:
             _inner_parts(branch, part)
     if rest := why.parts[words or len(why.parts) :]:
@@ -244,25 +246,25 @@ def _distribution(name: str, value: Mapping[str, Any]) -> None:
     table("", ["", "", ""], [[label, count, Bar(count, largest)] for label, count in value["histogram"]])
 
 
-def _labelled(part: Part) -> str:
+def _labelled(part: Contribution) -> str:
     said = f"{part.kind}: " if part.kind.startswith("bias ") else _SAID_BEFORE.get(part.kind, "")
     return said + escape(line(part.label))
 
 
-def _inner_parts(branch: Tree, part: Part) -> None:
+def _inner_parts(branch: Tree, part: Contribution) -> None:
     """What a feature of the query meets in the document, or what makes a word likely; the most first."""
     before = "[dim]with[/] " if part.kind.startswith("query ") else ""
     adding = [inner for inner in part.parts if inner.value]
     for inner in adding[:_INNER]:
         shown = branch.add(f"{before}{_labelled(inner)} {inner.value:.4f}")
-        _clicks(shown, Behind(inner.clicks, inner.edges))
+        _clicks(shown, ClickEvidence(inner.clicks, inner.edges))
     if rest := adding[_INNER:]:
         branch.add(f"[dim]and {len(rest)} more: {sum(inner.value for inner in rest):.4f}[/]")
     for remark in (inner for inner in part.parts if inner.kind == "collection"):
         branch.add(f"[dim]{_labelled(remark)}[/]")
 
 
-def _clicks(branch: Tree, behind: Behind) -> None:
+def _clicks(branch: Tree, behind: ClickEvidence) -> None:
     for click in behind.clicks:
         edge = f"[cyan]{escape(line(click.query))}[/] → {escape(line(click.doc))}"
         counted = "1 click" if click.clicks == 1 else f"{click.clicks:g} clicks"

@@ -51,7 +51,7 @@ def by_document(
     both judgments and rankings, so each group asks how its own documents are ordered."""
     docs = sorted({doc for found in judgments.grades.values() for doc in found}.union(*rankings.values()))
     rows = graph.docs.lookup(docs)
-    clicked = np.where(rows >= 0, graph.clicks_by_doc.lengths()[rows] > 0, False)
+    clicked = np.where(rows >= 0, graph.clicks_by_doc.row_nnz()[rows] > 0, False)
     groups = {
         "seen": {doc for doc, known in zip(docs, clicked, strict=True) if known},
         "unseen": {doc for doc, known in zip(docs, clicked, strict=True) if not known},

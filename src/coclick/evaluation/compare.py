@@ -23,11 +23,11 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import create, names
 from coclick.progress import Progress, quiet
 
-VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own=1)", "pls(views=words)")
+VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own_weight=1)", "pls(views=words)")
 SUMS = (
     "0.8*rw + 0.2*bm25",
     "backoff(neighbours + vpcg + bm25)",
-    "backoff(vpcg(start=doc,units=words+chars,own=1) + vsm)",
+    "backoff(vpcg(start=doc,units=words+chars,own_weight=1) + vsm)",
     "backoff(pls(views=words) + vsm)",
 )
 ROBUST = ("backoff", "ltr")
@@ -87,12 +87,12 @@ def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
     for spec in [*known, *VARIANTS, *SUMS]:
         try:
             model = create(spec)
-            model.check_needs(graph)
+            model.check_requirements(graph)
         except CoclickError as error:
             left_out[spec] = f"{error.what}; {error.hint}" if error.hint else error.what
             continue
-        if len(graph.docs) > model.most_docs:
-            left_out[spec] = f"too slow for more than {model.most_docs:,} documents; name it to include it"
+        if len(graph.docs) > model.max_docs:
+            left_out[spec] = f"too slow for more than {model.max_docs:,} documents; name it to include it"
         else:
             chosen.append(str(model))
     return chosen, left_out

@@ -31,14 +31,14 @@ class HeldOut(NamedTuple):
 
 def hold_out(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> HeldOut:
     """Cut by a rule such as `time:0.2` or `queries:0.2`; by default by time where the log has days."""
-    rule = rule or ("time:0.2" if "days" in graph.has else "queries:0.2")
+    rule = rule or ("time:0.2" if "days" in graph.provides else "queries:0.2")
     by, _, fraction = rule.partition(":")
     try:
         share = float(fraction or 0.2)
     except ValueError:
         raise UserError(f"cannot read the holdout {rule!r}", hint="time:0.2 or queries:0.2") from None
     train, held = graph.split(by, share, seed)
-    rows = np.flatnonzero(held.lengths() > 0)
+    rows = np.flatnonzero(held.row_nnz() > 0)
     if not len(rows) or not train.clicks.nnz:
         raise UserError(
             f"holding out {rule} leaves nothing to {'learn from' if len(rows) else 'judge by'}",

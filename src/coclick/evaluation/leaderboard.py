@@ -34,7 +34,7 @@ class Trainer:
         """Raise for a misspelt model or one that the graph cannot feed, before any is trained."""
         for spec in specs:
             if not self._is_path(spec):
-                create(spec).check_needs(self.graph)
+                create(spec).check_requirements(self.graph)
 
     def get(self, spec: str) -> tuple[Model, float]:
         """A trained model, and the seconds that its training took."""

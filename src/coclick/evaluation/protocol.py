@@ -121,8 +121,8 @@ def try_model(model: Model, judgments: Judgments, protocol: Protocol, seconds: f
         {q: by_query[q] for q in ids},
         seconds,
         scores,
-        model.figures_.get("importance", {}),
-        {name: model.figures_[name] for name in _TRAINING if name in model.figures_},
+        model.stats_.get("importance", {}),
+        {name: model.stats_[name] for name in _TRAINING if name in model.stats_},
     )
 
 

@@ -76,7 +76,7 @@ def tune(
     choosing, checking = (judgments.only(set(half)) for half in (ids[::2], ids[1::2]))
     trainer = Trainer(graph)
     given = create(spec)
-    given.check_needs(graph)
+    given.check_requirements(graph)
 
     def worth(model: Model, by: Judgments) -> Trial:
         return try_model(trainer.get(str(model))[0], by, protocol)
@@ -126,7 +126,7 @@ def _reweighted(model: Model, chance: random.Random) -> Model:
     weights[i] *= chance.choice(_FACTORS)
     total = sum(weights)
     shares = [max(round(weight / total, 3), 0.001) for weight in weights]
-    return replace(model, of=format_sum(list(zip(shares, model.part_specs, strict=True))))
+    return replace(model, parts=format_sum(list(zip(shares, model.part_specs, strict=True))))
 
 
 def _changed(model: Model, chance: random.Random) -> Model:

@@ -18,7 +18,7 @@ from coclick.errors import UserError
 from coclick.evaluation.measures import measure
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import create
-from coclick.models.propagation.rounds import half_step, row_dots
+from coclick.models.propagation.rounds import propagate_once, row_dots
 from coclick.models.propagation.vpcg import VPCG
 from coclick.progress import Progress, quiet
 from coclick.text.term_matrix import count_terms, unit_rows
@@ -34,7 +34,7 @@ def compare_units(
             f"{spec} makes no vectors from units", hint='for example "vpcg" or "vpcg(units=chars)"'
         )
     train, held = graph.split("queries", fraction, seed)
-    rows = np.flatnonzero(held.lengths() > 0)
+    rows = np.flatnonzero(held.row_nnz() > 0)
     if not len(rows) or not train.clicks.nnz:
         raise UserError("too few queries to hold some out")
     truth.fit(graph, progress)
@@ -48,7 +48,7 @@ def compare_units(
             "method": name,
             "cosine": round(float(row_dots(vectors, targets).mean()), 4),
             "nDCG@10": round(_ndcg(learner, vectors, rows.tolist(), grades), 4),
-            "coverage": round(float((vectors.lengths() > 0).mean()), 4),
+            "coverage": round(float((vectors.row_nnz() > 0).mean()), 4),
         }
         for name, vectors in _methods(learner, [graph.queries[int(row)] for row in rows]).items()
     ]
@@ -61,20 +61,20 @@ def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
     counts = count_terms(tokens, len(model.terms_))
     mixture = model.units_.mixture(texts, model._cut)
     equal = mixture.with_data(np.where(mixture.indices < model.units_.vectors.rows, 1, mixture.data))
-    clicked = np.flatnonzero(model.graph_.clicks.lengths() > 0)
+    clicked = np.flatnonzero(model.graph_.clicks.row_nnz() > 0)
     ones = np.ones(len(clicked), np.float32)
     ends = np.array([0, len(clicked)])
     everything = Csr(ends, clicked.astype(np.int32), ones, len(model.graph_.queries))
     queries = model.query_index_.vectors
-    mean = half_step(everything, queries, model.k)
+    mean = propagate_once(everything, queries, model.max_terms)
     return {
         "mean vector of all queries": mean.take(np.zeros(len(texts), np.int32)),
         "bag of words": unit_rows(counts),
-        "vectors of one-word queries, equal weights": half_step(
-            _one_word_queries(model, texts), queries, model.k
+        "vectors of one-word queries, equal weights": propagate_once(
+            _one_word_queries(model, texts), queries, model.max_terms
         ),
-        "unit vectors, equal weights": model.units_.generate(equal, model.k),
-        f"unit vectors, {model.unit_weights} weights": model.units_.generate(mixture, model.k),
+        "unit vectors, equal weights": model.units_.generate(equal, model.max_terms),
+        f"unit vectors, {model.unit_weights} weights": model.units_.generate(mixture, model.max_terms),
     }
 
 
@@ -83,7 +83,7 @@ def _one_word_queries(model: VPCG, texts: list[str]) -> Csr:
     words = [sorted(set(model._analyzer.words(text))) for text in texts]
     rows = model.graph_.queries.lookup([word for found in words for word in found])
     text = np.repeat(np.arange(len(texts)), [len(found) for found in words])
-    known = (rows >= 0) & (model.graph_.clicks.lengths()[rows] > 0)
+    known = (rows >= 0) & (model.graph_.clicks.row_nnz()[rows] > 0)
     return Csr.from_triples(
         text[known], rows[known], np.ones(int(known.sum())), (len(texts), len(model.graph_.queries))
     )
@@ -93,7 +93,7 @@ def _in_vocabulary(vectors: Csr, source: VPCG, target: VPCG) -> Csr:
     """The same vectors over another model's terms; words that it does not know still count in the length."""
     new = target.terms_.lookup(source.terms_.to_list())
     known = new[vectors.indices] >= 0
-    row = np.repeat(np.arange(vectors.rows), vectors.lengths())
+    row = np.repeat(np.arange(vectors.rows), vectors.row_nnz())
     return Csr.from_triples(
         row[known], new[vectors.indices][known], vectors.data[known], (vectors.rows, len(target.terms_))
     )

@@ -32,7 +32,7 @@ def export(
     *,
     name: str = "coclick",
     queries: int = 10_000,
-    most_weights: int | None = None,
+    max_weights: int | None = None,
     force: bool = False,
     progress: Progress = quiet,
 ) -> dict[str, Any]:
@@ -50,9 +50,7 @@ def export(
         )
     check_folder(Path(path), force=force)
     content = Content.of(model)
-    writer: Engine = importlib.import_module(f"coclick.exporters.{engine}").ENGINE(
-        content, name, most_weights
-    )
+    writer: Engine = importlib.import_module(f"coclick.exporters.{engine}").ENGINE(content, name, max_weights)
     with new_folder(Path(path), force=force) as folder:
         with progress("queries"):
             sample = sample_query(writer)

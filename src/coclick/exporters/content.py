@@ -34,7 +34,7 @@ class Content:
     def of(cls, model: Model) -> Content:
         """Raises for a model that is not made of vectors, naming those that are."""
         if model.can_export and isinstance(model, VectorModel):
-            return cls(model, model.surfaces_.to_list())
+            return cls(model, model.display_terms_.to_list())
         if model.can_export and isinstance(model, ProjectionModel):
             return cls(model, [])
         able = [name for name in names() if model_class(name).can_export]

@@ -33,7 +33,7 @@ class Engine(ABC):
     queries_are: ClassVar[str] = "`queries.ndjson`"  # what holds the vectors of queries
     token_note: ClassVar[str] = ""  # how words are written, where that is not as they are
 
-    def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
+    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
         """Prepare to write into an index (collection, table …) of that name."""
         if content.dense and not self.takes_images:
             raise UserError(
@@ -46,7 +46,7 @@ class Engine(ABC):
         self.content, self.index = content, index
         self.tokens = self.written(content.tokens)
         self.unit = 1.0  # the engine's scores times this are ours
-        limits = [most for most in (most_weights, self.limits.weights) if most is not None]
+        limits = [most for most in (max_weights, self.limits.weights) if most is not None]
         inside = replace(self.limits, weights=min(limits, default=None))
         self.fitting = Fitting(content, inside, self.tokens, self.stored)
 
@@ -115,5 +115,5 @@ class Engine(ABC):
         for first in range(0, len(queries), _QUERIES_AT_A_TIME):
             texts = list(queries[first : first + _QUERIES_AT_A_TIME])
             vectors = self.usable(self.content.queries(texts))
-            there = np.flatnonzero(vectors.lengths())
+            there = np.flatnonzero(vectors.row_nnz())
             yield [texts[i] for i in there.tolist()], vectors.take(there)

@@ -89,7 +89,7 @@ class Fitting:
             vectors, lost = self.fit(self.content.documents(rows))
             ids = graph.docs.to_list(first, last)
             shown = titles.to_list(first, last) if titles else [""] * len(ids)
-            there, named = vectors.lengths() > 0, self.holds(ids)
+            there, named = vectors.row_nnz() > 0, self.holds(ids)
             lost["documents without a vector"] = int((~there).sum())
             lost["documents with an id that it cannot hold"] = int((there & ~named).sum())
             self.left_out.update(lost)
@@ -131,7 +131,7 @@ def _only(rows: Csr, kept: NDArray[np.bool_], lost: Counter[str], reason: str) -
 
 def _heaviest(rows: Csr, most: int) -> NDArray[np.bool_]:
     """Which entries are among the `most` heaviest of their row."""
-    lengths = rows.lengths()
+    lengths = rows.row_nnz()
     if lengths.max(initial=0) <= most:
         return np.ones(rows.nnz, bool)
     row_of = np.repeat(np.arange(rows.rows), lengths)

@@ -68,7 +68,7 @@ def ltr_json(model: Ltr, engine: Engine, name: str, templates: Templates | None 
 def doc_fields(model: Ltr) -> Iterator[dict[str, Any]]:
     """For each document the numbers that its features read, as fields to index."""
     edges, features = model.graph_.clicks_by_doc, model.features_
-    columns = [edges.row_sums(), edges.lengths(), *features.lengths]
+    columns = [edges.row_sums(), edges.row_nnz(), *features.lengths]
     fields = [identifier(name) for name in [*OF_DOCS, *_lengths(features.fields)]]
     for row, doc in enumerate(model.graph_.docs):
         yield {

@@ -37,9 +37,9 @@ class PgVector(Engine):
     queries_are = "The table of queries"
     limits = Limits(id_bytes=2600, weights=16_000, columns=16_000, unwritable=re.compile("\x00"))
 
-    def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
+    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
         """With numbers for words."""
-        super().__init__(content, index, most_weights)
+        super().__init__(content, index, max_weights)
         self.ids = content.numbers()
         self._keys = [f"{number + 1}:" for number in self.ids.tolist()]
         self._longest = 0
@@ -74,7 +74,7 @@ ANALYZE {name};
 
         def lines() -> Iterator[str]:
             for block in blocks:
-                self._longest = max(self._longest, int(block.vectors.lengths().max()))
+                self._longest = max(self._longest, int(block.vectors.row_nnz().max()))
                 texts = _escaped(block.ids), _escaped(block.titles)
                 for doc, title, vector in zip(*texts, self._literals(block.vectors), strict=True):
                     yield f"{doc}\t{title}\t{vector}\n"

@@ -36,9 +36,9 @@ class Qdrant(Engine):
     takes_images = True
     limits = Limits(columns=65_536)
 
-    def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
+    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
         """With numbers for words."""
-        super().__init__(content, index, most_weights)
+        super().__init__(content, index, max_weights)
         self.ids = content.numbers()
         self._vector = "image" if content.dense else "words"
 

@@ -102,5 +102,5 @@ def _products(rows: Csr, columns: NDArray[np.int32], weights: Weights) -> NDArra
     """The dot products of rows with one vector."""
     vector = np.zeros(rows.columns)
     vector[columns] = weights
-    row_of = np.repeat(np.arange(rows.rows), rows.lengths())
+    row_of = np.repeat(np.arange(rows.rows), rows.row_nnz())
     return np.bincount(row_of, rows.data * vector[rows.indices], rows.rows).astype(np.float64)

@@ -107,9 +107,9 @@ class Tantivy(Engine):
     title = "tantivy"
     limits = Limits(id_bytes=65_530, token_bytes=65_500)
 
-    def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
+    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
         """With the worth of the lowest bit."""
-        super().__init__(content, index, most_weights)
+        super().__init__(content, index, max_weights)
         self.unit = (content.largest() or 1.0) / _MOST
         self._starts = [token[:-1] for token in quoted(self.tokens)]
 

@@ -20,7 +20,7 @@ def escaped(tokens: Sequence[str], characters: str) -> list[str]:
 def by_number(rows: Csr, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Csr]:
     """For each entry the number of its column, and the rows; the numbers ascending in each row."""
     found = ids[rows.indices]
-    order = np.lexsort((found, np.repeat(np.arange(rows.rows), rows.lengths())))
+    order = np.lexsort((found, np.repeat(np.arange(rows.rows), rows.row_nnz())))
     return found[order], Csr(rows.indptr, rows.indices[order], rows.data[order], rows.columns)
 
 

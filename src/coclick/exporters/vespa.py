@@ -87,9 +87,9 @@ class Vespa(Engine):
     )
     token_note = f"Weights of queries are multiplied by {_OF_QUERIES:,} and rounded to whole numbers."
 
-    def __init__(self, content: Content, index: str, most_weights: int | None = None) -> None:
+    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
         """With the scale of documents' weights."""
-        super().__init__(content, index, most_weights)
+        super().__init__(content, index, max_weights)
         largest = content.largest() or 1.0
         self.scale = 10.0 ** max(_DIGITS - 1 - math.floor(math.log10(largest)), 0)
         self.unit = 1 / (self.scale * _OF_QUERIES)

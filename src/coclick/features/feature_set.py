@@ -21,17 +21,17 @@ from itertools import accumulate
 
 import numpy as np
 
-from coclick.arrays.csr import Csr, beside
+from coclick.arrays.csr import Csr, hstack
 from coclick.errors import UserError
 from coclick.features.views import (
     CharView,
     ClickView,
     IdView,
-    OwnView,
     Sides,
     TextOptions,
     Texts,
     TextView,
+    UserView,
     View,
 )
 from coclick.graph.click_graph import ClickGraph
@@ -51,7 +51,7 @@ class Features:
     doc_ends: list[int]
 
     @classmethod
-    def learn(
+    def fit(
         cls, graph: ClickGraph, names: str, options: TextOptions, *, joined: bool = True
     ) -> tuple[Features, Sides]:
         """The views that are named, joined by +, and the features of all that is in the graph."""
@@ -102,7 +102,7 @@ class Features:
     def _join(self, rows: list[Csr]) -> Csr:
         if len(rows) == 1:
             return rows[0]
-        joined = reduce(beside, rows)
+        joined = reduce(hstack, rows)
         return unit_rows(joined) if self.joined else joined
 
 
@@ -111,7 +111,7 @@ def reads_texts(names: str) -> bool:
     return any(name not in ("clicks", "ids") for name in _distinct(names))
 
 
-def needs_texts(names: str) -> bool:
+def requires_texts(names: str) -> bool:
     """Whether any of the named views needs documents with texts, whatever views the graph has."""
     return any(name in ("words", "chars") for name in _distinct(names))
 
@@ -125,15 +125,15 @@ def _distinct(names: str) -> list[str]:
 
 def _learn_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[View, Sides]:
     if name == "words" or name in graph.texts:
-        return TextView.learn(name, graph, options)
+        return TextView.fit(name, graph, options)
     if name == "chars":
-        return CharView.learn(name, graph, options)
+        return CharView.fit(name, graph, options)
     if name == "clicks":
-        return ClickView.learn(name, graph)
+        return ClickView.fit(name, graph)
     if name == "ids":
-        return IdView.learn(name, graph)
+        return IdView.fit(name, graph)
     if name in graph.views:
-        return OwnView.learn(name, graph)
+        return UserView.fit(name, graph)
     known = ", ".join([*BUILT_IN, *graph.texts, *graph.views])
     raise UserError(f"there is no view {name!r}", hint=f"the views of this graph are {known}")
 
@@ -143,7 +143,7 @@ def _instead(empty: View, side: str) -> str:
     if isinstance(empty, TextView | CharView) and side == "document":
         return "build with documents that have texts, or name other fields"
     if isinstance(empty, TextView):
-        return "stop_words=false counts every word"
+        return "remove_stop_words=false counts every word"
     return "leave it out of views="
 
 

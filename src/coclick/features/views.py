@@ -20,7 +20,7 @@ from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer
 from coclick.text.ngrams import CharUnits, Incidence, character_sequences
 from coclick.text.term_matrix import (
-    Words,
+    TermMatrix,
     choose_fields,
     count_terms,
     each_text,
@@ -41,7 +41,7 @@ class TextOptions:
     fields: str = "all"
     tf: str = "log"
     one_idf: bool = False  # of queries and documents together; else each side has its own, as in paper 000
-    most_terms: int | None = None  # only the commonest
+    max_terms: int | None = None  # only the commonest
 
 
 class Sides(NamedTuple):
@@ -89,11 +89,11 @@ class TextView:
     doc_idf: NDArray[np.float32]
 
     @classmethod
-    def learn(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[TextView, Sides]:
+    def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[TextView, Sides]:
         """Count the words of both sides and weigh them."""
         fields = choose_fields(graph.texts, options.fields if name == "words" else name)
         texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
-        words = Words.of(texts, options.analyzer).commonest(options.most_terms)
+        words = TermMatrix.fit(texts, options.analyzer).commonest(options.max_terms)
         counts = words.counts()
         queries, docs = _cut(counts, len(graph.queries))
         together = inverse_frequency(counts) if options.one_idf else None
@@ -138,7 +138,7 @@ class CharView:
     doc_idf: NDArray[np.float32]
 
     @classmethod
-    def learn(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[CharView, Sides]:
+    def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[CharView, Sides]:
         """The n-grams that at least two texts hold."""
         fields = choose_fields(graph.texts, options.fields)
         texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
@@ -199,7 +199,7 @@ class ClickView(_NoTexts):
     docs: int  # when the model was trained: documents that came later have no column
 
     @classmethod
-    def learn(cls, name: str, graph: ClickGraph) -> tuple[ClickView, Sides]:
+    def fit(cls, name: str, graph: ClickGraph) -> tuple[ClickView, Sides]:
         """Logarithmic clicks."""
         sides = (edges.with_data(np.log1p(edges.data)) for edges in (graph.clicks, graph.clicks_by_doc))
         return cls(name, len(graph.docs)), Sides(*map(unit_rows, sides))
@@ -226,7 +226,7 @@ class IdView(_NoTexts):
     docs: int
 
     @classmethod
-    def learn(cls, name: str, graph: ClickGraph) -> tuple[IdView, Sides]:
+    def fit(cls, name: str, graph: ClickGraph) -> tuple[IdView, Sides]:
         """Ones on the diagonal."""
         return cls(name, len(graph.docs)), Sides(*(_identity(len(v)) for v in (graph.queries, graph.docs)))
 
@@ -245,7 +245,7 @@ class IdView(_NoTexts):
 
 @stored
 @dataclass(frozen=True)
-class OwnView(_NoTexts):
+class UserView(_NoTexts):
     """Features that the user has given to the graph, with their names."""
 
     name: str
@@ -253,7 +253,7 @@ class OwnView(_NoTexts):
     doc_features: Strings
 
     @classmethod
-    def learn(cls, name: str, graph: ClickGraph) -> tuple[OwnView, Sides]:
+    def fit(cls, name: str, graph: ClickGraph) -> tuple[UserView, Sides]:
         """As they are in the graph, with rows of unit length."""
         given = graph.views[name]
         rows = Sides(unit_rows(given.queries), unit_rows(given.docs))
@@ -282,7 +282,7 @@ def _joined(texts: Texts, fields: list[str]) -> list[str]:
 
 def _cut(rows: Csr, at: int) -> tuple[Csr, Csr]:
     """The rows before and from a place on."""
-    return rows.between(0, at), rows.between(at, rows.rows)
+    return rows.row_slice(0, at), rows.row_slice(at, rows.rows)
 
 
 def _ones(held: Incidence) -> Csr:

@@ -280,7 +280,7 @@ class ClickGraph:
         return self.texts["title"][doc] if "title" in self.texts else ""
 
     @cached_property
-    def has(self) -> frozenset[str]:
+    def provides(self) -> frozenset[str]:
         """What there is beyond clicks: texts, impressions, sessions, days, positions, skips."""
         pairs, daily = self.pairs, self.daily
         there = {

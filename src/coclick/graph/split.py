@@ -46,7 +46,7 @@ def split(graph: ClickGraph, by: str = "time", fraction: float = 0.2, seed: int 
 
 def without_queries(graph: ClickGraph, held: Mask) -> Split:
     """All that is known of the queries marked in `held` is taken out; they stay in the vocabulary."""
-    chosen = np.repeat(held, graph.clicks.lengths())
+    chosen = np.repeat(held, graph.clicks.row_nnz())
     kept = None if graph.pairs is None else np.repeat(~held, np.diff(graph.pairs.indptr))
     skips = graph.skips
     if skips is not None:
@@ -91,8 +91,8 @@ def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -
     """Skips are left out altogether: they would tell which of the held-out documents was clicked."""
     clicks = graph.clicks
     chosen = random.random(clicks.nnz) < fraction
-    clicked = clicks.lengths() > 0
-    chosen[clicks.indptr[:-1][clicked] + random.integers(0, clicks.lengths()[clicked])] = False
+    clicked = clicks.row_nnz() > 0
+    chosen[clicks.indptr[:-1][clicked] + random.integers(0, clicks.row_nnz()[clicked])] = False
     kept = None
     if graph.pairs is not None:
         pattern = Csr(graph.pairs.indptr, graph.pairs.docs, np.empty(0, np.float32), clicks.columns)
@@ -123,8 +123,8 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
 def look_up(source: Csr, wanted: Csr) -> NDArray[np.float32]:
     """The values of `source` at the entries of `wanted`, 0 where it has none; rows sorted by column."""
     width = np.int64(source.columns)
-    keys = np.repeat(np.arange(source.rows), source.lengths()) * width + source.indices
-    asked = np.repeat(np.arange(wanted.rows), wanted.lengths()) * width + wanted.indices
+    keys = np.repeat(np.arange(source.rows), source.row_nnz()) * width + source.indices
+    asked = np.repeat(np.arange(wanted.rows), wanted.row_nnz()) * width + wanted.indices
     if not len(keys):
         return np.zeros(len(asked), np.float32)
     place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)

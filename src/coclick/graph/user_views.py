@@ -67,8 +67,8 @@ class View:
     def figures(self) -> dict[str, int]:
         """How many queries and documents have features, and how many there are of these."""
         return {
-            "queries": int(np.count_nonzero(self.queries.lengths())),
-            "docs": int(np.count_nonzero(self.docs.lengths())),
+            "queries": int(np.count_nonzero(self.queries.row_nnz())),
+            "docs": int(np.count_nonzero(self.docs.row_nnz())),
             "query_features": len(self.query_features),
             "doc_features": len(self.doc_features),
             "entries": self.queries.nnz + self.docs.nnz,
@@ -114,7 +114,7 @@ def placed(rows: Rows, names: Sequence[str] | None, known: Vocab, side: str) -> 
     if not np.all(np.isfinite(matrix.data)) or np.any(matrix.data < 0):
         raise UserError(f"a value of the {side} is negative or not a finite number")
     row = known.lookup(normalise_batch(ids) if side == "queries" else ids)
-    of_entry = np.repeat(row, matrix.lengths())
+    of_entry = np.repeat(row, matrix.row_nnz())
     entered = (of_entry >= 0) & (matrix.data > 0)
     if not entered.any():
         raise nothing_matches(side, ids, known)
@@ -158,7 +158,7 @@ def _merged_side(parts: Sequence[tuple[Csr, Strings, NDArray[np.int32]]], rows: 
     taken = np.zeros(rows, bool)
     triples: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
     for matrix, names, new_row in parts:
-        row = np.repeat(new_row, matrix.lengths())
+        row = np.repeat(new_row, matrix.row_nnz())
         free = ~taken[row]
         column = features.lookup(names.to_list())[matrix.indices]
         triples.append((row[free], column[free], matrix.data[free]))

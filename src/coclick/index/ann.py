@@ -93,14 +93,14 @@ class ApproximateIndex:
         graph.expansion_search = self.expansion
         return graph
 
-    def problem(self) -> str | None:
+    def find_defect(self) -> str | None:
         """What usearch would not survive."""
         if not isinstance(self.expansion, int) or not 0 < self.expansion <= _EXPANSIONS[-1]:
             return "the expansion is none of ours"
         return None if is_sound(self.data, _NEIGHBOURS) else "not a graph that can be searched"
 
     def _check(self) -> None:
-        if problem := self.problem():
+        if problem := self.find_defect():
             raise ArtefactError(f"the approximate index is damaged: {problem}", hint="train the model again")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import damaged
+from coclick.errors import corrupt_error
 from coclick.jit.threads import run_blocks
 from coclick.kernels.dense import candidates, dot_rows
 from coclick.kernels.search import EVERYTHING
@@ -74,14 +74,14 @@ class DenseIndex:
         dots = np.empty(len(rows), np.float32)
         dot_rows(self.vectors, rows, query, dots)
         if not np.isfinite(dots).all():
-            raise damaged("the vectors of the model are")
+            raise corrupt_error("the vectors of the model are")
         return dots
 
     def score_all(self, query: Floats) -> Floats:
         """The dot products of one query with all rows, 0 where negative."""
         return self.score(query, np.arange(len(self.vectors), dtype=np.int32))
 
-    def problem(self) -> str | None:
+    def find_defect(self) -> str | None:
         """What is wrong with the content, reading all of it: for `coclick verify`."""
         return None if np.isfinite(self.vectors).all() else "a value is not a number"
 

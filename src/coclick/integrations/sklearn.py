@@ -79,7 +79,7 @@ class QueryVectors(TransformerMixin, _FromClicks):
         """The words of sparse vectors."""
         if not isinstance(self.model_, VectorModel):
             raise UserError(f"the dimensions of {self.spec} have no names")
-        return np.array(self.model_.surfaces_.to_list(), dtype=object)
+        return np.array(self.model_.display_terms_.to_list(), dtype=object)
 
 
 def _pairs(X: Any) -> list[tuple[str, str]]:

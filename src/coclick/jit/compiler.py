@@ -108,7 +108,7 @@ def jit(function: F) -> F:
     return _cached(function, numba.njit(nogil=True, fastmath=False, error_model="numpy")(function))
 
 
-def borrowing(function: F) -> F:
+def jit_noalloc(function: F) -> F:
     """Like `jit`, for kernels that make no arrays: nobody counts who holds the arrays that they are given.
 
     numba counts at every mention of an array, in inner loops too, by an atomic addition: up to a seventh of
@@ -135,11 +135,11 @@ _OPTIONS: Any = {"_nrt": False}
 
 # Like `borrowing`, for small functions that only other kernels call: the compiler copies them into their
 # callers. That matters where they take tuples of arrays: a call would put every pointer on the stack.
-inlined: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, **_OPTIONS)
+jit_inline: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, **_OPTIONS)
 
 
 # Like `inlined`, for sums that the compiler may take in any order: it adds a vector of numbers at a time. The
 # order is fixed at compile time, so results are the same in every call and on every thread.
-reassociated: Any = numba.njit(
+jit_fastmath: Any = numba.njit(
     nogil=True, error_model="numpy", forceinline=True, fastmath={"reassoc", "contract", "nsz"}
 )

@@ -5,25 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import inlined
+from coclick.jit.compiler import jit_inline
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
-@inlined
+@jit_inline
 def with_place(number: np.uint32, place: np.uint64) -> np.uint64:
     """A number that sorts like the given one and remembers where it stood."""
     return np.uint64(number) << _HALF | place
 
 
-@inlined
+@jit_inline
 def place_of(number: np.uint64) -> np.uint64:
     """Where a number `with_place` stood."""
     return number & _LOW_HALF
 
 
-@inlined
+@jit_inline
 def sort(numbers: NDArray[np.uint64], count: np.uint64) -> None:
     """Sort the first `count` numbers, the smallest first."""
     unheaped, unsorted = count // _TWO, count  # a heap grows downwards, then gives up its largest one by one

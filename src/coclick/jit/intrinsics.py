@@ -10,7 +10,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import inlined
+from coclick.jit.compiler import jit_inline
 from coclick.jit.heapsort import place_of, sort, with_place
 
 LANES = 32
@@ -122,7 +122,7 @@ count_at_least: Any = intrinsic(_count_at_least)
 larger: Any = intrinsic(_larger)
 
 
-@inlined
+@jit_inline
 def rank(
     numbers: NDArray[np.uint32],
     start: np.uint64,

@@ -11,7 +11,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import inlined, reassociated
+from coclick.jit.compiler import jit_fastmath, jit_inline
 
 _F, _I = np.float32, np.int32
 _ROOT = _I(0x3F3504F3)  # the bits of √½
@@ -22,7 +22,7 @@ _ROUNDER, _ROUNDER_BITS = _F(3 << 22), _I(0x4B400000)
 _LOWEST, _HIGHEST = _F(-126), _F(126)
 
 
-@inlined
+@jit_inline
 def powers(base: NDArray[np.float32], exponent: np.float32, out: NDArray[np.float32]) -> None:
     """`out` = base ** exponent for normal positive numbers; what leaves float32 stays at its ends."""
     for j in range(len(base)):
@@ -31,7 +31,7 @@ def powers(base: NDArray[np.float32], exponent: np.float32, out: NDArray[np.floa
         out[j] = exp2(power if power < _HIGHEST else _HIGHEST)
 
 
-@reassociated
+@jit_fastmath
 def sum_of_logs(row: NDArray[np.float32], count: int) -> float:
     """Σ log of the first `count` values, which are normal and positive."""
     total = _F(0)
@@ -40,7 +40,7 @@ def sum_of_logs(row: NDArray[np.float32], count: int) -> float:
     return total * np.float64(_LN2)
 
 
-@inlined
+@jit_inline
 def log2(x: np.float32) -> np.float32:
     """Exponent, and mantissa m between √½ and √2: log m = 2 artanh t = 2 (t + t³/3 + …), t = (m−1)/(m+1)."""
     bits = _I(_F(x).view(np.int32) - _ROOT)
@@ -52,7 +52,7 @@ def log2(x: np.float32) -> np.float32:
     return _F(exponent) + _TWO_BY_LN2 * t * series
 
 
-@inlined
+@jit_inline
 def exp2(x: np.float32) -> np.float32:
     """2 to the nearest whole number, times e to the rest by the first terms of its series."""
     shifted = x + _ROUNDER  # leaves no bits for a fraction, and the whole number in the lowest ones

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.compiler import jit_inline, jit_noalloc
 from coclick.jit.heapsort import place_of, sort, with_place
 from coclick.jit.intrinsics import LANES, count_at_least, count_larger
 
 
-@borrowing
+@jit_noalloc
 def push(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score: np.float32, row: int) -> int:
     """Offer an entry to a heap with room for `len(rows)`, the worst at its root: the new size."""
     if size == len(rows):
@@ -35,7 +35,7 @@ def push(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score:
     return size + 1
 
 
-@borrowing
+@jit_noalloc
 def best_first(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int) -> None:
     """Heap sort."""
     while size > 1:
@@ -45,7 +45,7 @@ def best_first(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int) 
         _sink(scores, rows, size, score, row)
 
 
-@borrowing
+@jit_noalloc
 def _sink(
     scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score: np.float32, row: int
 ) -> None:
@@ -64,7 +64,7 @@ def _sink(
     scores[at], rows[at] = score, row
 
 
-@borrowing
+@jit_noalloc
 def _worse(score: np.float32, row: int, other_score: np.float32, other_row: int) -> bool:
     return bool(score < other_score or (score == other_score and row > other_row))
 
@@ -77,13 +77,13 @@ _LOWEST = np.int32(-1)
 _POSITIVE = np.int32(0x7FFFFFFF)
 
 
-@inlined
+@jit_inline
 def padded(count: np.uint64) -> np.uint64:
     """The room of a list of so many numbers."""
     return (count + np.uint64(VECTOR - 1)) & ~np.uint64(VECTOR - 1)
 
 
-@inlined
+@jit_inline
 def _largest_below(keys: NDArray[np.int32], start: np.uint64, end: np.uint64, bound: np.int32) -> np.int32:
     largest = _LOWEST
     for i in range(start, end):
@@ -91,7 +91,7 @@ def _largest_below(keys: NDArray[np.int32], start: np.uint64, end: np.uint64, bo
     return largest
 
 
-@inlined
+@jit_inline
 def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k: np.uint64) -> np.int32:
     """A bound that the `k` largest of `n` keys reach; others only if they are few, or tie with the last.
 
@@ -124,7 +124,7 @@ def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k
                 return high
 
 
-@inlined
+@jit_inline
 def _move_up(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
@@ -143,7 +143,7 @@ def _move_up(
     return kept - start
 
 
-@inlined
+@jit_inline
 def _leave_few(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
@@ -164,7 +164,7 @@ def _leave_few(
     return kept - start
 
 
-@inlined
+@jit_inline
 def _drop_ties(
     terms: NDArray[np.uint32],
     keys: NDArray[np.int32],
@@ -192,7 +192,7 @@ def _drop_ties(
             keys[start + place_of(tied[i])] = _LOWEST
 
 
-@inlined
+@jit_inline
 def keep_largest(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],

@@ -104,7 +104,7 @@ def run_blocks(
     report()
 
 
-def beside(action: Callable[[], None], main: Callable[[], T]) -> T:
+def run_alongside(action: Callable[[], None], main: Callable[[], T]) -> T:
     """The result of `main`, called in this thread while another one, if we may have it, does `action`.
 
     What takes much memory belongs into `main`: other threads do not share what this one has freed.

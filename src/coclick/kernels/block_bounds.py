@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.compiler import jit_inline, jit_noalloc
 from coclick.jit.intrinsics import prefetch
 from coclick.kernels.blocks import BLOCK, STRIP
 
@@ -26,7 +26,7 @@ class Common(NamedTuple):
     slack: np.float32  # for rounding
 
 
-@borrowing
+@jit_noalloc
 def sum_bounds(common: Common, shares: NDArray[np.uint8]) -> int:
     """Compute the bounds of all blocks and the peaks: the highest of all."""
     bounds, peaks = common.bounds, common.peaks
@@ -46,7 +46,7 @@ def sum_bounds(common: Common, shares: NDArray[np.uint8]) -> int:
     return int(top)
 
 
-@inlined
+@jit_inline
 def blocks_between(
     bounds: NDArray[np.int32], tile: int, level: int, below: int, near: NDArray[np.int64]
 ) -> tuple[int, np.int32]:
@@ -61,14 +61,14 @@ def blocks_between(
     return int(count), following
 
 
-@inlined
+@jit_inline
 def fetch_strips(common: Common, block: int) -> None:
     """Prefetch what the common terms add to the strips of a block."""
     for line in common.lines:
         prefetch(common.strips[block, line], 0)
 
 
-@inlined
+@jit_inline
 def sum_strips(common: Common, block: int, bounds: NDArray[np.int32]) -> None:
     """The bounds of the strips of a block."""
     bounds[:] = 0
@@ -78,7 +78,7 @@ def sum_strips(common: Common, block: int, bounds: NDArray[np.int32]) -> None:
             bounds[strip] = np.int32(bounds[strip] + np.int32(step * np.int32(shares[strip])))
 
 
-@inlined
+@jit_inline
 def strip_bound(common: Common, place: int) -> int:
     """The bound of the strip of a place."""
     bound = 0

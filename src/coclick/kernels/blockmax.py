@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing, inlined, jit
+from coclick.jit.compiler import jit, jit_inline, jit_noalloc
 from coclick.jit.selection import best_first, push
 from coclick.kernels.block_bounds import (
     TILE,
@@ -38,7 +38,7 @@ from coclick.kernels.block_bounds import (
 from coclick.kernels.blocks import BLOCK, SHARES, STRIP, Blocks
 from coclick.kernels.dots import TOGETHER, spread, wipe
 from coclick.kernels.postings import Postings
-from coclick.kernels.scorer import Target, is_allowed, score_new
+from coclick.kernels.scorer import Scorer, is_allowed, score_new
 
 HEAD = 16  # postings of each list that are considered in step 3, at least
 CHOSEN = 16  # rows that are scored there, at least
@@ -106,7 +106,7 @@ def search_range(
         rows[query, :] = -1
         scores[query, :] = 0.0
         spread(terms, query_weights[start:end], dense)
-        target = Target(
+        target = Scorer(
             blocks.order, indptr, indices, data, dense, allowed, stamps, clock[0], rows[query], scores[query]
         )
         found = _search(postings, blocks, terms, target, table, bounds)
@@ -122,7 +122,7 @@ def _search(
     postings: Postings,
     blocks: Blocks,
     terms: NDArray[np.int32],
-    target: Target,
+    target: Scorer,
     table: NDArray[np.float32],
     bounds: NDArray[np.int32],
 ) -> int:
@@ -178,7 +178,7 @@ def _search(
     return found
 
 
-@borrowing
+@jit_noalloc
 def _open(
     postings: Postings,
     common: NDArray[np.int32],
@@ -209,7 +209,7 @@ def _open(
     return lists
 
 
-@inlined
+@jit_inline
 def _line_of(common: NDArray[np.int32], term: int) -> int:
     """Where a term stands among the common ones, which ascend; −1 if it is none."""
     low, high = 0, len(common)
@@ -222,8 +222,8 @@ def _line_of(common: NDArray[np.int32], term: int) -> int:
     return low if low < len(common) and common[low] == term else -1
 
 
-@borrowing
-def _first_of_list(postings: Postings, start: int, end: int, weight: float, target: Target) -> int:
+@jit_noalloc
+def _first_of_list(postings: Postings, start: int, end: int, weight: float, target: Scorer) -> int:
     """The heap of the best rows where there is one list: its size, or −1 for damage.
 
     They stand in front, and need no look at their vectors, which matters where thousands tie.
@@ -252,7 +252,7 @@ def _clear(table: NDArray[np.float32], postings: int) -> NDArray[np.float32]:
     return used
 
 
-@borrowing
+@jit_noalloc
 def _count(rare: Rare) -> None:
     """Add to each row's counter what the rare terms contribute."""
     mask = np.uint32(len(rare.table) - 1)
@@ -262,8 +262,8 @@ def _count(rare: Rare) -> None:
             rare.table[np.uint32(rare.places[at]) & mask] += weight * rare.weights[at]
 
 
-@borrowing
-def _score_promising(rare: Rare, common: Common, target: Target, room: Room) -> int:
+@jit_noalloc
+def _score_promising(rare: Rare, common: Common, target: Scorer, room: Room) -> int:
     """Score rows at the heads of lists whose counter + bound is highest: the heap's size, or −1 for damage.
 
     Their counters turn negative. Which rows are best is no more than a good guess, so rows that share
@@ -287,8 +287,8 @@ def _score_promising(rare: Rare, common: Common, target: Target, room: Room) -> 
     return score_new(target, chosen[:size], 0)
 
 
-@borrowing
-def _visit_blocks(common: Common, top: int, target: Target, room: Room, found: int) -> int:
+@jit_noalloc
+def _visit_blocks(common: Common, top: int, target: Scorer, room: Room, found: int) -> int:
     """Add to the heap every row that belongs there for its common terms: its size, or −1 for damage."""
     strip_bounds, waiting, near = room.strip_bounds, room.waiting, room.near
     waits = 0
@@ -324,8 +324,8 @@ def _visit_blocks(common: Common, top: int, target: Target, room: Room, found: i
     return score_new(target, waiting[:waits], found)
 
 
-@borrowing
-def _score_counted(rare: Rare, common: Common, target: Target, room: Room, found: int) -> int:
+@jit_noalloc
+def _score_counted(rare: Rare, common: Common, target: Scorer, room: Room, found: int) -> int:
     """Add to the heap every row with a rare term that belongs there: its size, or −1 for damage."""
     waiting, near = room.waiting, room.near
     waits = 0
@@ -358,7 +358,7 @@ def _score_counted(rare: Rare, common: Common, target: Target, room: Room, found
     return score_new(target, waiting[:waits], found)
 
 
-@inlined
+@jit_inline
 def _counted(
     rare: Rare, common: Common, rows: int, first: int, last: int, cut: np.float32, near: NDArray[np.int64]
 ) -> int:
@@ -378,8 +378,8 @@ def _counted(
     return int(count) if highest <= most else -1
 
 
-@inlined
-def _least(common: Common, target: Target, found: int) -> int:
+@jit_inline
+def _least(common: Common, target: Scorer, found: int) -> int:
     """The least bound of a row that belongs into the heap."""
     if found < len(target.rows) or common.unit == 0.0:
         return 1

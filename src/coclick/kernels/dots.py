@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing
+from coclick.jit.compiler import jit_noalloc
 from coclick.jit.intrinsics import prefetch
 
 TOGETHER = 32  # rows that are fetched from memory at a time
 
 
-@borrowing
+@jit_noalloc
 def score_rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -38,7 +38,7 @@ def score_rows(
     return sound
 
 
-@borrowing
+@jit_noalloc
 def dot(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -61,7 +61,7 @@ def dot(
     return np.float32(total)
 
 
-@borrowing
+@jit_noalloc
 def fetch(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
@@ -76,7 +76,7 @@ def fetch(
                 prefetch(data, at)
 
 
-@borrowing
+@jit_noalloc
 def spread(terms: NDArray[np.int32], weights: NDArray[np.float32], dense: NDArray[np.float32]) -> None:
     """Add the query's positive weights to `dense`; terms that do not exist are left out."""
     for i in range(len(terms)):
@@ -84,7 +84,7 @@ def spread(terms: NDArray[np.int32], weights: NDArray[np.float32], dense: NDArra
             dense[terms[i]] += weights[i]
 
 
-@borrowing
+@jit_noalloc
 def wipe(terms: NDArray[np.int32], dense: NDArray[np.float32]) -> None:
     """Set `dense` to zero again."""
     for i in range(len(terms)):

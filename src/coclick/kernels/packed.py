@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.compiler import jit_inline, jit_noalloc
 from coclick.jit.intrinsics import GROUP, prefetch, split_group
 from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, threads
 
@@ -86,7 +86,7 @@ class PackedRows(NamedTuple):
         return Csr(indptr, indices, data, self.columns)
 
 
-@inlined
+@jit_inline
 def whole_groups(entries: np.uint64) -> np.uint64:
     """The room of so many entries."""
     return (entries + np.uint64(GROUP - 1)) & ~np.uint64(GROUP - 1)
@@ -99,25 +99,25 @@ def _aligned(size: int) -> NDArray[np.uint32]:
     return memory[offset : offset + size]
 
 
-@inlined
+@jit_inline
 def placed(start: np.uint64, count: np.uint64) -> np.uint64:
     """Where a row is: one number of its start in `entries` and its number of entries."""
     return (start << _COUNT_BITS) | count
 
 
-@inlined
+@jit_inline
 def row_start(where: np.uint64) -> np.uint64:
     """Where in `entries` a row begins."""
     return where >> _COUNT_BITS
 
 
-@inlined
+@jit_inline
 def row_count(where: np.uint64) -> np.uint64:
     """How many entries a row has."""
     return where & _COUNT
 
 
-@inlined
+@jit_inline
 def prefetch_row(entries: NDArray[np.uint32], where: np.uint64) -> None:
     """Prefetch the first three cache lines of a row, or fewer if it has no more."""
     start = row_start(where)
@@ -127,7 +127,7 @@ def prefetch_row(entries: NDArray[np.uint32], where: np.uint64) -> None:
     prefetch(entries, min(start + _TWO * _LINE, last))
 
 
-@inlined
+@jit_inline
 def fill_group(
     entries: NDArray[np.uint32],
     values: NDArray[np.float32],
@@ -142,7 +142,7 @@ def fill_group(
         values[at + _ONE] = np.float32(0)
 
 
-@borrowing
+@jit_noalloc
 def _lay_out(indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
     """Say where each row of a matrix lies if they lie end to end; the entries of the longest."""
     start, longest = np.uint64(0), np.uint64(0)
@@ -154,7 +154,7 @@ def _lay_out(indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
     return int(longest)
 
 
-@borrowing
+@jit_noalloc
 def _find(
     first: int,
     last: int,
@@ -170,7 +170,7 @@ def _find(
         found[place] = where[np.uint64(order[place])]
 
 
-@borrowing
+@jit_noalloc
 def _add_up_counts(where: NDArray[np.uint64], indptr: NDArray[np.int64]) -> None:
     """Where each row begins and the last one ends if they lie end to end, without gaps."""
     total = np.uint64(0)
@@ -180,7 +180,7 @@ def _add_up_counts(where: NDArray[np.uint64], indptr: NDArray[np.int64]) -> None
         indptr[row + _ONE] = total
 
 
-@borrowing
+@jit_noalloc
 def _pack(
     first: int,
     last: int,
@@ -198,7 +198,7 @@ def _pack(
         fill_group(packed.entries, packed.values, packed.columns, start, count)
 
 
-@borrowing
+@jit_noalloc
 def _unpack(
     first: int,
     last: int,

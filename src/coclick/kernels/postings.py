@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import damaged
+from coclick.errors import corrupt_error
 from coclick.jit.compiler import jit
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 
@@ -30,7 +30,7 @@ def count_terms(indptr: NDArray[np.int64], indices: NDArray[np.int32], terms: in
     counts = np.zeros(terms, np.int64)
     rows = np.arange(len(indptr) - 1, dtype=np.int32)
     if not _count(indptr, indices, rows, 0, len(rows), counts):
-        raise damaged("the index is")
+        raise corrupt_error("the index is")
     return counts
 
 
@@ -55,7 +55,7 @@ def build_postings(
 
     def count(first: int, last: int) -> None:
         if not _count(indptr, indices, order, first, last, counts[number[first]]):
-            raise damaged("the index is")
+            raise corrupt_error("the index is")
 
     run_blocks(count, blocks)
     post_indptr = np.zeros(terms + 1, np.int64)

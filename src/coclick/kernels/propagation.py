@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.compiler import jit_inline, jit_noalloc
 from coclick.jit.intrinsics import prefetch, rank
 from coclick.jit.selection import ONE, VECTOR, ZERO, keep_largest, padded
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
@@ -81,7 +81,7 @@ def make_scratch(columns: int) -> Scratch:
     )
 
 
-@inlined
+@jit_inline
 def _next_row(
     edge: np.uint64,
     last: np.uint64,
@@ -101,7 +101,7 @@ def _next_row(
     return where
 
 
-@inlined
+@jit_inline
 def _prefetch_sums(rows: PackedRows, where: np.uint64, sums: NDArray[np.float32]) -> None:
     """Prefetch the sums of a row's terms: those of a large vocabulary are not in the cache."""
     start, count = row_start(where), row_count(where)
@@ -110,7 +110,7 @@ def _prefetch_sums(rows: PackedRows, where: np.uint64, sums: NDArray[np.float32]
             prefetch(sums, rows.entries[start + _TWO * (group + np.uint64(entry))])
 
 
-@inlined
+@jit_inline
 def _first_row(
     rows: PackedRows,
     where: np.uint64,
@@ -130,7 +130,7 @@ def _first_row(
     return at + count
 
 
-@inlined
+@jit_inline
 def _add_row(
     rows: PackedRows,
     where: np.uint64,
@@ -153,7 +153,7 @@ def _add_row(
     return end
 
 
-@inlined
+@jit_inline
 def _scale(values: NDArray[np.float32], start: np.uint64, count: np.uint64, step: np.uint64) -> np.float32:
     """What makes the length of a row 1; two sums side by side, because each waits for its last addition."""
     even, odd = 0.0, 0.0
@@ -166,7 +166,7 @@ def _scale(values: NDArray[np.float32], start: np.uint64, count: np.uint64, step
     return np.float32(1.0 / np.sqrt(squares)) if squares > 0.0 else np.float32(1)
 
 
-@inlined
+@jit_inline
 def _write_row(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
@@ -191,7 +191,7 @@ def _write_row(
             out.values[at + ONE] = values[start + place] * scale
 
 
-@inlined
+@jit_inline
 def _copy_row(rows: PackedRows, where: np.uint64, to: np.uint64, out: PackedRows) -> np.uint64:
     """Write a row that is the sum of one other; how many entries it has."""
     start, count = row_start(where), row_count(where)
@@ -204,7 +204,7 @@ def _copy_row(rows: PackedRows, where: np.uint64, to: np.uint64, out: PackedRows
     return count
 
 
-@borrowing
+@jit_noalloc
 def propagate_block(
     first: int,
     last: int,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import inlined
+from coclick.jit.compiler import jit_inline
 from coclick.jit.intrinsics import MASK, lowest_bit, prefetch
 
 GROUP = np.uint64(MASK)  # columns
@@ -39,7 +39,7 @@ def make_row_sums(columns: int) -> RowSums:
     )
 
 
-@inlined
+@jit_inline
 def prefetch_ahead(
     at: np.uint64,
     last: np.uint64,
@@ -60,7 +60,7 @@ def prefetch_ahead(
         prefetch(row_data, line)
 
 
-@inlined
+@jit_inline
 def add_sparse_rows(
     begin: np.uint64,
     end: np.uint64,
@@ -95,7 +95,7 @@ def add_sparse_rows(
     return count
 
 
-@inlined
+@jit_inline
 def add_dense_rows(
     begin: np.uint64,
     end: np.uint64,

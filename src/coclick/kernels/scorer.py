@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.compiler import jit_inline, jit_noalloc
 from coclick.jit.intrinsics import prefetch
 from coclick.jit.selection import push
 from coclick.kernels.dots import dot, fetch
 
 
-class Target(NamedTuple):
+class Scorer(NamedTuple):
     """What it takes to score the row at a place, and the heap of the best."""
 
     order: NDArray[np.int32]
@@ -28,8 +28,8 @@ class Target(NamedTuple):
     scores: NDArray[np.float32]
 
 
-@inlined
-def is_allowed(target: Target, place: int) -> bool:
+@jit_inline
+def is_allowed(target: Scorer, place: int) -> bool:
     """Whether the row at a place may be found; a damaged one may, and is noticed when it is scored."""
     if len(target.allowed) == 0:
         return True
@@ -37,8 +37,8 @@ def is_allowed(target: Target, place: int) -> bool:
     return not 0 <= row < len(target.allowed) or target.allowed[row] != 0
 
 
-@borrowing
-def score_new(target: Target, places: NDArray[np.int32], found: int) -> int:
+@jit_noalloc
+def score_new(target: Scorer, places: NDArray[np.int32], found: int) -> int:
     """Score into the heap what has no stamp yet, overwriting `places`: the heap's size, or −1 for damage."""
     indptr, indices, data = target.indptr, target.indices, target.data
     fresh = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import damaged
+from coclick.errors import corrupt_error
 from coclick.kernels import blockmax, dots
 from coclick.kernels.blocks import BLOCK, STRIP, Blocks, block_count
 from coclick.kernels.postings import Postings
@@ -92,7 +92,7 @@ def search_block(
         postings, blocks, indptr, indices, data, query_indptr, query_terms, query_weights, first, last,
         allowed, scratch.clock, scratch.stamps, scratch.query, scratch.table, scratch.bounds, rows, scores,
     ):  # fmt: skip
-        raise damaged("the index is")
+        raise corrupt_error("the index is")
 
 
 def search_within(
@@ -124,7 +124,7 @@ def score_rows(
     """The dot products of given rows with the query, to the bit what `search` finds."""
     scores = np.empty(len(rows), np.float32)
     if not dots.score_rows(indptr, indices, data, query_terms, query_weights, rows, scratch.query, scores):
-        raise damaged("the index is")
+        raise corrupt_error("the index is")
     return scores
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.compiler import inlined, jit, reassociated
+from coclick.jit.compiler import jit, jit_fastmath, jit_inline
 from coclick.jit.intrinsics import larger, lowest_bit
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.row_sums import (
@@ -179,7 +179,7 @@ def _most_entries(
     return most
 
 
-@reassociated
+@jit_fastmath
 def _squares(values: NDArray[np.float32], begin: np.uint64, count: np.uint64) -> float:
     total = 0.0
     for i in range(count):
@@ -187,7 +187,7 @@ def _squares(values: NDArray[np.float32], begin: np.uint64, count: np.uint64) ->
     return total
 
 
-@inlined
+@jit_inline
 def _first_threshold(
     squares: float, share: float, columns: int, row: np.uint64, thresholds: NDArray[np.float32]
 ) -> np.float32:
@@ -198,7 +198,7 @@ def _first_threshold(
     return threshold
 
 
-@inlined
+@jit_inline
 def _write_above(
     sums: NDArray[np.float32],
     group: np.uint64,

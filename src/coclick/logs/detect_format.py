@@ -9,12 +9,12 @@ from coclick.errors import UserError
 from coclick.logs.files import LogFile, find_fields
 from coclick.logs.schema import FIELDS, REQUIRED
 
-Found = tuple[LogFile, dict[str, int]]
+DetectedFormat = tuple[LogFile, dict[str, int]]
 
 
 def recognise(
     files: Sequence[LogFile], format: str, columns: Sequence[str] | None
-) -> tuple[str, list[Found], set[str]]:
+) -> tuple[str, list[DetectedFormat], set[str]]:
     """The format, the files with the places of their fields, and the fields that the log has."""
     given, files = files, [file for file in files if not file.empty]
     if not files:

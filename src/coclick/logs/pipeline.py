@@ -17,7 +17,7 @@ from coclick.logs import numbering as ids
 from coclick.logs import validation as checks
 from coclick.logs import write_arrays as arrays
 from coclick.logs.aggregation_sql import pair_sums
-from coclick.logs.detect_format import Found, recognise
+from coclick.logs.detect_format import DetectedFormat, recognise
 from coclick.logs.duckdb_session import Workspace, parse_memory
 from coclick.logs.files import blame, expand, look
 from coclick.logs.history import write_history
@@ -103,7 +103,7 @@ class _Build:
         if rows.format != "clicks":
             self.figures["actions"] = {action.name: action.weight for action in rows.actions}
 
-    def read(self, found: list[Found]) -> None:
+    def read(self, found: list[DetectedFormat]) -> None:
         """Files to typed rows, and strings to numbers."""
         work, rows = self.work, self.rows
         self.say(f"reading {len(self.paths)} file{'s' if len(self.paths) > 1 else ''} of {rows.format}")

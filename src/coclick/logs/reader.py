@@ -14,7 +14,7 @@ from threading import Event
 from coclick.logs import aggregation_sql as rules
 from coclick.logs import text_sql as scans
 from coclick.logs import ubi
-from coclick.logs.detect_format import Found
+from coclick.logs.detect_format import DetectedFormat
 from coclick.logs.duckdb_session import Workspace, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.schema import Action
@@ -60,7 +60,7 @@ class Rows:
         """The columns of the relation."""
         return typed_names(self.format, self.fields)
 
-    def open(self, found: Sequence[Found]) -> None:
+    def open(self, found: Sequence[DetectedFormat]) -> None:
         """Read text files into Parquet, and make the relation over everything."""
         if self.format == "ubi":
             self._open_ubi([file for file, _ in found])

@@ -19,7 +19,7 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.user_views import check_name, nothing_matches, view_names
 from coclick.jit.threads import threads as all_threads
-from coclick.logs.detect_format import Found
+from coclick.logs.detect_format import DetectedFormat
 from coclick.logs.duckdb_session import Workspace, parse_memory
 from coclick.logs.files import LogFile, blame, expand, look, with_header
 from coclick.logs.numbering import TEXTS_AT_ONCE
@@ -138,7 +138,7 @@ class _Side:
         unknown = work.value(f"SELECT count(*) FROM place WHERE id = {_UNKNOWN}")
         return {f"unknown_{self.name}": unknown, f"{self.key}_rows": rows.read}
 
-    def _columns(self, file: LogFile) -> Found:
+    def _columns(self, file: LogFile) -> DetectedFormat:
         """The file with the places of its fields; text files have a header."""
         if file.empty:
             raise UserError("the file is empty", where=str(file.path))

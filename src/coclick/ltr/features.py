@@ -85,7 +85,7 @@ class FeatureSet:
         found = np.zeros(len(graph.docs), bool)
         candidates = []
         for i, part in enumerate(parts):
-            scores = part.score_all(query)
+            scores = part._score_all(query)
             relative = scores / max(scores.max(initial=0), _TINY)
             per_part[3 * i : 3 * i + 3] = scores, relative, reciprocal_ranks(scores, self.depth)
             if part.uses_query or not any(other.uses_query for other in parts):
@@ -102,7 +102,7 @@ class FeatureSet:
         of_parts = signals.per_part[:, docs].T
         of_query = np.broadcast_to(signals.per_query, (len(docs), len(signals.per_query)))
         clicks = graph.clicks_by_doc.take(docs)
-        of_docs = np.stack([clicks.row_sums(), clicks.lengths(), *self.lengths[:, docs]], axis=1)
+        of_docs = np.stack([clicks.row_sums(), clicks.row_nnz(), *self.lengths[:, docs]], axis=1)
         return np.concatenate([of_parts, of_query, of_docs], axis=1, dtype=np.float32)
 
     def _of_query(self, parts: Sequence[Model], query: str) -> Floats:

@@ -88,10 +88,10 @@ def cross_fitted(
     if judgments is not None:
         labels = judged_labels(graph, judgments)
     else:
-        rows = _choose(np.flatnonzero(graph.clicks.lengths()), sampling)
+        rows = _choose(np.flatnonzero(graph.clicks.row_nnz()), sampling)
         labels = {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
     several = [*_by_fold(graph, labels, parts, features, sampling, progress)]
-    if judgments is None and "days" in graph.has:
+    if judgments is None and "days" in graph.provides:
         several += _later_days(graph, parts, features, sampling, progress)
     if not several:
         raise UserError("there are too few queries to learn ranking from", hint="two at the very least")
@@ -179,11 +179,11 @@ def _later_days(
 ) -> Iterator[Examples]:
     """Seen queries: parts that know the earlier days, grades from the later ones."""
     earlier, later = graph.split("time", LATER)
-    rows = _choose(np.flatnonzero(later.lengths()), sampling)
+    rows = _choose(np.flatnonzero(later.row_nnz()), sampling)
     if not len(rows) or not earlier.clicks.nnz:
         return
     labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
-    earlier = forget_queries(earlier, earlier.clicks.lengths() == 0)
+    earlier = forget_queries(earlier, earlier.clicks.row_nnz() == 0)
     with progress("seen queries"):
         earlier = forget_docs(earlier, _hidden(graph, sampling, sampling.folds))
         trained = [create(part).fit(earlier) for part in parts]
@@ -192,7 +192,7 @@ def _later_days(
 
 def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
     """The documents that the log has shown, or seen clicked: only those can be known not to be relevant."""
-    shown = graph.clicks_by_doc.lengths() > 0
+    shown = graph.clicks_by_doc.row_nnz() > 0
     if graph.pairs is not None:
         shown[graph.pairs.docs] = True
     return shown
@@ -200,7 +200,7 @@ def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
 
 def _hidden(graph: ClickGraph, sampling: Sampling, fold: int) -> NDArray[np.bool_]:
     """The documents whose clicks the parts of a fold are not shown."""
-    share = min(float((graph.clicks_by_doc.lengths() == 0).mean()), MOST_HIDDEN)
+    share = min(float((graph.clicks_by_doc.row_nnz() == 0).mean()), MOST_HIDDEN)
     return np.random.default_rng([sampling.seed, fold]).random(len(graph.docs)) < share
 
 

@@ -26,15 +26,15 @@ from coclick.ltr.boosting import Boosting, check_installed
 from coclick.ltr.features import FeatureSet, QuerySignals
 from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
 from coclick.models import spec as specs
-from coclick.models.base import Allowed, Found, Model, create, register
+from coclick.models.base import DocMask, Model, TopK, create, register
 from coclick.models.spec import Range
 from coclick.progress import Progress, quiet
-from coclick.results import Explanation, Part, padded
+from coclick.results import Contribution, Explanation, padded
 from coclick.text.analyzer import normalise
 
 _PARTS = (
-    "bm25 + bm25sd_mult + vsm + neighbours(words=1) + neighbours(words=0) + vpcg"
-    " + vpcg(start=doc,units=words+chars,own=1) + clicks + popularity"
+    "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
+    " + vpcg(start=doc,units=words+chars,own_weight=1) + clicks + popularity"
 )
 Labels = Literal["clicks", "judgments"]
 
@@ -47,29 +47,29 @@ class Ltr(Model):
     name = "ltr"
     summary = "learning to rank: boosted trees over other models' scores and the evidence behind them"
     can_explain = True
-    most_docs = 500_000
+    max_docs = 500_000
 
-    of: str = _PARTS
+    parts: str = _PARTS
     objective: Literal["lambdarank", "pointwise"] = "lambdarank"
-    trees: Annotated[int, Range(1)] = 200
-    leaves: Annotated[int, Range(2)] = 15
+    n_trees: Annotated[int, Range(1)] = 200
+    n_leaves: Annotated[int, Range(2)] = 15
     learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
-    candidates: Annotated[int, Range(1)] = 200  # of each part
-    folds: Annotated[int, Range(2)] = 5
-    queries: Annotated[int, Range(2)] = 3000  # to learn from, at most
-    negatives: Annotated[int, Range(1)] = 100  # a query
+    n_candidates: Annotated[int, Range(1)] = 200  # of each part
+    n_folds: Annotated[int, Range(2)] = 5
+    max_queries: Annotated[int, Range(2)] = 3000  # to learn from, at most
+    n_negatives: Annotated[int, Range(1)] = 100  # a query
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
-        terms = specs.parse_sum(self.of)
+        terms = specs.parse_sum(self.parts)
         if any(weight != 1 for weight, _ in terms):
-            raise UserError("the parts of ltr have no weights: the trees weigh them", where=self.of)
+            raise UserError("the parts of ltr have no weights: the trees weigh them", where=self.parts)
         parts = [create(spec) for _, spec in terms]
         self.part_specs = [str(part) for part in parts]
         if len({*self.part_specs}) < len(parts):
-            raise UserError("the parts of ltr must differ", where=self.of)
-        self.of = " + ".join(self.part_specs)
-        self.needs = tuple(sorted({need for part in parts for need in part.needs}))
+            raise UserError("the parts of ltr must differ", where=self.parts)
+        self.parts = " + ".join(self.part_specs)
+        self.requires = tuple(sorted({need for part in parts for need in part.requires}))
         self.uses_query = any(part.uses_query for part in parts)
         self.unseen_queries = any(part.unseen_queries for part in parts)
         self.unseen_docs = any(part.unseen_docs for part in parts)
@@ -85,45 +85,45 @@ class Ltr(Model):
         finally:
             self._judged = None
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Train the parts on everything, and trees on examples from parts that were shown less."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = FeatureSet.of(self.parts_, graph, self.candidates)
+        self.features_ = FeatureSet.of(self.parts_, graph, self.n_candidates)
         judgments, labels = self._judged or (None, "clicks")
         train = self._examples(graph, judgments if labels == "judgments" else None, progress)
         judged = None
         if judgments and labels == "clicks":
             judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
-        boosting = Boosting(self.objective, self.trees, self.leaves, self.learning_rate, self.seed)
+        boosting = Boosting(self.objective, self.n_trees, self.n_leaves, self.learning_rate, self.seed)
         with progress("trees"):
             self.trees_ = boosting.grow(train, judged)
         importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
-        self.figures_ = {"queries": len(train.queries), "examples": len(train.grades),
+        self.stats_ = {"queries": len(train.queries), "examples": len(train.grades),
                          "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
         if labels == "judgments":
             folds = np.array([fold_of(query, self._sampling) for query in train.queries])
-            self.figures_["cross_validated"] = boosting.cross_validate(train, folds)
+            self.stats_["cross_validated"] = boosting.cross_validate(train, folds)
 
-    def check_needs(self, graph: ClickGraph) -> None:
+    def check_requirements(self, graph: ClickGraph) -> None:
         """LightGBM, and what the parts need."""
         check_installed()
-        super().check_needs(graph)
+        super().check_requirements(graph)
 
     def examples(
         self, graph: ClickGraph, judgments: Judgments | None = None, progress: Progress = quiet
     ) -> tuple[list[str], Examples]:
         """What the trees would learn from, with the features' names: for other tools."""
         parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = FeatureSet.of(parts, graph, self.candidates)
+        self.features_ = FeatureSet.of(parts, graph, self.n_candidates)
         return self.features_.names, self._examples(graph, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The trees' sum, lifted above zero; 0 where no part has found the document."""
         return self._scores(self.features_.signals(self.parts_, query), docs)
 
-    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
         """The best of the candidates."""
         rows, scores = padded(len(queries), k)
         for i, query in enumerate(queries):
@@ -146,8 +146,11 @@ class Ltr(Model):
         features = self.features_.features(self.parts_, signals, np.array([row]))[0]
         base, added = self.trees_.explain(features)
         order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
-        names, parts = self.features_.names, [Part("base", "the trees' mean, lifted", base + self._lift)]
-        parts += [Part("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
+        names, parts = (
+            self.features_.names,
+            [Contribution("base", "the trees' mean, lifted", base + self._lift)],
+        )
+        parts += [Contribution("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
         return Explanation(query, doc, sum(part.value for part in parts), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -161,7 +164,7 @@ class Ltr(Model):
 
     @property
     def _sampling(self) -> Sampling:
-        return Sampling(self.folds, self.queries, self.negatives, self.seed)
+        return Sampling(self.n_folds, self.max_queries, self.n_negatives, self.seed)
 
     @property
     def _lift(self) -> float:

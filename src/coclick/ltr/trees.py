@@ -39,10 +39,10 @@ class Trees:
     value: NDArray[np.float64]  # of leaves what they add; of inner nodes their mean, for explanations
 
     def __post_init__(self) -> None:
-        if problem := self.problem():
+        if problem := self.find_defect():
             raise ArtefactError(f"the trees are damaged: {problem}")
 
-    def problem(self) -> str | None:
+    def find_defect(self) -> str | None:
         """What would lead outside the arrays or round in circles."""
         nodes = np.arange(len(self.feature))
         inner = self.feature >= 0

@@ -67,8 +67,8 @@ _HOMES = {
     "ltr": "coclick.ltr.model",
 }
 M = TypeVar("M", bound="Model")
-Found = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, one line a query
-Allowed = NDArray[np.uint8] | None  # one byte a document: may it be returned? None when all may
+TopK = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, one line a query
+DocMask = NDArray[np.uint8] | None  # one byte a document: may it be returned? None when all may
 
 _EVENTS = "build it from events: timestamp, user, query, doc, action, position"
 _NEEDS = {
@@ -86,8 +86,8 @@ class Model:
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
-    needs: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.has`
-    most_docs: float = math.inf  # up to which `compare` includes the model unasked
+    requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.has`
+    max_docs: float = math.inf  # up to which `compare` includes the model unasked
     uses_query: bool = True
     unseen_queries: bool = False  # ranks for queries that are not in the graph
     unseen_docs: bool = False  # ranks documents that have no clicks
@@ -100,44 +100,44 @@ class Model:
     can_export: bool = False  # vectors for search engines, whose products are its scores
 
     graph_: ClickGraph
-    figures_: dict[str, Any]
+    stats_: dict[str, Any]
     artefact_: Artefact | None = None
 
     # -- for the models to write -----------------------------------------------------------------------
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn from the graph into attributes that end in `_`."""
         raise NotImplementedError  # abstract
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The scores of some documents, given as rows of the graph, for one normalised query."""
         raise NotImplementedError  # abstract
 
-    def score_all(self, query: str) -> NDArray[np.float32]:
+    def _score_all(self, query: str) -> NDArray[np.float32]:
         """The scores of all documents for one normalised query; a model with a faster way has its own."""
-        return self.score_rows(query, np.arange(len(self.graph_.docs), dtype=np.int32))
+        return self._score(query, np.arange(len(self.graph_.docs), dtype=np.int32))
 
-    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """The scores of documents that are not in the graph, by their fields, for one normalised query."""
         self._cannot("score documents that it does not know", "can_add")
 
-    def arrive(self, texts: Mapping[str, Strings]) -> None:
+    def _add(self, texts: Mapping[str, Strings]) -> None:
         """Take in the documents that have just come to the end of the graph, by their fields: for `add`."""
         raise NotImplementedError  # abstract
 
-    def unreached(self, added: int) -> int:
+    def _count_unreachable(self, added: int) -> int:
         """How many of the documents that were added last no query can find: the model knows none of their
         words."""
         return 0
 
-    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
         """The k best rows of each normalised query with their scores, padded; those of `allowed` only.
 
         A model that need not score all documents has a way of its own.
         """
         rows, scores = padded(len(queries), k)
         for i, query in enumerate(queries):
-            found = self.score_all(query)
+            found = self._score_all(query)
             if allowed is not None:
                 found = np.where(allowed > 0, found, np.float32(0))
             best, values = top_rows(found, k)
@@ -155,13 +155,13 @@ class Model:
         specs.check(self)
         if graph.clicks.nnz == 0:
             raise UserError("the graph has no clicks to learn from")
-        self.check_needs(graph)
+        self.check_requirements(graph)
         if graph.artefact:
             check_bounds({"graph": graph}, graph.artefact)
         self.graph_ = graph
-        self.figures_ = {}
+        self.stats_ = {}
         self.artefact_ = None
-        self.learn(graph, progress)
+        self._fit(graph, progress)
         return self
 
     def score(self, queries: Sequence[str], candidates: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
@@ -175,7 +175,7 @@ class Model:
         for query, docs in zip(queries, candidates, strict=True):
             rows = self.trained_on.docs.lookup(list(docs))
             scores = np.zeros(len(rows), np.float32)
-            scores[rows >= 0] = self.score_rows(normalise(query), rows[rows >= 0])
+            scores[rows >= 0] = self._score(normalise(query), rows[rows >= 0])
             answers.append(scores)
         return answers
 
@@ -184,7 +184,7 @@ class Model:
         self.trained_on  # noqa: B018  an untrained model says that it is
         if not self.can_add:
             self._cannot("score documents that it does not know", "can_add")
-        return self.score_new(normalise(query), columns_of(docs, short_field(self.graph_.texts)))
+        return self._score_texts(normalise(query), columns_of(docs, short_field(self.graph_.texts)))
 
     def confidence(self, query: str) -> float:
         """How much stands behind the scores for a normalised query, 0 … 1: all its evidence together.
@@ -204,7 +204,7 @@ class Model:
         """The k best documents for each query, over all of them or only over those allowed."""
         texts = [normalise(query) for query in as_list(queries)]
         k = self._clip(k, len(self.trained_on.docs))
-        return Run(*self.find(texts, k, self._allowed(allow, block)), self.graph_.docs)
+        return Run(*self._search(texts, k, self._allowed(allow, block)), self.graph_.docs)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """The queries of the graph that are nearest to each query, itself excepted."""
@@ -234,8 +234,8 @@ class Model:
         new = Arrivals.of(docs, self.trained_on)
         larger = copy.copy(self)
         larger.graph_ = new.graph
-        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(new.names)}
-        larger.arrive(new.texts)
+        larger.stats_ = {**self.stats_, "added": self.stats_.get("added", 0) + len(new.names)}
+        larger._add(new.texts)
         return larger
 
     def describe_topics(self, words: int = 10) -> list[dict[str, Any]]:
@@ -251,10 +251,10 @@ class Model:
         row = self.trained_on.docs.id(doc)
         return self.graph_.title(row) if row >= 0 else ""
 
-    def check_needs(self, graph: ClickGraph) -> None:
+    def check_requirements(self, graph: ClickGraph) -> None:
         """Raise if the graph lacks what this model learns from."""
-        for need in self.needs:
-            if need not in graph.has:
+        for need in self.requires:
+            if need not in graph.provides:
                 raise UserError(f"{self.name} needs {need}, and this graph has none", hint=_NEEDS[need])
 
     def check_graph(self, graph: ClickGraph) -> None:
@@ -316,7 +316,7 @@ class Model:
             )
         return rows
 
-    def _allowed(self, allow: Collection[str] | None, block: Collection[str] | None) -> Allowed:
+    def _allowed(self, allow: Collection[str] | None, block: Collection[str] | None) -> DocMask:
         if allow is None and not block:
             return None
         docs = self.graph_.docs

@@ -22,7 +22,7 @@ from coclick.storage.artefact import Artefact
 def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """(part, what is wrong) for all that would lead outside an array or is not a number."""
     if isinstance(value, Csr):
-        if problem := value.problem():
+        if problem := value.find_defect():
             yield name, problem
     elif isinstance(value, Strings):
         if np.any(np.diff(value.offsets) < 0):
@@ -44,7 +44,7 @@ def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
         for part in value.parts_:
             yield from out_of_bounds(name, list(vars(part).values()))
     elif hasattr(value, "problem"):
-        if problem := value.problem():
+        if problem := value.find_defect():
             yield name, problem
     elif hasattr(value, "__dataclass_fields__"):
         for part in value.__dataclass_fields__:

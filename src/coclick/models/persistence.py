@@ -20,7 +20,7 @@ from coclick.storage.manifest import a_kind
 from coclick.storage.state import read_value, write_value
 from coclick.text.term_matrix import short_field
 
-_NOT_STATE = ("graph_", "figures_", "artefact_")
+_NOT_STATE = ("graph_", "stats_", "artefact_")
 
 
 def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
@@ -72,7 +72,7 @@ def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
             else:
                 state[key] = write_value(out, name, value)
     parameters = {field.name: getattr(model, field.name) for field in specs.parameters_of(type(model))}
-    return {"model": model.name, "parameters": parameters, "figures": model.figures_, "state": state}
+    return {"model": model.name, "parameters": parameters, "figures": model.stats_, "state": state}
 
 
 def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model:
@@ -97,7 +97,7 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
     if lacking or not isinstance(figures, dict):
         what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'figures'}"
         raise ArtefactError(what, where=str(source.path))
-    model.graph_, model.figures_, model.artefact_ = graph, figures, source
+    model.graph_, model.stats_, model.artefact_ = graph, figures, source
     return model
 
 

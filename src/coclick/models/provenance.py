@@ -17,29 +17,29 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.kernels import values_at
 from coclick.graph.click_graph import ClickGraph
-from coclick.results import Behind, Click
+from coclick.results import Click, ClickEvidence
 
 Ints = NDArray[np.int32]
 
 
-class Origin(Protocol):
+class Provenance(Protocol):
     """The source of one vector's words."""
 
-    def clicks(self, term: int, most: int | None) -> Behind:
+    def clicks(self, term: int, most: int | None) -> ClickEvidence:
         """The edges behind the word's weight, largest share first; over all edges the shares sum to 1."""
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
         """(unit, its fraction of the word's weight, the clicks behind it), if it was made of units."""
 
 
-class NoOrigin:
+class NoProvenance:
     """A vector that no click has shaped."""
 
-    def clicks(self, term: int, most: int | None) -> Behind:
+    def clicks(self, term: int, most: int | None) -> ClickEvidence:
         """None."""
-        return Behind([], 0)
+        return ClickEvidence([], 0)
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
         """None."""
         return []
 
@@ -85,24 +85,24 @@ class Side:
 
 
 @dataclass(frozen=True)
-class PropagatedOrigin:
+class PropagatedProvenance:
     """A row of the graph whose vector came over its own edges."""
 
     side: Side
     row: int
 
-    def clicks(self, term: int, most: int | None) -> Behind:
+    def clicks(self, term: int, most: int | None) -> ClickEvidence:
         """The row's edges."""
         rows, places, amounts = self.side.amounts(np.array([self.row], np.int32), term)
         return _largest(self.side, rows, places, amounts, most)
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
         """None: it was not made of units."""
         return []
 
 
 @dataclass(frozen=True)
-class GeneratedOrigin:
+class GeneratedProvenance:
     """A text whose vector is Σ w_u U_u over its units (Eq. 8); `holders` gives each unit's texts."""
 
     side: Side
@@ -116,7 +116,7 @@ class GeneratedOrigin:
         vectors = self.vectors
         return self.weights * values_at(vectors.indptr, vectors.indices, vectors.data, everything, term)
 
-    def clicks(self, term: int, most: int | None) -> Behind:
+    def clicks(self, term: int, most: int | None) -> ClickEvidence:
         """The edges of all texts that hold any of the units; an edge behind several units adds up."""
         rows, places, shares = [], [], []
         whole = self._amounts(term)
@@ -127,13 +127,13 @@ class GeneratedOrigin:
                 places.append(place)
                 shares.append(amount * brought / brought.sum())
         if not rows:
-            return Behind([], 0)
+            return ClickEvidence([], 0)
         place, first, group = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
         row = np.concatenate(rows)[first]
         amounts = np.bincount(group, np.concatenate(shares)).astype(np.float64)
         return _largest(self.side, row, place, amounts, most, whole.sum())
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, Behind]]:
+    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
         """The units that hold the word, largest fraction first."""
         amounts = self._amounts(term)
         total = amounts.sum()
@@ -154,11 +154,11 @@ def _largest(
     amounts: NDArray[np.float64],
     most: int | None,
     whole: float | None = None,
-) -> Behind:
+) -> ClickEvidence:
     """The edges with the largest amounts as clicks; shares are of the whole: all edges, shown or not, and
     what a text's own words bring."""
     order = np.argsort(-amounts, kind="stable")
     order = order[amounts[order] > 0]
     edges, order = len(order), order[:most]
     whole = amounts.sum() if whole is None else whole
-    return Behind(side.describe(rows[order], places[order], amounts[order] / whole), edges)
+    return ClickEvidence(side.describe(rows[order], places[order], amounts[order] / whole), edges)

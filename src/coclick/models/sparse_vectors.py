@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, stack
+from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings, Vocab
 from coclick.index.sparse import VectorIndex
-from coclick.models.base import Allowed, Found, Model, as_list
-from coclick.models.provenance import NoOrigin, Origin
-from coclick.results import Behind, Explanation, Part, Run, Word, without_itself
+from coclick.models.base import DocMask, Model, TopK, as_list
+from coclick.models.provenance import NoProvenance, Provenance
+from coclick.results import ClickEvidence, Contribution, Explanation, Run, Word, without_itself
 from coclick.text.analyzer import normalise
 from coclick.text.term_ids import numbered
 
@@ -30,7 +30,7 @@ class VectorModel(Model):
     can_export = True
 
     terms_: Vocab
-    surfaces_: Strings  # for each term its commonest surface form, for people
+    display_terms_: Strings  # for each term its commonest surface form, for people
     doc_index_: VectorIndex
     query_index_: VectorIndex | None
 
@@ -44,35 +44,35 @@ class VectorModel(Model):
         """Vectors of documents that are not in the graph, from their fields."""
         raise NotImplementedError  # abstract
 
-    def query_origin(self, query: str) -> Origin:
+    def _query_provenance(self, query: str) -> Provenance:
         """Where the words of a normalised query's vector come from."""
-        return NoOrigin()
+        return NoProvenance()
 
-    def doc_origin(self, doc: int) -> Origin:
+    def _doc_provenance(self, doc: int) -> Provenance:
         """Where the words of a document's vector come from."""
-        return NoOrigin()
+        return NoProvenance()
 
     # -- what follows ----------------------------------------------------------------------------------
 
     @cached_property
     def term_numbers(self) -> NDArray[np.int64]:
         """For each term the number of its surface form: see `coclick.text.term_ids`."""
-        return numbered(self.surfaces_.to_list())
+        return numbered(self.display_terms_.to_list())
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Dot products."""
         return self.doc_index_.score(self.embed_queries([query]), docs)
 
-    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """Dot products with vectors that are made of the texts."""
         vectors = self.embed_docs(texts)
         return self.doc_index_.score_others(self.embed_queries([query]), vectors)
 
-    def score_all(self, query: str) -> NDArray[np.float32]:
+    def _score_all(self, query: str) -> NDArray[np.float32]:
         """Dot products, through the index."""
         return self.doc_index_.score_all(self.embed_queries([query]))
 
-    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
         """Exact, through the index."""
         return self.doc_index_.search(self.embed_queries(queries), k, allowed)
 
@@ -98,7 +98,7 @@ class VectorModel(Model):
         """The words of the query's vector, heaviest first."""
         terms, weights = self._embed_query(query)
         order = np.argsort(-weights, kind="stable")
-        return [(self.surfaces_[int(terms[i])], float(weights[i])) for i in order]
+        return [(self.display_terms_[int(terms[i])], float(weights[i])) for i in order]
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """The shared words, what each contributes, and the clicks behind it on both sides."""
@@ -108,26 +108,28 @@ class VectorModel(Model):
         d_terms, d_weights = self.doc_index_.vectors.row(row)
         shared, in_query, in_doc = np.intersect1d(q_terms, d_terms, assume_unique=True, return_indices=True)
         values = q_weights[in_query].astype(np.float64) * d_weights[in_doc]
-        origins = self.query_origin(text), self.doc_origin(row)
+        origins = self._query_provenance(text), self._doc_provenance(row)
         words, parts = [], []
         for i in np.argsort(-values, kind="stable"):
             term, value = int(shared[i]), float(values[i])
             behind_query, behind_doc = (origin.clicks(term, clicks) for origin in origins)
-            label = self.surfaces_[term]
+            label = self.display_terms_[term]
             weights = float(q_weights[in_query[i]]), float(d_weights[in_doc[i]])
             words.append(Word(label, *weights, value, *behind_doc, *behind_query))
-            parts.append(Part("word", label, value, *behind_doc, _unit_parts(origins, term, value, clicks)))
-        score = float(self.score_rows(text, np.array([row], np.int32))[0])
+            parts.append(
+                Contribution("word", label, value, *behind_doc, _unit_parts(origins, term, value, clicks))
+            )
+        score = float(self._score(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts, words)
 
-    def unreached(self, added: int) -> int:
+    def _count_unreachable(self, added: int) -> int:
         """Those with empty vectors."""
         vectors = self.doc_index_.vectors
-        return int((vectors.lengths()[vectors.rows - added :] == 0).sum())
+        return int((vectors.row_nnz()[vectors.rows - added :] == 0).sum())
 
-    def arrive(self, texts: Mapping[str, Strings]) -> None:
+    def _add(self, texts: Mapping[str, Strings]) -> None:
         """New documents get vectors from their texts."""
-        self.doc_index_ = VectorIndex.build(stack(self.doc_index_.vectors, self.embed_docs(texts)))
+        self.doc_index_ = VectorIndex.build(vstack(self.doc_index_.vectors, self.embed_docs(texts)))
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -140,14 +142,16 @@ class VectorModel(Model):
         return Run(*without_itself(rows, scores, own, k), names)
 
 
-def _unit_parts(origins: tuple[Origin, Origin], term: int, value: float, clicks: int | None) -> list[Part]:
+def _unit_parts(
+    origins: tuple[Provenance, Provenance], term: int, value: float, clicks: int | None
+) -> list[Contribution]:
     """A word's value split by the query's units and, inside each, by the document's."""
     query_units, doc_units = (origin.units(term, clicks) for origin in origins)
 
-    def doc_parts(of: float) -> list[Part]:
-        return [Part("document unit", label, of * part, *behind) for label, part, behind in doc_units]
+    def doc_parts(of: float) -> list[Contribution]:
+        return [Contribution("document unit", label, of * part, *behind) for label, part, behind in doc_units]
 
-    def query_part(label: str, part: float, behind: Behind) -> Part:
-        return Part("query unit", label, value * part, *behind, doc_parts(value * part))
+    def query_part(label: str, part: float, behind: ClickEvidence) -> Contribution:
+        return Contribution("query unit", label, value * part, *behind, doc_parts(value * part))
 
     return [query_part(*unit) for unit in query_units] if query_units else doc_parts(value)

@@ -1,4 +1,4 @@
-"""A model's name with its parameters: `"vpcg(start=doc,k=50)"`, the same text everywhere.
+"""A model's name with its parameters: `"vpcg(start=doc,max_terms=50)"`, the same text everywhere.
 
 Sums of models are written `"0.8*rw + 0.2*bm25"`, and stand in parentheses where a model is made of one:
 `"backoff(neighbours + bm25)"`.
@@ -36,7 +36,44 @@ class Range:
         return f"at least {self.low}" if self.high == math.inf else f"from {self.low} to {self.high}"
 
 
-SUM = "of"  # the parameter that is written without its name
+SUM = "parts"  # the parameter that is written without its name
+# Former names of parameters, for the error message of somebody who still uses them.
+RENAMED = {
+    "alpha": ("topic_prior",),
+    "anchor": ("anchor_weight",),
+    "b": ("relative_threshold",),
+    "background": ("lambda_collection",),
+    "beta": ("word_prior", "threshold"),
+    "candidates": ("n_candidates",),
+    "content": ("content_weight",),
+    "decay": ("l2",),
+    "dimensions": ("dim",),
+    "folds": ("n_folds",),
+    "k": ("max_terms",),
+    "keep": ("max_nodes",),
+    "least": ("min_probability",),
+    "leaves": ("n_leaves",),
+    "longest": ("max_n",),
+    "nearest": ("n_neighbours",),
+    "negatives": ("n_negatives",),
+    "null_word": ("use_null_word",),
+    "of": ("parts",),
+    "ordered": ("ordered_weight",),
+    "own": ("own_weight", "lambda_doc"),
+    "queries": ("query_weight", "max_queries"),
+    "rate": ("learning_rate",),
+    "rounds": ("iterations",),
+    "s": ("stay_probability",),
+    "shortest": ("min_n",),
+    "stop_words": ("remove_stop_words",),
+    "t": ("iterations",),
+    "topics": ("n_topics",),
+    "trees": ("n_trees",),
+    "unordered": ("unordered_weight",),
+    "validation": ("held_out",),
+    "vocabulary": ("max_vocabulary",),
+    "words": ("word_weight",),
+}
 _SPEC = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -44,7 +81,9 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
     """Cut a specification into the name and the parameters' texts."""
     match = _SPEC.fullmatch(spec)
     if not match:
-        raise UserError(f"cannot read the model {spec!r}", hint='write it like "vpcg(start=query,k=20)"')
+        raise UserError(
+            f"cannot read the model {spec!r}", hint='write it like "vpcg(start=query,max_terms=20)"'
+        )
     name, inside = match.groups()
     parameters: dict[str, str] = {}
     for part in filter(str.strip, pieces(inside or "", ",")):
@@ -128,7 +167,9 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
             raise UserError(f"cannot read the parameter {text!r}", where=where,
                             hint="parameters are written name=value, separated by commas")  # fmt: skip
         if key not in known:
-            raise UserError(f"no parameter {key!r}{did_you_mean(key, known)}", where=where,
+            new = [name for name in RENAMED.get(key, ()) if name in known]
+            what = f"the parameter {key!r} is now called {new[0]!r}" if new else f"no parameter {key!r}"
+            raise UserError(what if new else what + did_you_mean(key, known), where=where,
                             hint=f"the parameters are {', '.join(known)}")  # fmt: skip
         value = _from_text(text, hints[key])
         if value is None:

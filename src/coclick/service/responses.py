@@ -103,7 +103,7 @@ class Click(BaseModel):
     share: float
 
 
-class Part(BaseModel):
+class Contribution(BaseModel):
     """A summand of its parent's value."""
 
     kind: str
@@ -111,7 +111,7 @@ class Part(BaseModel):
     value: float
     clicks: list[Click]
     edges: int
-    parts: list[Part]
+    parts: list[Contribution]
 
 
 class ExplainAnswer(BaseModel):
@@ -120,7 +120,7 @@ class ExplainAnswer(BaseModel):
     query: str
     doc: str
     score: float
-    parts: list[Part]
+    parts: list[Contribution]
     words: list[dict[str, Any]] | None = None
 
 

@@ -150,12 +150,12 @@ def _perplexity(judged: Corpus, learned: Topics, alpha: float) -> float:
         expected = learned.query_words
     else:
         both = judged.titles.take(judged.title_of)
-        place = np.arange(both.nnz) - np.repeat(both.indptr[:-1], both.lengths())
+        place = np.arange(both.nnz) - np.repeat(both.indptr[:-1], both.row_nnz())
         seen = both.with_data(np.where(place % 2 == 0, both.data, 0)).positive()
         asked = both.with_data(np.where(place % 2 == 1, both.data, 0)).positive()
         expected = learned.title_words
     mixes = fold_in(seen, learned.title_words, alpha=alpha)
-    text_of = np.repeat(np.arange(asked.rows), asked.lengths())
+    text_of = np.repeat(np.arange(asked.rows), asked.row_nnz())
     logs = tokens = 0.0
     for first in range(0, asked.nnz, 1 << 16):
         part = slice(first, first + (1 << 16))

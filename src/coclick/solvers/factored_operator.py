@@ -76,13 +76,13 @@ def _needed(factors: Sequence[Csr]) -> list[NDArray[np.intp]]:
     """For the rows of the first factor and for the columns of each: those through which a path leads."""
     reached = [np.ones(factors[0].rows, bool)]
     for factor in factors:
-        entries = np.repeat(reached[-1], factor.lengths()) & (factor.data != 0)
+        entries = np.repeat(reached[-1], factor.row_nnz()) & (factor.data != 0)
         found = np.zeros(factor.columns, bool)
         found[factor.indices[entries]] = True
         reached.append(found)
     for i in reversed(range(len(factors))):
         factor = factors[i]
-        entries = np.repeat(reached[i], factor.lengths()) & reached[i + 1][factor.indices]
+        entries = np.repeat(reached[i], factor.row_nnz()) & reached[i + 1][factor.indices]
         counts = np.concatenate([[0], np.cumsum(entries & (factor.data != 0))])
         reached[i] = counts[factor.indptr[1:]] > counts[factor.indptr[:-1]]
     return [np.flatnonzero(found) for found in reached]
@@ -99,7 +99,7 @@ def _merged(factors: list[Csr]) -> list[Csr]:
     merged = factors[:1]
     for factor in factors[1:]:
         before = merged[-1]
-        most = np.bincount(before.indices, minlength=before.columns) @ factor.lengths()
+        most = np.bincount(before.indices, minlength=before.columns) @ factor.row_nnz()
         if most <= before.nnz + factor.nnz:
             merged[-1] = Csr.from_scipy(before.to_scipy() @ factor.to_scipy())
         else:

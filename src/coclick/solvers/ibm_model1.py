@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, stack
+from coclick.arrays.csr import Csr, vstack
 from coclick.jit.threads import run_blocks
 from coclick.progress import Progress, quiet
 from coclick.solvers._ibm_model1_kernels import expect
@@ -42,7 +42,7 @@ def learn_translations(
     """t(q|w): a row for each word of titles, whose values sum to 1; and the likelihood of each round."""
     table = _start(pairs, null_word)
     nothing = table.rows - 1 if null_word else -1
-    row_of = np.repeat(np.arange(table.rows), table.lengths())
+    row_of = np.repeat(np.arange(table.rows), table.row_nnz())
     cuts = np.linspace(0, len(pairs.weights), _PARTS + 1).astype(int).tolist()
     curve = []
     tokens = float((pairs.weights * pairs.queries.row_sums()[pairs.query_of]).sum())
@@ -79,7 +79,7 @@ def learn_translations(
 def prune(table: Csr, least: float) -> Csr:
     """Without translations that are less likely than `least`; what is left of a row sums to 1 again."""
     kept = table.positive(np.nextafter(np.float32(least), np.float32(0)))
-    totals = np.repeat(kept.row_sums(), kept.lengths())
+    totals = np.repeat(kept.row_sums(), kept.row_nnz())
     return kept.with_data((kept.data / totals).astype(np.float32))
 
 
@@ -96,6 +96,6 @@ def _start(pairs: Pairs, null_word: bool) -> Csr:
     if null_word:
         held = np.unique(pairs.queries.take(np.unique(pairs.query_of)).indices).astype(np.int32)
         every = Csr(np.array([0, len(held)]), held, np.ones(len(held), np.float32), together.columns)
-        together = stack(together, every)
-    lengths = np.repeat(together.lengths(), together.lengths())
+        together = vstack(together, every)
+    lengths = np.repeat(together.row_nnz(), together.row_nnz())
     return together.with_data((1 / lengths).astype(np.float32))

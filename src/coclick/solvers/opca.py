@@ -84,7 +84,7 @@ class Moments:
         both = queries.to_scipy().multiply((self.weights.to_scipy() @ docs.to_scipy()).tocsr())
         diagonal = -2 * np.asarray(both.sum(axis=0), np.float64).ravel()
         for rows, share in zip(self.rows, self.shares, strict=True):
-            squares = rows.data.astype(np.float64) ** 2 * np.repeat(share.ravel(), rows.lengths())
+            squares = rows.data.astype(np.float64) ** 2 * np.repeat(share.ravel(), rows.row_nnz())
             diagonal += np.bincount(rows.indices, squares, rows.columns)
         return np.maximum(diagonal, 0)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import inlined, jit
+from coclick.jit.compiler import jit, jit_inline
 from coclick.jit.math import powers, sum_of_logs
 from coclick.jit.wide import add_scaled, dot, four_dots
 from coclick.solvers._em_kernels import fetch_row
@@ -185,14 +185,14 @@ def agree(
     return steps
 
 
-@inlined
+@jit_inline
 def copy(source: NDArray[np.float32], target: NDArray[np.float32]) -> None:
     """Row to row: assignment of slices takes several times as long."""
     for z in range(len(target)):
         target[z] = source[z]
 
 
-@inlined
+@jit_inline
 def sum_up(
     rows: NDArray[np.float32],
     counts: NDArray[np.float32],
@@ -207,7 +207,7 @@ def sum_up(
         add_scaled(total, counts[i] * inverse[i] / size, rows[i])
 
 
-@inlined
+@jit_inline
 def tilt(
     mix: NDArray[np.float32],
     first: NDArray[np.float32],
@@ -225,7 +225,7 @@ def tilt(
         right[z] *= left[z]
 
 
-@inlined
+@jit_inline
 def weigh(
     left: NDArray[np.float32],
     factor: np.float32,
@@ -239,7 +239,7 @@ def weigh(
         second[z] = -root / second[z]
 
 
-@inlined
+@jit_inline
 def multiply(
     factor: np.float32, a: NDArray[np.float32], b: NDArray[np.float32], out: NDArray[np.float32]
 ) -> None:

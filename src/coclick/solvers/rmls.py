@@ -178,7 +178,7 @@ def _cost(matrix: Csr, thresholds: NDArray[np.float32]) -> float:
     """What the entries of a map cost; some rows at a time, because all of them may be large."""
     cost = 0.0
     for first in range(0, matrix.rows, _ROWS):
-        some = matrix.between(first, min(first + _ROWS, matrix.rows))
+        some = matrix.row_slice(first, min(first + _ROWS, matrix.rows))
         sizes = some.with_data(np.abs(some.data)).row_sums()
         cost += float(np.maximum(thresholds[first : first + _ROWS], 0).astype(np.float64) @ sizes)
     return cost
@@ -186,13 +186,13 @@ def _cost(matrix: Csr, thresholds: NDArray[np.float32]) -> float:
 
 def _all_zero(penalty: Penalty, whole: Thresholded) -> UserError:
     """The error of thresholds that leave nothing, with the largest that would not have."""
-    rows = np.repeat(np.arange(whole.rows.rows), whole.rows.lengths())
+    rows = np.repeat(np.arange(whole.rows.rows), whole.rows.row_nnz())
     sizes = np.abs(whole.rows.data).astype(np.float64)
     if penalty.beta > 0:
-        name, used, most = "beta", penalty.beta, float(sizes.max(initial=0))
+        name, used, most = "threshold", penalty.beta, float(sizes.max(initial=0))
     else:
         mean = whole.gains / np.sqrt(whole.rows.columns)
-        name, used, most = "b", penalty.b, float((sizes / mean[rows]).max(initial=0))
+        name, used, most = "relative_threshold", penalty.b, float((sizes / mean[rows]).max(initial=0))
     return UserError(
         f"{name}={used:g} leaves nothing of the maps: all entries are below their thresholds",
         hint=f"with {name} below {most:.3g} something is left",

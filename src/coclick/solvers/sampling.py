@@ -27,8 +27,8 @@ def learnable_pairs(clicks: Csr, queries: Csr, docs: Csr) -> tuple[Ints, Ints]:
     for side, rows in (("queries", queries), ("documents", docs)):
         if not np.isfinite(rows.data).all():
             raise UserError(f"some features of {side} are not finite numbers")
-    asked = np.repeat(np.arange(clicks.rows, dtype=np.int32), clicks.lengths())
-    known = (queries.lengths() > 0)[asked] & (docs.lengths() > 0)[clicks.indices]
+    asked = np.repeat(np.arange(clicks.rows, dtype=np.int32), clicks.row_nnz())
+    known = (queries.row_nnz() > 0)[asked] & (docs.row_nnz() > 0)[clicks.indices]
     if not known.any():
         raise UserError(
             "no clicked pair has features on both sides, so there is nothing to learn from",
@@ -39,7 +39,7 @@ def learnable_pairs(clicks: Csr, queries: Csr, docs: Csr) -> tuple[Ints, Ints]:
 
 def with_features(rows: Csr) -> Ints:
     """The rows that are not empty."""
-    return np.flatnonzero(rows.lengths()).astype(np.int32)
+    return np.flatnonzero(rows.row_nnz()).astype(np.int32)
 
 
 def draw_unclicked(
@@ -94,7 +94,7 @@ def hold_out(pairs: int, share: float, random: np.random.Generator) -> NDArray[n
 
 def _is_clicked(clicks: Csr, queries: Ints, docs: Ints) -> NDArray[np.bool_]:
     width = np.int64(clicks.columns)
-    keys = np.repeat(np.arange(clicks.rows), clicks.lengths()) * width + clicks.indices
+    keys = np.repeat(np.arange(clicks.rows), clicks.row_nnz()) * width + clicks.indices
     asked = queries * width + docs
     place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
     return keys[place] == asked

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, stack
+from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.reorder import transpose
 from coclick.kernels.products import dots_of_pairs, times_dense
 from coclick.solvers.early_stopping import EarlyStop, train_rounds
@@ -201,7 +201,7 @@ def _compact(queries: Csr, docs: Csr, asked: Ints, compared: Ints) -> tuple[Ints
     """The words that a batch holds, and the batch with only its own queries, documents and words."""
     query_rows, new_asked = np.unique(asked, return_inverse=True)
     doc_rows, new_compared = np.unique(compared, return_inverse=True)
-    rows = stack(queries.take(query_rows), docs.take(doc_rows))
+    rows = vstack(queries.take(query_rows), docs.take(doc_rows))
     words, indices = np.unique(rows.indices, return_inverse=True)
     compact = Csr(rows.indptr, indices.astype(np.int32), rows.data, len(words))
     examples = Examples(

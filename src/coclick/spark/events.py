@@ -19,7 +19,7 @@ _COLUMNS = {"user": "usr AS u", "timestamp": "ts AS t", "position": "position"}
 
 
 @dataclass(frozen=True)
-class Found:
+class DetectedFormat:
     """What an event log tells, by texts; what it cannot tell is left out, not invented."""
 
     candidates: DataFrame  # q, d, clicks, actions[, users]: the clicked pairs
@@ -30,7 +30,7 @@ class Found:
 
 def aggregate(
     spark: SparkSession, rows: DataFrame, fields: set[str], actions: Sequence[Action], work: Work
-) -> Found:
+) -> DetectedFormat:
     """Add up the events."""
     columns = [sql for name, sql in _COLUMNS.items() if name in fields]
     rows.selectExpr("query AS q", "doc AS d", "act AS a", *columns).createOrReplaceTempView("event")
@@ -58,13 +58,13 @@ def aggregate(
     if days and first is not None:
         figures |= span(first, last)
     if not (impressions or users or days):
-        return Found(candidates, None, {}, figures)
+        return DetectedFormat(candidates, None, {}, figures)
     positions = bool(impressions) and lowest is not None
     daily = work.saved("daily", _daily(spark, actions, bool(impressions), users, sessions, positions))
     history = {"daily": daily} if days else {}
     if sessions and positions:
         history["skips"] = spark.sql(rules.skips(counts)).withColumnRenamed("n", "count")
-    return Found(candidates, _pairs(spark, daily, users), history, figures)
+    return DetectedFormat(candidates, _pairs(spark, daily, users), history, figures)
 
 
 # Each user's sessions have numbers of their own, so that nothing is sorted as a whole.

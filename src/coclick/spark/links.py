@@ -108,7 +108,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Cut:
+class TextSplitter:
     """A matrix in pieces (part, kind, other, payload)."""
 
     targets: Nodes
@@ -126,7 +126,7 @@ def piece(blocks: DataFrame, column: str) -> DataFrame:
 
 def cut(
     edges: DataFrame, targets: Nodes, sources: Nodes, work: Work, name: str, heavy: int | None = None
-) -> Cut:
+) -> TextSplitter:
     """Cut a matrix given as (target, source, weight); by default no row of it is heavy."""
     parts = targets.parts
     if heavy is not None and sources.count > heavy:  # a row has no more edges than sources
@@ -141,7 +141,7 @@ def cut(
 
     pieces = placed.repartitionById(parts, "part").groupBy("part").applyInArrow(blocks, _PIECE)
     pieces = work.saved(name, pieces)
-    return Cut(targets, sources, pieces.filter("kind = 'links'"), pieces.filter("kind <> 'links'"))
+    return TextSplitter(targets, sources, pieces.filter("kind = 'links'"), pieces.filter("kind <> 'links'"))
 
 
 def _with_heads(edges: DataFrame, heavy: int) -> DataFrame:

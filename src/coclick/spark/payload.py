@@ -40,7 +40,7 @@ def unpack(payload: pa.Buffer | bytes) -> list[NDArray[Any]]:
 
 def csr_arrays(matrix: Csr) -> list[NDArray[Any]]:
     """A matrix as arrays for `pack`."""
-    lengths = matrix.lengths()
+    lengths = matrix.row_nnz()
     short = np.uint16 if lengths.max(initial=0) < _SMALL else np.int64
     narrow = np.uint16 if matrix.columns <= _SMALL else np.int32
     return [

@@ -27,7 +27,7 @@ from coclick.spark.step import MESSAGE, message, messages_of, on_executors, rece
 from coclick.spark.storage import Work
 
 if TYPE_CHECKING:
-    from coclick.spark.units import Lesson
+    from coclick.spark.units import UnitTrainingData
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ _STATE = "part int, values binary, plan binary, sums array<double>"
 
 
 def unit_weights(
-    lesson: Lesson,
+    lesson: UnitTrainingData,
     nodes: Nodes,
     units: DataFrame,
     held: DataFrame,
@@ -100,7 +100,7 @@ class _Round:
 
 
 class _Regression:
-    def __init__(self, lesson: Lesson, nodes: Nodes, texts: Nodes) -> None:
+    def __init__(self, lesson: UnitTrainingData, nodes: Nodes, texts: Nodes) -> None:
         self.lesson, self.nodes, self.texts = lesson, nodes, texts
         self.rho = lesson.model.rho
 

@@ -21,13 +21,13 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
-from coclick.models.projection._base import FAINT
+from coclick.models.projection._base import MIN_NORM
 from coclick.models.projection.rmls import RMLS
 from coclick.solvers.rmls import Penalty, random_rows_of
 from coclick.spark.features import Featured, Side, featurise
 from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned, csr_entry
-from coclick.spark.links import Cut, cut
+from coclick.spark.links import TextSplitter, cut
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, pack, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.step import Step, Sum
@@ -39,13 +39,13 @@ from coclick.text.analyzer import Analyzer
 _MAP = "part int, vectors binary, thresholds binary, entries long"
 
 
-def learn(model: RMLS, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
+def fit(model: RMLS, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
     """Run the half-rounds, and make the images of everything."""
     _check(model)
-    analyzer = Analyzer(model.language, model.stem, model.stop_words)
+    analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
     found = featurise(graph, model.views, analyzer, model.fields, out, parts)
     chain = _Chain(model, graph, found, out.work, heavy)
-    halves = round(2 * model.rounds)
+    halves = round(2 * model.iterations)
     maps = chain.half_rounds(halves)
     state: dict[str, Any] = {"features_": found.entry, "approximate_": {"type": "json", "value": None}}
     for name, side, learned in (("query", found.queries, maps[0]), ("doc", found.docs, maps[1])):
@@ -68,10 +68,10 @@ def learn(model: RMLS, graph: SparkGraph, out: Output, parts: int, heavy: int) -
 
 def _check(model: RMLS) -> None:
     """Raise for what runs on one machine only."""
-    if model.validation:
+    if model.held_out:
         raise UserError(
             "rmls chooses its rounds by held-out clicks on one machine only",
-            hint="say how many: rmls(validation=0,rounds=0.5)",
+            hint="say how many: rmls(held_out=0,iterations=0.5)",
         )
     if model.index != "exact":
         raise UserError("index=approximate is built on one machine only", hint="index=exact")
@@ -106,7 +106,11 @@ class _Chain:
             after = _thresholded(rows, thresholds[own], side.features, model)
             saved = self.work.saved(f"map-{half + 1}", after)
             if not saved.agg(F.sum("entries")).collect()[0][0]:
-                name, used = ("beta", model.beta) if model.beta > 0 else ("b", model.b)
+                name, used = (
+                    ("threshold", model.threshold)
+                    if model.threshold > 0
+                    else ("relative_threshold", model.relative_threshold)
+                )
                 raise UserError(f"{name}={used:g} leaves nothing of the maps", hint=f"a smaller {name}")
             maps[own], thresholds[own] = saved.select("part", "vectors"), saved.select("part", "thresholds")
         return maps
@@ -115,7 +119,7 @@ class _Chain:
         """The images of a side's nodes as a table; faint ones are zero."""
         to_nodes = self._cut(side, "node", f"{name}-images")
         images = self._run(map_rows, [to_nodes], f"{name}-images")
-        return rows_of(images, side.nodes, _Faint(FAINT * self.model.theta))
+        return rows_of(images, side.nodes, _Faint(MIN_NORM * self.model.theta))
 
     def _way(self, start: Side, end: Side, target: str, source: str) -> Callable[[DataFrame, str], DataFrame]:
         """From the features of one side to those of the other."""
@@ -127,7 +131,7 @@ class _Chain:
         )
         return lambda rows, name: self._run(rows, cuts, name)
 
-    def _run(self, rows: DataFrame, cuts: Sequence[Cut], name: str) -> DataFrame:
+    def _run(self, rows: DataFrame, cuts: Sequence[TextSplitter], name: str) -> DataFrame:
         """Rows times one matrix after the other."""
         state = rows
         for number, matrix in enumerate(cuts):
@@ -137,7 +141,7 @@ class _Chain:
             state = run(state, Sum(), self.work, f"{name}-{number}")
         return state.select("part", "vectors")
 
-    def _cut(self, side: Side, target: str, name: str) -> Cut:
+    def _cut(self, side: Side, target: str, name: str) -> TextSplitter:
         """Between nodes and their features, one way or the other."""
         source = "feature" if target == "node" else "node"
         edges = side.entries.select(F.col(target).alias("target"), F.col(source).alias("source"), "weight")
@@ -174,7 +178,7 @@ def _random_map(spark: Any, nodes: Nodes, dim: int, theta: float, seed: int) -> 
 
 def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: Nodes, model: RMLS) -> DataFrame:
     """Rows of Ω, thresholded and scaled: a map, with the thresholds that stay from now on."""
-    penalty, parts = Penalty(model.b, model.beta, model.theta), nodes.parts
+    penalty, parts = Penalty(model.relative_threshold, model.threshold, model.theta), nodes.parts
     empty = rows.select("part", F.lit(None).cast("binary").alias("thresholds"))
     known = empty if before is None else before
 

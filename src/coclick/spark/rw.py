@@ -31,7 +31,7 @@ from coclick.spark.vectors import entries_of
 from coclick.spark.words import BLOCK
 
 
-def learn(model: RandomWalk, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
+def fit(model: RandomWalk, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
     """The sums by which transitions are scaled."""
     for table, side, nodes in (("query_clicks", "q", "queries"), ("doc_clicks", "d", "docs")):
         sums = graph.table("edges").groupBy(F.col(side).alias("id")).agg(F.sum("clicks").alias("value"))
@@ -62,9 +62,9 @@ class Walks:
         heavy = default_heavy(self.edge_count, parts)
         matrix = cut(self._transitions(), nodes, nodes, work, "transitions", heavy)
         entries = starts.select("node", "walk", F.lit(1.0).cast("float").alias("value"))
-        with Step.of(self.spark, matrix, matrix, count).repeated(self.model.t) as step:
+        with Step.of(self.spark, matrix, matrix, count).repeated(self.model.iterations) as step:
             state = step.run_from(_blocks(entries, nodes, count), Sum(), work, "walks-1")
-            for number in range(2, self.model.t + 1):
+            for number in range(2, self.model.iterations + 1):
                 pruned = self._pruned(state, nodes, count)
                 name = f"walks-{number}"
                 if pruned is None:
@@ -77,7 +77,7 @@ class Walks:
 
     def _transitions(self) -> DataFrame:
         """The matrix A as (target, source, weight)."""
-        stay, move = self.model.s, 1 - self.model.s
+        stay, move = self.model.stay_probability, 1 - self.model.stay_probability
         doc_node = F.col("d") + self.queries
         sides = []
         for sums, key, target, source in (
@@ -100,10 +100,12 @@ class Walks:
         """Blocks of the `keep` largest entries of each walk and side; None if there are no more."""
         entries = _entries(state, nodes).withColumn("side", F.col("node") >= self.queries)
         most = entries.groupBy("walk", "side").count().agg(F.max("count")).collect()[0][0] or 0
-        if most <= self.model.keep:
+        if most <= self.model.max_nodes:
             return None
         order = Window.partitionBy("walk", "side").orderBy(F.desc("value"), "node")
-        kept = entries.withColumn("rank", F.row_number().over(order)).filter(F.col("rank") <= self.model.keep)
+        kept = entries.withColumn("rank", F.row_number().over(order)).filter(
+            F.col("rank") <= self.model.max_nodes
+        )
         return _blocks(kept, nodes, count)
 
 

@@ -19,12 +19,12 @@ from pyspark.sql import DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
-from coclick.arrays.csr import Csr, stack, where
+from coclick.arrays.csr import Csr, vstack, where
 from coclick.jit.threads import set_threads
 from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.links import Cut, Links, Plan, piece
+from coclick.spark.links import Links, Plan, TextSplitter, piece
 from coclick.spark.payload import (
     cells,
     cells_by,
@@ -68,12 +68,12 @@ class Sum:
 class Step:
     """A step that can be run any number of times: its links, with what the targets send afterwards."""
 
-    edges: Cut
+    edges: TextSplitter
     pieces: DataFrame  # part, kind, other, payload: links, and the plan of the next step
     columns: int  # of vectors
 
     @classmethod
-    def of(cls, spark: SparkSession, edges: Cut, then: Cut | None, columns: int) -> Step:
+    def of(cls, spark: SparkSession, edges: TextSplitter, then: TextSplitter | None, columns: int) -> Step:
         """Lay links and plans side by side, each part on one executor."""
         parts = edges.targets.parts
         every = spark.range(parts).select(
@@ -148,7 +148,7 @@ class Emit:
                 yield from _messages(part, unpack_csr(vectors), Plan.unpack(plan), self.parts)
 
 
-def with_plan(blocks: DataFrame, then: Cut) -> DataFrame:
+def with_plan(blocks: DataFrame, then: TextSplitter) -> DataFrame:
     """Blocks of vectors as a state from which a step can start."""
 
     def state(key: tuple[pa.Scalar, ...], pieces: pa.Table) -> pa.Table:
@@ -157,7 +157,7 @@ def with_plan(blocks: DataFrame, then: Cut) -> DataFrame:
     return _beside_plans(blocks, then).applyInArrow(state, STATE)
 
 
-def messages_of(blocks: DataFrame, edges: Cut) -> DataFrame:
+def messages_of(blocks: DataFrame, edges: TextSplitter) -> DataFrame:
     """What blocks of vectors send along edges."""
     parts = edges.targets.parts
 
@@ -169,7 +169,7 @@ def messages_of(blocks: DataFrame, edges: Cut) -> DataFrame:
     return _beside_plans(blocks, edges).applyInArrow(send, MESSAGE)
 
 
-def _beside_plans(blocks: DataFrame, edges: Cut) -> GroupedData:
+def _beside_plans(blocks: DataFrame, edges: TextSplitter) -> GroupedData:
     together = piece(blocks, "vectors").union(edges.plans)
     return together.repartitionById(edges.sources.parts, "part").groupBy("part")
 
@@ -219,7 +219,7 @@ def _receive(links: Links, messages: pa.Table, columns: int) -> tuple[Csr, NDArr
     parts = [received.get(sender, empty) for sender in range(len(links.expected))]
     if [part.rows for part in parts] != links.expected.tolist():
         raise RuntimeError("what arrived is not what the routes promise")
-    return stack(empty, *parts), np.concatenate(heavy_rows), stack(*heavy_sums)
+    return vstack(empty, *parts), np.concatenate(heavy_rows), vstack(*heavy_sums)
 
 
 def _absorb(links: Links, messages: pa.Table, kernel: Kernel, columns: int) -> Csr:
@@ -236,7 +236,7 @@ def _absorb(links: Links, messages: pa.Table, kernel: Kernel, columns: int) -> C
 
 def _add_up(rows: NDArray[np.int32], sums: Csr, kernel: Kernel) -> tuple[NDArray[np.int32], Csr]:
     """The heavy rows and their vectors, from partial sums. A sum too long for a packed row is several."""
-    pieces, lengths = -(-sums.lengths() // MOST_ENTRIES), sums.lengths()
+    pieces, lengths = -(-sums.row_nnz() // MOST_ENTRIES), sums.row_nnz()
     starts = np.concatenate([np.arange(n) * MOST_ENTRIES for n in pieces]) if len(pieces) else pieces
     owner = np.repeat(np.arange(sums.rows), pieces)
     ends = np.minimum(starts + MOST_ENTRIES, lengths[owner]) - starts

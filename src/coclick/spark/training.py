@@ -45,7 +45,7 @@ def train(
             hint=f"models that do: {', '.join(MODELS)}; --engine local runs all of them",
         )
     source = SparkGraph.open(spark, graph) if isinstance(graph, str) else graph
-    learn = importlib.import_module(MODELS[model.name]).learn
+    learn = importlib.import_module(MODELS[model.name]).fit
     with output(source.spark, out, "model", force) as target:
         edges = source.size("edges")
         parts = parts or default_parts(spark, edges)

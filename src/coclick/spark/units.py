@@ -44,7 +44,7 @@ class Units:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class UnitTrainingData:
     """What units are learned from."""
 
     spark: SparkSession
@@ -60,7 +60,7 @@ class Lesson:
         known = self.words.known(count_words(placed, self.analyzer, self.work, f"{name}-words"))
         return self.work.saved(f"{name}-tokens", token_blocks(placed, known, self.analyzer, nodes.parts))
 
-    def learn(
+    def fit(
         self,
         tokens: DataFrame,
         edges: DataFrame,
@@ -82,7 +82,7 @@ class Lesson:
         )
         to_units = cut(unit_edges, nodes, other_nodes, work, "to-units", self.heavy)
         step = Step.of(self.spark, to_units, None, self.words.size)
-        state = step.run_from(states[1], TopK(self.model.k), work, "unit-vectors")
+        state = step.run_from(states[1], TopK(self.model.max_terms), work, "unit-vectors")
         vectors = state.select("part", "vectors")
         weights, figures = unit_weights(self, nodes, table, held, vectors, text_nodes, states[0])
         return Units(nodes, table, held, vectors, weights, {"units": count} | figures)
@@ -99,7 +99,7 @@ class Lesson:
         )
         to_texts = cut(edges, nodes, units.nodes, work, f"{name}-from-units")
         step = Step.of(self.spark, to_texts, None, self.words.size)
-        generated = step.run_from(_weighed(units), TopK(self.model.k), work, f"{name}-generated")
+        generated = step.run_from(_weighed(units), TopK(self.model.max_terms), work, f"{name}-generated")
         return work.saved(f"{name}-filled", _filled(state, generated, nodes.parts))
 
 
@@ -131,7 +131,7 @@ def _weighed(units: Units) -> DataFrame:
         if not rows.rows:
             return vectors
         factor = unpack(cells(weights, "values")[0])[0].astype(np.float32)
-        scaled = rows.with_data(rows.data * np.repeat(factor, rows.lengths())).positive()
+        scaled = rows.with_data(rows.data * np.repeat(factor, rows.row_nnz())).positive()
         return part_row(key[0].as_py(), vectors=pack_csr(scaled))
 
     parts = units.nodes.parts
@@ -144,7 +144,7 @@ def _weighed(units: Units) -> DataFrame:
 def _filled(state: DataFrame, generated: DataFrame, parts: int) -> DataFrame:
     def fill(key: tuple[pa.Scalar, ...], held: pa.Table, found: pa.Table) -> pa.Table:
         vectors, new = (unpack_csr(cells(table, "vectors")[0]) for table in (held, found))
-        missing = np.flatnonzero(new.lengths() > 0)
+        missing = np.flatnonzero(new.row_nnz() > 0)
         kept = np.ones(vectors.rows, bool)
         kept[missing] = False
         return part_row(key[0].as_py(), vectors=pack_csr(where(kept, vectors, new.take(missing))))

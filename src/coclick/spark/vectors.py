@@ -33,7 +33,7 @@ class _Unpack:
                 if self.change is not None:
                     vectors = self.change(vectors)
                 for first in range(0, vectors.rows, _AT_ONCE):
-                    some = vectors.between(first, min(first + _AT_ONCE, vectors.rows))
+                    some = vectors.row_slice(first, min(first + _AT_ONCE, vectors.rows))
                     ends = pa.array(some.indptr.astype(np.int32))
                     numbers = np.arange(first, first + some.rows)
                     yield pa.record_batch(
@@ -54,7 +54,7 @@ def entry_table(ids: NDArray[np.int64], rows: Csr) -> pa.Table:
     """The entries (node, column, value) of rows whose ids are given."""
     return pa.table(
         {
-            "node": pa.array(np.repeat(ids, rows.lengths())),
+            "node": pa.array(np.repeat(ids, rows.row_nnz())),
             "column": pa.array(rows.indices.astype(np.int64)),
             "value": pa.array(rows.data),
         }

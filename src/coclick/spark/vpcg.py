@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.models.propagation.rounds import start_rows
+from coclick.models.propagation.rounds import initial_vectors
 from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.graph import SparkGraph
 from coclick.spark.learned import Learned, csr_entry
@@ -17,7 +17,7 @@ from coclick.spark.links import cut
 from coclick.spark.parts import Nodes
 from coclick.spark.step import Step, TopK, with_plan
 from coclick.spark.storage import Output
-from coclick.spark.units import Lesson, Units, write_units
+from coclick.spark.units import Units, UnitTrainingData, write_units
 from coclick.spark.vectors import rows_of
 from coclick.spark.words import (
     BLOCK,
@@ -33,7 +33,7 @@ from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import choose_fields, count_terms, short_field
 
 
-def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
+def fit(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
     """Propagate, learn units, generate what is missing; write terms, vectors and units."""
     _check(model)
     work, spark = out.work, graph.spark
@@ -41,7 +41,7 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
     from_queries = model.start == "query"
     texts, others = (queries, docs) if from_queries else (docs, queries)
     clicked = [graph.table("edges").select(F.col(side).alias("id")).distinct() for side in ("q", "d")]
-    analyzer = Analyzer(model.language, model.stem, model.stop_words)
+    analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
     placed = in_parts(_told_clicked(start_texts(model, graph), clicked[0 if from_queries else 1]), texts)
     counted = count_words(placed, analyzer, work)
     words = Vocabulary.of(counted, work)
@@ -51,7 +51,7 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
     edges = weighted_edges(model, graph)
     to_others = cut(_directed(edges, "other", "text"), others, texts, work, "to-others", heavy)
     to_texts = cut(_directed(edges, "text", "other"), texts, others, work, "to-texts", heavy)
-    start = tokens.mapInArrow(Rows(texts, lambda some: start_rows(count_terms(some, width))), BLOCK)
+    start = tokens.mapInArrow(Rows(texts, lambda some: initial_vectors(count_terms(some, width))), BLOCK)
     read = work.saved("start", with_plan(start, to_others))
     rounds = int(model.iterations)
     with (
@@ -60,16 +60,16 @@ def learn(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -
     ):
         for number in range(1, rounds + 1):
             before = read
-            other_state = there.run(before, TopK(model.k), work, f"others-{number}")
-            read = back.run(other_state, TopK(model.k), work, f"texts-{number}")
+            other_state = there.run(before, TopK(model.max_terms), work, f"others-{number}")
+            read = back.run(other_state, TopK(model.max_terms), work, f"texts-{number}")
 
-    lesson = Lesson(spark, model, analyzer, words, work, heavy)
+    lesson = UnitTrainingData(spark, model, analyzer, words, work, heavy)
     short = short_texts(graph)
     learned = None
     if model.units == "words" and (from_queries or short is not None):
         if not from_queries and short is not None:
             tokens = lesson.tokens(_told_clicked(short, clicked[1]), docs, "unit")
-        learned = lesson.learn(tokens, edges, (texts, others), (read, other_state))
+        learned = lesson.fit(tokens, edges, (texts, others), (read, other_state))
     sides = [read, other_state] if from_queries else [other_state, read]
     if learned is not None:
         those = tokens if from_queries else None, None if from_queries else tokens
@@ -101,7 +101,7 @@ def _check(model: VPCG) -> None:
         raise UserError(
             f"iterations={model.iterations} runs on one machine only", hint="give a number: iterations=1"
         )
-    if model.units not in ("words", "none") or model.own:
+    if model.units not in ("words", "none") or model.own_weight:
         raise UserError("on Spark, units are of words, and own=0", hint="units=words or units=none")
 
 
@@ -114,7 +114,7 @@ class _Missing:
     clicked: DataFrame  # id
     tokens: DataFrame | None  # of all texts, if they are there
 
-    def filled(self, state: DataFrame, lesson: Lesson, learned: Units, name: str) -> DataFrame:
+    def filled(self, state: DataFrame, lesson: UnitTrainingData, learned: Units, name: str) -> DataFrame:
         """The vectors of the side, with generated ones for these texts."""
         if self.clicked.count() == self.nodes.count:
             return state

@@ -218,7 +218,7 @@ class Analyzer:
 
     language: str = "english"
     stem: bool = True
-    stop_words: bool = False
+    remove_stop_words: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -227,7 +227,7 @@ class Analyzer:
                 raise UserError(f"the analyzer's {field.name} cannot be {value!r}")
         if self.language not in LANGUAGES:
             raise UserError(f"there is no language {self.language!r}", hint="one of " + ", ".join(LANGUAGES))
-        if self.stop_words and self.language not in STOP_WORDS:
+        if self.remove_stop_words and self.language not in STOP_WORDS:
             raise UserError(
                 f"there are no stop words for {self.language!r}",
                 hint="keep the stop words, or use one of " + ", ".join(sorted(STOP_WORDS)),
@@ -275,7 +275,7 @@ class Analyzer:
 
     def _cut(self, piece: str) -> list[str]:
         words = cut(piece)
-        if self.stop_words:
+        if self.remove_stop_words:
             unwanted = STOP_WORDS[self.language]
             return [word for word in words if word not in unwanted]
         return words

@@ -48,7 +48,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class UnitMatches:
     """Every occurrence of a known unit; text i has those at `indptr[i]:indptr[i+1]`, by start, then size."""
 
     indptr: Int64s
@@ -184,7 +184,7 @@ class UnitTable:
         """Units as people read them; `surfaces` says how to write each term."""
         raise NotImplementedError  # abstract
 
-    def find(self, sequences: Tokens, first: int = 0, last: int | None = None) -> Found:
+    def find(self, sequences: Tokens, first: int = 0, last: int | None = None) -> UnitMatches:
         """All occurrences of known units in texts `first` … `last` − 1. An unknown symbol is part of none."""
         last = len(sequences) if last is None else last
         symbols = int(sequences.indptr[last] - sequences.indptr[first])
@@ -207,7 +207,7 @@ class UnitTable:
             sizes,
         )
         nodes -= np.int32(self._first)
-        return Found(indptr, nodes[: indptr[-1]], starts[: indptr[-1]], sizes[: indptr[-1]])
+        return UnitMatches(indptr, nodes[: indptr[-1]], starts[: indptr[-1]], sizes[: indptr[-1]])
 
     def _incidence(self, sequences: Tokens, contained: bool) -> Incidence:
         whole = np.full(len(sequences), -1, np.int32)

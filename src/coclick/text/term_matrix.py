@@ -16,7 +16,7 @@ from coclick.text.analyzer import Analyzer, TermIndex, Tokens
 
 
 @dataclass(frozen=True)
-class Words:
+class TermMatrix:
     """A collection cut into terms, with its vocabulary in canonical order."""
 
     tokens: Tokens
@@ -24,7 +24,7 @@ class Words:
     surfaces: Strings  # for each term its commonest surface form
 
     @classmethod
-    def of(cls, texts: Strings | Iterator[str], analyzer: Analyzer) -> Words:
+    def fit(cls, texts: Strings | Iterator[str], analyzer: Analyzer) -> TermMatrix:
         """Cut all texts; every term is kept."""
         seen = TermIndex()
         tokens = analyzer.analyze(texts if isinstance(texts, Iterator) else each_text(texts), seen)
@@ -36,7 +36,7 @@ class Words:
             Strings.from_list(finished.surfaces),
         )
 
-    def commonest(self, most: int | None) -> Words:
+    def commonest(self, most: int | None) -> TermMatrix:
         """With only the terms that occur most often; of equals the first."""
         if most is None or len(self.terms) <= most:
             return self
@@ -46,9 +46,9 @@ class Words:
         new_ids[kept] = np.arange(most, dtype=np.int32)
         packed = self.terms.take(kept)
         terms = Vocab(packed.offsets, packed.data)
-        return Words(self.tokens.renumbered(new_ids), terms, self.surfaces.take(kept))
+        return TermMatrix(self.tokens.renumbered(new_ids), terms, self.surfaces.take(kept))
 
-    def by_hash(self) -> Words:
+    def by_hash(self) -> TermMatrix:
         """With terms numbered by the hash of their text, so that no letter is favoured by small numbers."""
         from coclick.arrays.kernels import hash_strings
 
@@ -59,7 +59,7 @@ class Words:
         new_ids[order] = np.arange(len(order), dtype=np.int32)
         packed = self.terms.take(order)
         terms = Vocab(packed.offsets, packed.data, order=new_ids)
-        return Words(self.tokens.renumbered(new_ids), terms, self.surfaces.take(order))
+        return TermMatrix(self.tokens.renumbered(new_ids), terms, self.surfaces.take(order))
 
     def counts(self) -> Csr:
         """How often each term occurs in each text."""
@@ -124,7 +124,7 @@ def tf_idf(counts: Csr, idf: NDArray[np.float32], tf: str) -> Csr:
 def unit_rows(matrix: Csr) -> Csr:
     """Every row divided by its Euclidean length; empty rows stay empty."""
     lengths = np.sqrt(matrix.with_data(matrix.data * matrix.data).row_sums())
-    scale = np.repeat(lengths, matrix.lengths())
+    scale = np.repeat(lengths, matrix.row_nnz())
     return matrix.with_data((matrix.data / np.maximum(scale, 1e-30)).astype(np.float32))
 
 

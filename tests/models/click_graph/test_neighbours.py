@@ -49,7 +49,7 @@ def similarities(query, seen, share):
 @given(rows=clicks, query=texts, share=st.sampled_from([0.0, 0.4, 1.0]))
 def test_scores_by_the_formula(rows, query, share):
     graph = ClickGraph.from_clicks([(text, doc, count) for (text, doc), count in rows.items()])
-    model = create(f"neighbours(words={share},power=3,stem=false)").fit(graph)
+    model = create(f"neighbours(word_weight={share},power=3,stem=false)").fit(graph)
     alike = similarities(query, sorted({text for text, _ in rows}), share)
     expected = dict.fromkeys(graph.docs, 0.0)
     for (text, doc), count in rows.items():
@@ -71,7 +71,7 @@ ROWS = [("cheap hotel", "a", 3), ("cheap hotels", "b", 7), ("cheap hotels", "a",
 
 def test_only_the_nearest_lend():
     """A seen query is its own nearest neighbour; with no other, its own clicks are all there is."""
-    model = create("neighbours(nearest=1)").fit(ClickGraph.from_clicks(ROWS))
+    model = create("neighbours(n_neighbours=1)").fit(ClickGraph.from_clicks(ROWS))
     assert dict(model.search("cheap hotels").hits()) == pytest.approx({"b": math.log(8), "a": math.log(2)})
     assert [doc for doc, _ in model.search("cheep hotels").hits()] == ["b", "a"]
     assert model.search("xyz").hits() == []

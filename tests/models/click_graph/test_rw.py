@@ -27,7 +27,7 @@ def test_powers_of_dense_matrices(rows, s, t):
     step[len(queries) :, : len(queries)] = counts.T / counts.T.sum(1, keepdims=True)
     reached = np.linalg.matrix_power(s * np.eye(len(step)) + (1 - s) * step, t)
     graph = ClickGraph.from_clicks([(query, doc, count) for (query, doc), count in rows.items()])
-    model = create(f"rw(s={s},t={t})").fit(graph)
+    model = create(f"rw(stay_probability={s},iterations={t})").fit(graph)
 
     def expected(start, names, first, but=None):
         values = reached[first : first + len(names), start].tolist()
@@ -49,7 +49,7 @@ ROWS = [("a", "x", 3), ("a", "y", 1), ("b", "y", 1)]
 
 def test_by_hand():
     """One step from a: all clicks on x came from a, and half of those on y."""
-    model = create("rw(t=1)").fit(ClickGraph.from_clicks(ROWS))
+    model = create("rw(iterations=1)").fit(ClickGraph.from_clicks(ROWS))
     assert dict(model.search("a").hits()) == pytest.approx({"x": 0.1, "y": 0.05})
     assert model.search("never seen").hits() == []
     assert model.evidence("a") == {"support": 0.8}
@@ -58,7 +58,7 @@ def test_by_hand():
 
 def test_only_the_largest_entries_walk_on():
     """With s = 0: from a to x (1) and y (½); only x goes on, and comes back to a with a's three of four."""
-    model = create("rw(s=0.0,t=2,keep=1)").fit(ClickGraph.from_clicks(ROWS))
+    model = create("rw(stay_probability=0.0,iterations=2,max_nodes=1)").fit(ClickGraph.from_clicks(ROWS))
     assert model.similar_queries("a").hits() == []
-    wider = create("rw(s=0.0,t=2)").fit(ClickGraph.from_clicks(ROWS))
+    wider = create("rw(stay_probability=0.0,iterations=2)").fit(ClickGraph.from_clicks(ROWS))
     assert wider.similar_queries("a").hits() == [("b", pytest.approx(0.5))]

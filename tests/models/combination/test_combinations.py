@@ -35,7 +35,7 @@ def test_backoff_by_hand():
 def test_maxima_are_over_the_whole_collection():
     model = train("0.8*clicks + 0.2*bm25", planted.graph())
     query = "hotel"
-    bm25, clicks = model.parts_[1].score_all(query), model.parts_[0].score_all(query)
+    bm25, clicks = model.parts_[1]._score_all(query), model.parts_[0]._score_all(query)
     expected = 0.8 * clicks / clicks.max() + 0.2 * bm25 / bm25.max()
     docs = list(model.graph_.docs)
     np.testing.assert_allclose(model.score([query], [docs])[0], expected, rtol=1e-6)
@@ -58,8 +58,11 @@ def test_similar_queries_are_mixed_like_scores():
     ("spec", "name"),
     [
         ("0.8*clicks+.2*bm25", "0.8*clicks + 0.2*bm25"),
-        ("bm25+vpcg( k = 5 )", "bm25 + vpcg(k=5)"),
-        ("backoff( 1*bm25 + 0.50*vpcg(start=doc,k=9) )", "backoff(bm25 + 0.5*vpcg(start=doc,k=9))"),
+        ("bm25+vpcg( max_terms = 5 )", "bm25 + vpcg(max_terms=5)"),
+        (
+            "backoff( 1*bm25 + 0.50*vpcg(start=doc,max_terms=9) )",
+            "backoff(bm25 + 0.5*vpcg(start=doc,max_terms=9))",
+        ),
         ("0.5*(bm25)", None),
         ("0*bm25 + clicks", None),
         ("-1*bm25 + clicks", None),
@@ -82,6 +85,6 @@ def test_names(spec, name):
 def test_a_part_that_needs_more_is_refused_by_name(monkeypatch):
     from coclick.models.click_graph.clicks import Clicks
 
-    monkeypatch.setattr(Clicks, "needs", ("sessions",))
+    monkeypatch.setattr(Clicks, "requires", ("sessions",))
     with pytest.raises(UserError, match="needs sessions"):
         train("bm25 + clicks", GRAPH)

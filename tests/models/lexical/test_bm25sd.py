@@ -79,13 +79,13 @@ def test_by_hand():
 
 def test_a_window_has_eight_positions():
     inside, outside = (["ab", *["x"] * gap, "cd"] for gap in (6, 7))
-    model = create("bm25sd(words=0)").fit(graph([inside, outside]))
+    model = create("bm25sd(word_weight=0)").fit(graph([inside, outside]))
     assert [doc for doc, _ in model.search("cd ab").hits()] == ["d000"]
 
 
 def test_without_pairs_it_is_bm25():
     titles = [["ab", "cd", "ab"], ["ef"], ["cd", "gh", "ab", "ef"]]
-    ours = create("bm25sd(words=1,ordered=0,unordered=0)").fit(graph(titles))
+    ours = create("bm25sd(word_weight=1,ordered_weight=0,unordered_weight=0)").fit(graph(titles))
     bm25 = create("bm25").fit(graph(titles))
     np.testing.assert_allclose(scores(ours, LETTERS, 3), scores(bm25, LETTERS, 3), rtol=1e-6)
 
@@ -111,7 +111,7 @@ def test_fields_agree_with_a_naive_count(titles, anchors, clicks, query):
         for i, title in enumerate(titles)
     }
     rows = [(" ".join(asked), f"d{doc:03}", float(count)) for (asked, doc), count in clicks.items()]
-    model = create("bm25sd_mult(stem=false,content=0.5,anchor=2,queries=3)").fit(
+    model = create("bm25sd_mult(stem=false,content_weight=0.5,anchor_weight=2,query_weight=3)").fit(
         ClickGraph.from_clicks(rows, docs)
     )
     clicked = [

@@ -58,7 +58,9 @@ def test_vsm_is_the_cosine_of_dictionaries(tf):
 
 def test_um_by_hand():
     """ "red" is a quarter of the document and an eighth of the collection."""
-    model = create("um(stem=false,background=0.5)").fit(graph(["red big old car", "green car is here"]))
+    model = create("um(stem=false,lambda_collection=0.5)").fit(
+        graph(["red big old car", "green car is here"])
+    )
     assert model.search("red").hits() == [("d000", pytest.approx(math.log(1 + 0.25 / 0.125), rel=1e-6))]
 
 
@@ -66,7 +68,7 @@ def test_um_by_hand():
 def test_um_differs_as_the_log_likelihoods_do(background):
     chance = random.Random(2)
     titles = random_titles(chance)
-    model = create(f"um(stem=false,background={background})").fit(graph(titles))
+    model = create(f"um(stem=false,lambda_collection={background})").fit(graph(titles))
     collection = Counter(" ".join(titles).split())
     total = sum(collection.values())
 

@@ -86,7 +86,7 @@ def model():
 
     docs = {f"d{i:03}": text(12) for i in range(300)}
     clicks = [(text(6), f"d{chance.randrange(300):03}", 1.0) for _ in range(200)]
-    return create("wmd(dimensions=12,stem=false)").fit(ClickGraph.from_clicks(clicks, docs))
+    return create("wmd(dim=12,stem=false)").fit(ClickGraph.from_clicks(clicks, docs))
 
 
 def queries_of(model):
@@ -118,7 +118,7 @@ def test_search_by_bounds_is_brute_force(model, k):
 
 def test_no_score_exceeds_its_bound(model):
     for query in queries_of(model):
-        assert (model.score_all(query) <= model.highest_scores(query) + 1e-6).all()
+        assert (model._score_all(query) <= model.highest_scores(query) + 1e-6).all()
 
 
 def test_words_of_a_topic_are_near_though_no_title_has_them():

@@ -41,7 +41,7 @@ def as_dictionary(model, matrix):
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_by_the_formula(name):
     graph = planted.graph()
-    model = create(f"{name}(topics=6,background=0.3,own=0.4)").fit(graph)
+    model = create(f"{name}(n_topics=6,lambda_collection=0.3,lambda_doc=0.4)").fit(graph)
     in_queries = as_dictionary(model, model.topics_.query_words)
     in_titles = as_dictionary(model, model.topics_.title_words)
     titles = [Counter(ANALYZER.terms(graph.title(d))) for d in range(len(graph.docs))]
@@ -64,8 +64,8 @@ def test_scores_by_the_formula(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_with_its_own_words_alone_it_is_um(name):
     graph = planted.graph()
-    um = create("um(background=0.4,fields=title,stem=false)").fit(graph)
-    model = create(f"{name}(background=0.4,own=1,topics=5)").fit(graph)
+    um = create("um(lambda_collection=0.4,fields=title,stem=false)").fit(graph)
+    model = create(f"{name}(lambda_collection=0.4,lambda_doc=1,n_topics=5)").fit(graph)
     for query in [*graph.queries, "never seen hotel"]:
         ours, theirs = model.search(query, 50).hits(), um.search(query, 50).hits()
         assert [doc for doc, _ in ours] == [doc for doc, _ in theirs]
@@ -75,7 +75,7 @@ def test_with_its_own_words_alone_it_is_um(name):
 @pytest.mark.parametrize("name, words", [("bltm", 4), ("bltm_pr", 4), ("bltm_pr_1v", 7)])
 def test_topics_are_the_planted_ones(name, words):
     """Every planted topic has one of ours in which its query words stand beside its title words."""
-    model = create(f"{name}(topics=5,rounds=60,stop_words=true,seed=3)").fit(planted.graph())
+    model = create(f"{name}(n_topics=5,iterations=60,remove_stop_words=true,seed=3)").fit(planted.graph())
     found = [
         ({w for w, _ in topic["query_words"]}, {w for w, _ in topic["title_words"]})
         for topic in model.describe_topics(words)
@@ -89,7 +89,7 @@ def test_topics_are_the_planted_ones(name, words):
 
 
 def test_translations_go_through_topics():
-    model = create("bltm(topics=5,rounds=60,stop_words=true,seed=3)").fit(planted.graph())
+    model = create("bltm(n_topics=5,iterations=60,remove_stop_words=true,seed=3)").fit(planted.graph())
     words = {word for word, _ in model.translate("manhattan", 4)}
     assert len(words & set(planted.TOPICS["hotel"][0])) >= 3
     likely = sum(probability for _, probability in model.translate("manhattan", 10_000))
@@ -97,13 +97,13 @@ def test_translations_go_through_topics():
 
 
 def test_one_vocabulary_has_one_distribution():
-    topics = create("bltm_pr_1v(topics=4)").fit(planted.graph()).topics_
+    topics = create("bltm_pr_1v(n_topics=4)").fit(planted.graph()).topics_
     np.testing.assert_array_equal(topics.query_words, topics.title_words)
 
 
 def test_distributions_sum_to_one_over_the_words_of_their_side():
     graph = planted.graph()
-    model = create("bltm(topics=4)").fit(graph)
+    model = create("bltm(n_topics=4)").fit(graph)
     for side, texts in (
         (model.topics_.query_words, list(graph.queries)),
         (model.topics_.title_words, [graph.title(d) for d in np.unique(graph.clicks.indices).tolist()]),
@@ -115,7 +115,7 @@ def test_distributions_sum_to_one_over_the_words_of_their_side():
 
 def test_a_document_and_a_query_without_a_known_word():
     docs = {**planted.docs(), "empty": "", "strange": "zzzz"}
-    model = create("bltm(topics=5)").fit(ClickGraph.from_clicks(planted.clicks(), docs))
+    model = create("bltm(n_topics=5)").fit(ClickGraph.from_clicks(planted.clicks(), docs))
     [scores] = model.score(["hotel"], [["empty", "strange", "hotel-0"]])
     assert scores[:2].tolist() == [0, 0] and scores[2] > 0  # nothing but the background
     assert model.explain("hotel", "empty").parts == []
@@ -127,15 +127,15 @@ def test_a_document_and_a_query_without_a_known_word():
 
 
 def test_more_topics_than_pairs():
-    model = create("bltm(topics=400)").fit(planted.graph())
+    model = create("bltm(n_topics=400)").fit(planted.graph())
     pairs = planted.graph().clicks.nnz
     assert model.topics_.query_words.shape[1] == pairs
-    assert f"{pairs} are used" in model.figures_["notes"][0]
+    assert f"{pairs} are used" in model.stats_["notes"][0]
 
 
 def test_a_trained_model_leaves_no_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
-    create("bltm(topics=3)").fit(planted.graph().save(tmp_path / "graph"))
+    create("bltm(n_topics=3)").fit(planted.graph().save(tmp_path / "graph"))
     assert not list((tmp_path / "cache").glob("training/*"))
 
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_learned_from():
         create("bltm").fit(ClickGraph.from_clicks([("a", "d", 1.0)], {"d": {"body": "text"}}))
     with pytest.raises(UserError, match="no clicked document has a text in 'title'"):
         create("bltm").fit(ClickGraph.from_clicks([("a", "d", 1.0)], {"d": "", "e": "text"}))
-    for wrong in ("own=1.5", "background=0", "alpha=1"):
+    for wrong in ("lambda_doc=1.5", "lambda_collection=0", "topic_prior=1"):
         with pytest.raises(UserError):
             create(f"bltm({wrong})").fit(planted.graph())
     with pytest.raises(UserError, match="cannot tell topics"):

@@ -53,12 +53,12 @@ def clicked(graph):
 def test_translations_are_those_of_model_1(null_word):
     graph = planted.graph()
     expected, likelihoods = model_1(list(clicked(graph)), 3, null_word)
-    model = create(f"wtm(rounds=3,least=0,null_word={str(null_word).lower()})").fit(graph)
+    model = create(f"wtm(iterations=3,min_probability=0,use_null_word={str(null_word).lower()})").fit(graph)
     for word, row in expected.items():
         if word != "<none>":
             found = dict(model.translate(word, 1000))
             assert found == pytest.approx(row, rel=1e-4, abs=1e-9)
-    curve = model.figures_["curve"]
+    curve = model.stats_["curve"]
     np.testing.assert_allclose([step["objective"] for step in curve], likelihoods, rtol=1e-5)
 
 
@@ -68,7 +68,7 @@ def test_the_textbook_example():
         [("the house", "a", 1.0), ("the book", "b", 1.0), ("a book", "c", 1.0)],
         {"a": "das haus", "b": "das buch", "c": "ein buch"},
     )
-    model = create("wtm(rounds=50,null_word=false,weight=one)").fit(graph)
+    model = create("wtm(iterations=50,use_null_word=false,weight=one)").fit(graph)
     for title, query in [("das", "the"), ("haus", "house"), ("buch", "book"), ("ein", "a")]:
         best, probability = model.translate(title, 1)[0]
         assert best == query
@@ -77,7 +77,7 @@ def test_the_textbook_example():
 
 
 def test_the_likelihood_never_falls():
-    curve = create("wtm(rounds=25)").fit(planted.graph()).figures_["curve"]
+    curve = create("wtm(iterations=25)").fit(planted.graph()).stats_["curve"]
     steps = [step["objective"] for step in curve]
     assert all(after >= before - 1e-6 * abs(before) for before, after in zip(steps, steps[1:], strict=False))
 
@@ -88,7 +88,7 @@ def test_scores_by_the_formula():
     titles = [Counter(ANALYZER.terms(graph.title(d))) for d in range(len(graph.docs))]
     words = sum(titles, Counter())
     asked = Counter(t for q in graph.queries for t in ANALYZER.terms(q))
-    model = create("wtm(rounds=3,least=0,background=0.3,own=0.4)").fit(graph)
+    model = create("wtm(iterations=3,min_probability=0,lambda_collection=0.3,lambda_doc=0.4)").fit(graph)
     for query in ["hotel", "ny the cheap", "trainers shoe shoe", "nothing known"]:
         [scores] = model.score([query], [list(graph.docs)])
         for title, score in zip(titles, scores, strict=True):
@@ -105,8 +105,8 @@ def test_scores_by_the_formula():
 
 def test_with_its_own_words_alone_it_is_um():
     graph = planted.graph()
-    um = create("um(background=0.4,fields=title,stem=false)").fit(graph)
-    model = create("wtm(background=0.4,own=1)").fit(graph)
+    um = create("um(lambda_collection=0.4,fields=title,stem=false)").fit(graph)
+    model = create("wtm(lambda_collection=0.4,lambda_doc=1)").fit(graph)
     queries = [*graph.queries, "never seen hotel"]
     for query in queries:
         ours, theirs = model.search(query, 50).hits(), um.search(query, 50).hits()
@@ -115,11 +115,11 @@ def test_with_its_own_words_alone_it_is_um():
 
 
 def test_pruned_rows_sum_to_one():
-    table = create("wtm(least=0)").fit(planted.graph()).translations_
+    table = create("wtm(min_probability=0)").fit(planted.graph()).translations_
     pruned = prune(table, 0.1)
     assert pruned.nnz < table.nnz
     sums = pruned.row_sums()
-    np.testing.assert_allclose(sums[pruned.lengths() > 0], 1, rtol=1e-6)
+    np.testing.assert_allclose(sums[pruned.row_nnz() > 0], 1, rtol=1e-6)
 
 
 def test_threads_do_not_change_a_bit():
@@ -132,7 +132,7 @@ def test_threads_do_not_change_a_bit():
 
 
 def test_an_explanation_names_the_words_that_translate():
-    model = create("wtm(own=0.5)").fit(planted.graph())
+    model = create("wtm(lambda_doc=0.5)").fit(planted.graph())
     why = model.explain("ny hotel", "hotel-0")
     kinds = {inner.kind for part in why.parts for inner in part.parts}
     assert kinds == {"document", "translation", "collection"}

@@ -24,7 +24,7 @@ def test_indicator_features_make_pls_equal_to_lsi_qd():
     by_ids = create("pls(dim=9,views=ids)").fit(graph())
     lsi = create("lsi_qd(dim=9)").fit(graph())
     np.testing.assert_allclose(all_scores(by_ids, graph()), all_scores(lsi, graph()), atol=1e-5)
-    np.testing.assert_allclose(by_ids.figures_["singular_values"], lsi.figures_["singular_values"], rtol=1e-5)
+    np.testing.assert_allclose(by_ids.stats_["singular_values"], lsi.stats_["singular_values"], rtol=1e-5)
 
 
 @pytest.mark.parametrize("weight", ["log1p", "degree"])
@@ -33,7 +33,7 @@ def test_lsi_qd_is_scipys_truncated_svd(weight):
     left, values, right = scipy.sparse.linalg.svds(scipy.sparse.csr_array(clicks), k=8)
     assert values.min() - np.linalg.svd(clicks, compute_uv=False)[8] > 1e-3
     model = create(f"lsi_qd(dim=8,weight={weight})").fit(graph())
-    np.testing.assert_allclose(model.figures_["singular_values"], values[::-1], rtol=1e-5)
+    np.testing.assert_allclose(model.stats_["singular_values"], values[::-1], rtol=1e-5)
     np.testing.assert_allclose(all_scores(model, graph()), np.maximum(left @ right, 0), atol=1e-4)
 
 
@@ -43,7 +43,7 @@ def test_one_view_makes_mpls_equal_to_pls(view, combine):
     alone = create(f"pls(dim=9,views={view})").fit(graph())
     multi = create(f"mpls(dim=9,views={view},combine={combine})").fit(graph())
     np.testing.assert_allclose(all_scores(multi, graph()), all_scores(alone, graph()), atol=1e-5)
-    assert multi.figures_["views"][view]["alpha"] == pytest.approx(1)
+    assert multi.stats_["views"][view]["alpha"] == pytest.approx(1)
 
 
 def test_concatenated_views_are_pls():
@@ -60,7 +60,7 @@ def test_weighted_views_by_the_papers_formula():
     expected = alpha[0] * words[0] @ words[1].T + alpha[1] * clicks[0] @ clicks[1].T
     model = create("mpls(dim=7)").fit(graph())
     np.testing.assert_allclose(all_scores(model, graph()), np.maximum(expected, 0), atol=3e-4)
-    figures = model.figures_["views"]
+    figures = model.stats_["views"]
     np.testing.assert_allclose([figures[name]["alpha"] for name in ("words", "clicks")], alpha, rtol=1e-4)
     queries = alpha[0] * words[0] @ words[0].T + alpha[1] * clicks[0] @ clicks[0].T
     own = graph().queries.id("pizza")
@@ -82,7 +82,7 @@ def test_pls_is_scikit_learns_on_centred_rows():
     # Uncentred, the same rows have the cross-product that `pls` decomposes.
     model = create("pls(dim=5,views=words)").fit(graph())
     np.testing.assert_allclose(
-        model.figures_["singular_values"], np.linalg.svd(y.T @ x, compute_uv=False)[:5], rtol=1e-4
+        model.stats_["singular_values"], np.linalg.svd(y.T @ x, compute_uv=False)[:5], rtol=1e-4
     )
 
 
@@ -148,7 +148,7 @@ def test_lsi_dt_folds_queries_in():
 
 
 def test_the_vocabulary_keeps_the_commonest_words():
-    model = create("lsa(dim=3,vocabulary=10)").fit(graph())
+    model = create("lsa(dim=3,max_vocabulary=10)").fit(graph())
     held = Counter(
         t for text in texts_of(graph()) for t in set(Analyzer("english", False, False).terms(text))
     )

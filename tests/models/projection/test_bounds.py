@@ -148,21 +148,21 @@ def test_with_the_weights_of_paper_002_the_objective_is_that_of_pls():
     """The sum of singular values is Σ w x L Lᵀ y; Eq. 2 divides it by the number of queries."""
     model = create("pls(dim=5,weight=degree)").fit(planted.graph())
     images = model.query_index_.vectors, model.doc_index_.vectors
-    queries = np.count_nonzero(model.graph_.clicks.lengths())
+    queries = np.count_nonzero(model.graph_.clicks.row_nnz())
     found = objective(model.graph_.clicks, *images)
-    assert found == pytest.approx(sum(model.figures_["singular_values"]) / queries, rel=1e-4)
+    assert found == pytest.approx(sum(model.stats_["singular_values"]) / queries, rel=1e-4)
 
 
 def test_pls_reports_it():
     model = create("pls(dim=5)").fit(planted.graph())
     images = model.query_index_.vectors, model.doc_index_.vectors
-    assert model.figures_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5))
+    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5))
 
 
 def test_mpls_and_lsi_report_theirs():
     model = create("mpls(dim=5)").fit(planted.graph())
     images = model.query_index_.vectors, model.doc_index_.vectors
-    assert model.figures_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5, 5))
+    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5, 5))
     joined = create("mpls(dim=5,combine=concat)").fit(planted.graph())
-    assert joined.figures_["bound"] == create("pls(dim=5)").fit(planted.graph()).figures_["bound"]
-    assert create("lsi_qd(dim=5)").fit(planted.graph()).figures_["bound"]["theorem"] == 4
+    assert joined.stats_["bound"] == create("pls(dim=5)").fit(planted.graph()).stats_["bound"]
+    assert create("lsi_qd(dim=5)").fit(planted.graph()).stats_["bound"]["theorem"] == 4

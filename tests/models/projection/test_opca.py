@@ -26,7 +26,7 @@ def test_the_map_solves_the_equation_of_the_paper(graph):
     noise = (queries - docs).T @ (queries - docs)
     noise += 0.3 * noise.diagonal().mean() * np.eye(len(noise))
     values, vectors = scipy.linalg.eigh(signal, noise)
-    np.testing.assert_allclose(model.figures_["eigenvalues"], values[::-1][:6], rtol=1e-4)
+    np.testing.assert_allclose(model.stats_["eigenvalues"], values[::-1][:6], rtol=1e-4)
     agreement = np.abs(model.doc_map_.blocks[0].matrix.T @ noise @ vectors[:, ::-1][:, :6])
     np.testing.assert_allclose(agreement, np.eye(6), atol=1e-3)
 
@@ -42,7 +42,7 @@ def test_topics_are_found_without_a_shared_word(graph):
 def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
     model = create("opca(dim=5000)").fit(graph)
     assert model.query_map_.dim == model.query_features_.columns
-    assert any("dim=5000" in note for note in model.figures_["notes"])
+    assert any("dim=5000" in note for note in model.stats_["notes"])
 
 
 def test_clicked_documents_without_titles():

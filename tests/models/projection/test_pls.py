@@ -86,7 +86,7 @@ def test_scores_are_those_of_a_dense_svd(views, weight):
     features = feature_rows(graph, views.split("+"))
     queries, docs, values = images(*features, weight, 7)
     model = create(f"pls(dim=7,views={views},weight={weight})").fit(graph)
-    np.testing.assert_allclose(model.figures_["singular_values"], values, rtol=1e-4)
+    np.testing.assert_allclose(model.stats_["singular_values"], values, rtol=1e-4)
     np.testing.assert_allclose(all_scores(model, graph), np.maximum(queries @ docs.T, 0), atol=2e-4)
     hits = dict(model.similar_queries("hotel", 200).hits())
     [similar] = [queries[i] @ queries.T for i in [graph.queries.id("hotel")]]
@@ -114,9 +114,9 @@ def test_an_unseen_query_has_the_image_of_its_words():
 
 def test_more_dimensions_than_there_are_is_clipped_and_said():
     model = create("pls(dim=5000)").fit(planted.graph())
-    used = len(model.figures_["singular_values"])
+    used = len(model.stats_["singular_values"])
     assert used < 5000
-    assert f"{used} dimensions" in model.figures_["notes"][0]
+    assert f"{used} dimensions" in model.stats_["notes"][0]
 
 
 def test_an_isolated_pair_keeps_its_place():
@@ -164,7 +164,7 @@ def test_views_that_cannot_be():
         with pytest.raises(UserError, match=message):
             create(f"pls(views={views})").fit(graph)
     silent = ClickGraph.from_clicks([("the", "d", 2.0)], {"d": "hotel"})
-    with pytest.raises(UserError, match=r"(?s)nothing for any query.*stop_words=false"):
+    with pytest.raises(UserError, match=r"(?s)nothing for any query.*remove_stop_words=false"):
         create("pls(views=words)").fit(silent)
     blank = ClickGraph.from_clicks([("hotel", "d", 2.0)], {"d": ""})
     with pytest.raises(UserError, match=r"(?s)nothing for any document.*documents that have texts"):

@@ -88,7 +88,7 @@ def test_two_rounds_written_out_term_by_term(penalty):
 
 def test_a_model_scores_by_these_maps():
     graph = planted.graph()
-    model = create("rmls(dim=12,rounds=2,validation=0,b=0.8,theta=1.5)").fit(graph)
+    model = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
     factors = model.query_features_, model.edge_weights(graph), model.doc_features_
     start = random_rows(factors[2].columns, 12, 1.5, 0)
     x, y, _ = written_out(factors, 12, 4, start, b=0.8, theta=1.5)
@@ -154,38 +154,38 @@ def test_a_row_that_vanished_may_revive():
             steps = run(problem(seed), Penalty(0.0, beta=0.5), 4, 9, seed)
         except UserError:
             continue
-        empty = np.array([step.query_map.lengths() == 0 for step in steps])
+        empty = np.array([step.query_map.row_nnz() == 0 for step in steps])
         revived += int((empty[:-1] & ~empty[1:]).sum())
     assert revived
 
 
 def test_thresholds_that_leave_nothing_say_which_would_not():
     graph = planted.graph()
-    for name in ("b", "beta"):
+    for name in ("relative_threshold", "threshold"):
         with pytest.raises(UserError, match=f"{name}=500 leaves nothing") as caught:
-            create(f"rmls(dim=10,validation=0,rounds=1,{name}=500)").fit(graph)
+            create(f"rmls(dim=10,held_out=0,iterations=1,{name}=500)").fit(graph)
         most = float(caught.value.hint.split()[3])
-        create(f"rmls(dim=10,validation=0,rounds=0.5,{name}={most * 0.97})").fit(graph)
+        create(f"rmls(dim=10,held_out=0,iterations=0.5,{name}={most * 0.97})").fit(graph)
 
 
 def test_rounds_are_chosen_by_held_out_clicks():
     model = create("rmls(dim=40)").fit(planted.graph())
-    tried = {row["rounds"]: row["ndcg"] for row in model.figures_["validation"]}
-    chosen = model.figures_["chosen_rounds"]
+    tried = {row["rounds"]: row["ndcg"] for row in model.stats_["validation"]}
+    chosen = model.stats_["chosen_rounds"]
     assert tried[chosen] == max(tried.values())
-    assert [row["round"] for row in model.figures_["curve"]] == [i / 2 for i in range(1, int(2 * chosen) + 1)]
-    assert set(model.figures_["curve"][-1]) >= {"query_density", "doc_density", "query_rank", "doc_rank"}
-    assert model.figures_["bound"]["theorem"] == 5
-    fixed = create("rmls(dim=40,rounds=3,validation=0)").fit(planted.graph())
-    assert fixed.figures_["chosen_rounds"] == 3
-    assert "validation" not in fixed.figures_
+    assert [row["round"] for row in model.stats_["curve"]] == [i / 2 for i in range(1, int(2 * chosen) + 1)]
+    assert set(model.stats_["curve"][-1]) >= {"query_density", "doc_density", "query_rank", "doc_rank"}
+    assert model.stats_["bound"]["theorem"] == 5
+    fixed = create("rmls(dim=40,iterations=3,held_out=0)").fit(planted.graph())
+    assert fixed.stats_["chosen_rounds"] == 3
+    assert "validation" not in fixed.stats_
 
 
 def test_nothing_to_hold_out_is_said():
     graph = ClickGraph.from_clicks([("hotel", "a", 2), ("shoe", "b", 3)], {"a": "hotel", "b": "shoe"})
     model = create("rmls(dim=8)").fit(graph)
-    assert model.figures_["chosen_rounds"] == 0.5
-    assert "no query has a second document" in model.figures_["notes"][0]
+    assert model.stats_["chosen_rounds"] == 0.5
+    assert "no query has a second document" in model.stats_["notes"][0]
     assert model.search("hotel", 1).hits()[0][0] == "a"
 
 
@@ -203,11 +203,11 @@ def test_ranks_of_held_out_pairs():
 def test_the_start_has_rows_of_the_wanted_length():
     start = random_rows(500, 40, 2.0, 5)
     np.testing.assert_allclose(np.linalg.norm(dense(start), axis=1), 2.0, rtol=1e-6)
-    assert (start.lengths() == 5).all()
+    assert (start.row_nnz() == 5).all()
     assert all((np.diff(start.row(i)[0]) > 0).all() for i in range(500))
     assert density(start) == pytest.approx(5 / 40)
-    assert random_rows(3, 2, 1.0, 0).lengths().tolist() == [1, 1, 1]
-    assert random_rows(3, 900, 1.0, 0).lengths().tolist() == [8, 8, 8]
+    assert random_rows(3, 2, 1.0, 0).row_nnz().tolist() == [1, 1, 1]
+    assert random_rows(3, 900, 1.0, 0).row_nnz().tolist() == [8, 8, 8]
 
 
 def test_effective_rank_of_a_map():
@@ -223,7 +223,7 @@ def test_threads_do_not_change_a_bit():
         scores = []
         for count in (1, 3):
             set_threads(count)
-            model = create("rmls(dim=60,rounds=2,validation=0)").fit(graph)
+            model = create("rmls(dim=60,iterations=2,held_out=0)").fit(graph)
             scores.append(model.doc_map_.matrix.data.tobytes() + model.query_map_.matrix.data.tobytes())
         assert scores[0] == scores[1]
     finally:

@@ -17,7 +17,7 @@ def graph():
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
 def test_clicked_titles_come_nearer_without_a_shared_word(graph, optimiser):
     """ "trainers" is in no title: lsa knows it only from queries, clicks tell which titles it means."""
-    model = create(f"s2net(optimiser={optimiser},rounds=15,dim=10,rate=0.1)").fit(graph)
+    model = create(f"s2net(optimiser={optimiser},iterations=15,dim=10,learning_rate=0.1)").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
             # Three: the first word of each topic was also clicked for a document of another.
@@ -27,7 +27,7 @@ def test_clicked_titles_come_nearer_without_a_shared_word(graph, optimiser):
 
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
 def test_the_curve_falls_and_the_best_round_is_kept(graph, optimiser):
-    figures = create(f"s2net(optimiser={optimiser},rounds=12,dim=10,rate=0.1)").fit(graph).figures_
+    figures = create(f"s2net(optimiser={optimiser},iterations=12,dim=10,learning_rate=0.1)").fit(graph).stats_
     losses = [row["loss"] for row in figures["curve"]]
     held_out = [row["validation"] for row in figures["curve"]]
     assert losses[-1] < 0.5 * losses[0]
@@ -37,7 +37,7 @@ def test_the_curve_falls_and_the_best_round_is_kept(graph, optimiser):
 
 
 def test_a_score_is_the_cosine_of_images(graph):
-    model = create("s2net(dim=5,rounds=3)").fit(graph)
+    model = create("s2net(dim=5,iterations=3)").fit(graph)
     query = model.query_features_.to_scipy()[[graph.queries.id("hotel")]].toarray()[0]
     doc = model.doc_features_.to_scipy()[[graph.docs.id("hotel-3")]].toarray()[0]
     projection = model.query_map_.blocks[0].matrix
@@ -47,14 +47,14 @@ def test_a_score_is_the_cosine_of_images(graph):
 
 
 def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
-    model = create("s2net(dim=5000,rounds=1)").fit(graph)
+    model = create("s2net(dim=5000,iterations=1)").fit(graph)
     assert model.query_map_.dim <= model.query_features_.columns
-    assert any("dim=5000" in note for note in model.figures_["notes"])
+    assert any("dim=5000" in note for note in model.stats_["notes"])
 
 
 def test_few_pairs_are_all_learned_from():
     graph = ClickGraph.from_clicks([("a", "1", 1), ("b", "2", 1)], {"1": "alpha a", "2": "beta b"})
-    figures = create("s2net(rounds=3)").fit(graph).figures_
+    figures = create("s2net(iterations=3)").fit(graph).stats_
     assert figures["held_out_pairs"] == 0
     assert not any("validation" in row for row in figures["curve"])
     assert figures["chosen_round"] == len(figures["curve"])
@@ -63,7 +63,7 @@ def test_few_pairs_are_all_learned_from():
 
 def test_a_query_that_clicked_everything():
     graph = ClickGraph.from_clicks([("a", "1", 1), ("a", "2", 1)], {"1": "alpha a", "2": "beta a"})
-    assert len(create("s2net(rounds=3)").fit(graph).search("a", 5).hits()) == 2
+    assert len(create("s2net(iterations=3)").fit(graph).search("a", 5).hits()) == 2
 
 
 def test_clicked_documents_without_titles():

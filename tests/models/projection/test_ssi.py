@@ -21,7 +21,7 @@ def dense(rows, row):
 
 
 def test_scores_by_the_formula(graph):
-    model = create("ssi(dim=7,rounds=3)").fit(graph)
+    model = create("ssi(dim=7,iterations=3)").fit(graph)
     u, v = (mapping.blocks[0].matrix.astype(np.float64).T for mapping in (model.query_map_, model.doc_map_))
     learned = u.T @ v + np.eye(u.shape[1])
     docs = list(graph.docs)
@@ -34,7 +34,7 @@ def test_scores_by_the_formula(graph):
 
 
 def test_similar_by_the_formula(graph):
-    model = create("ssi(dim=7,rounds=3)").fit(graph)
+    model = create("ssi(dim=7,iterations=3)").fit(graph)
     u, v = (mapping.blocks[0].matrix.astype(np.float64).T for mapping in (model.query_map_, model.doc_map_))
     for rows, mapping, name, hits in (
         (model.query_features_, u, "flu", model.similar_queries("flu", 5).hits()),
@@ -57,7 +57,7 @@ def test_topics_are_found_without_a_shared_word(graph):
 
 
 def test_the_curve_falls_and_the_best_round_is_kept(graph):
-    figures = create("ssi").fit(graph).figures_
+    figures = create("ssi").fit(graph).stats_
     losses = [row["loss"] for row in figures["curve"]]
     assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
     held_out = [row["validation"] for row in figures["curve"]]
@@ -70,9 +70,9 @@ def test_skips_alone_order_what_was_shown():
     clicks = [("apple", doc, 1) for doc in ("1", "2", "3")]
     graph = ClickGraph.from_clicks(clicks, {"1": "x", "2": "y", "3": "z"})
     skips = Skips(np.array([0, 1]), np.int32([1]), np.int32([0]), np.int32([4]))
-    model = create("ssi(pairs=skips,rounds=10,dim=5,rate=0.5)")
+    model = create("ssi(pairs=skips,iterations=10,dim=5,learning_rate=0.5)")
     model.fit(dataclasses.replace(graph, skips=skips))
-    assert model.figures_["skips"] == 1
+    assert model.stats_["skips"] == 1
     assert next(doc for doc, _ in model.search("apple", 3).hits()) == "2"
     u, v = (mapping.blocks[0].matrix.astype(np.float64).T for mapping in (model.query_map_, model.doc_map_))
     raw = dense(model.query_features_, 0) @ (u.T @ v) @ model.doc_features_.to_scipy().toarray().T
@@ -81,14 +81,14 @@ def test_skips_alone_order_what_was_shown():
 
 def test_without_skips_documents_are_sampled_and_it_says_so():
     graph = ClickGraph.from_clicks(planted.clicks(), planted.docs())
-    figures = create("ssi(pairs=skips,rounds=2)").fit(graph).figures_
+    figures = create("ssi(pairs=skips,iterations=2)").fit(graph).stats_
     assert figures["skips"] == 0
     assert any("no skipped documents" in note for note in figures["notes"])
-    assert "notes" not in create("ssi(rounds=2)").fit(graph).figures_
+    assert "notes" not in create("ssi(iterations=2)").fit(graph).stats_
 
 
 def test_words_that_nobody_asked_with_have_no_map(graph):
-    model = create("ssi(rounds=1)").fit(graph)
+    model = create("ssi(iterations=1)").fit(graph)
     asked = np.unique(model.query_features_.indices)
     untouched = np.setdiff1d(np.arange(model.query_features_.columns), asked)
     assert len(untouched)
@@ -99,7 +99,7 @@ def test_few_pairs_are_all_learned_from():
     graph = ClickGraph.from_clicks(
         [("apple", "1", 1), ("berry", "2", 1)], {"1": "alpha apple", "2": "beta berry"}
     )
-    figures = create("ssi(rounds=3)").fit(graph).figures_
+    figures = create("ssi(iterations=3)").fit(graph).stats_
     assert figures["held_out_pairs"] == 0
     assert figures["chosen_round"] == 3
 

@@ -16,7 +16,7 @@ def graph():
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_scores_by_the_formula(graph, loss):
-    model = create(f"svdfeature(dim=7,rounds=3,loss={loss})").fit(graph)
+    model = create(f"svdfeature(dim=7,iterations=3,loss={loss})").fit(graph)
     p, r = (m.blocks[0].matrix[:, :7].astype(np.float64) for m in (model.query_map_, model.doc_map_))
     docs = list(graph.docs)
     z = model.doc_features_.to_scipy().toarray().astype(np.float64)
@@ -29,7 +29,7 @@ def test_scores_by_the_formula(graph, loss):
 
 
 def test_similar_without_biases(graph):
-    model = create("svdfeature(dim=7,rounds=3)").fit(graph)
+    model = create("svdfeature(dim=7,iterations=3)").fit(graph)
     p = model.query_map_.blocks[0].matrix[:, :7].astype(np.float64)
     images = model.query_features_.to_scipy().toarray() @ p
     scores = images @ images[graph.queries.id("flu")]
@@ -50,7 +50,7 @@ def test_topics_are_found_without_a_shared_word(graph, loss):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_the_curve_falls_and_the_best_round_is_kept(graph, loss):
-    figures = create(f"svdfeature(loss={loss})").fit(graph).figures_
+    figures = create(f"svdfeature(loss={loss})").fit(graph).stats_
     losses = [row["loss"] for row in figures["curve"]]
     assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
     held_out = [row["validation"] for row in figures["curve"]]
@@ -65,7 +65,9 @@ def test_it_learns_how_often_was_clicked():
         [*(("apple", doc, count) for doc, count in clicks.items()), ("berry", "4", 6.0)],
         {"1": "x", "2": "y", "3": "z", "4": "w"},
     )
-    model = create("svdfeature(views=words,weight=clicks,decay=0,rate=0.2,rounds=400,dim=4)").fit(graph)
+    model = create("svdfeature(views=words,weight=clicks,l2=0,learning_rate=0.2,iterations=400,dim=4)").fit(
+        graph
+    )
     [scores] = model.score(["apple"], [["1", "2", "3", "4"]])
     assert scores == pytest.approx([1.5, 0.5, 1.0, 0.0], abs=0.02)
 
@@ -80,7 +82,7 @@ def test_few_pairs_are_all_learned_from():
     graph = ClickGraph.from_clicks(
         [("apple", "1", 1), ("berry", "2", 1)], {"1": "alpha apple", "2": "beta berry"}
     )
-    figures = create("svdfeature(rounds=3)").fit(graph).figures_
+    figures = create("svdfeature(iterations=3)").fit(graph).stats_
     assert figures["held_out_pairs"] == 0
     assert figures["chosen_round"] == 3
 
@@ -90,7 +92,7 @@ def test_a_query_that_clicked_everything():
         [("apple", "1", 1), ("apple", "2", 1)], {"1": "alpha apple", "2": "beta apple"}
     )
     for loss in ("squared", "logistic"):
-        create(f"svdfeature(rounds=3,loss={loss})").fit(graph)
+        create(f"svdfeature(iterations=3,loss={loss})").fit(graph)
 
 
 def test_clicked_documents_without_titles():

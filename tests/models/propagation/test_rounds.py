@@ -10,11 +10,11 @@ from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
 from coclick.models.propagation.rounds import (
     Propagation,
-    half_step,
+    initial_vectors,
     mean_cosine,
+    propagate_once,
+    propagate_through_units,
     random_pair_cosine,
-    start_rows,
-    two_hops,
 )
 from coclick.progress import quiet
 
@@ -54,9 +54,9 @@ def problem(seed, rows=None):
 @given(st.integers(0, 10**6))
 def test_half_step(seed):
     weights, vectors, k = problem(seed)
-    ours = half_step(weights, vectors, k)
+    ours = propagate_once(weights, vectors, k)
     np.testing.assert_allclose(dense(ours), expected(dense(weights) @ dense(vectors), k), atol=1e-6)
-    assert ours.problem() is None
+    assert ours.find_defect() is None
     for row in range(ours.rows):
         terms, _ = ours.row(row)
         assert (np.diff(terms) > 0).all(), "terms ascend"
@@ -67,13 +67,13 @@ def test_a_text_with_too_many_words_starts_with_its_commonest():
     counts = np.ones((2, 70_000), np.float32)
     counts[0, -1000:] = 3
     counts[1, 5:] = 0
-    start = start_rows(Csr.from_scipy(scipy.sparse.csr_array(counts)))
+    start = initial_vectors(Csr.from_scipy(scipy.sparse.csr_array(counts)))
     terms, values = start.row(0)
     assert terms.tolist() == [*range(64_535), *range(69_000, 70_000)]
     np.testing.assert_allclose(values[-1] / values[0], 3, rtol=1e-6)
     np.testing.assert_allclose(np.square(values, dtype=np.float64).sum(), 1, rtol=1e-5)
     np.testing.assert_allclose(start.row(1)[1], np.full(5, 5**-0.5), rtol=1e-6)
-    assert half_step(Csr.from_scipy(scipy.sparse.csr_array([[1.0, 1.0]])), start, 3).nnz == 3
+    assert propagate_once(Csr.from_scipy(scipy.sparse.csr_array([[1.0, 1.0]])), start, 3).nnz == 3
 
 
 @pytest.mark.parametrize("most", [1, 9])
@@ -87,9 +87,9 @@ def test_many_entries_are_kept(most):
         return Csr.from_scipy(drawn)
 
     weights, vectors = matrix((20, 30)), matrix((30, 1500))
-    ours = half_step(weights, vectors, 600)
+    ours = propagate_once(weights, vectors, 600)
     np.testing.assert_allclose(dense(ours), expected(dense(weights) @ dense(vectors), 600), atol=1e-6)
-    assert ours.lengths().max() == 600
+    assert ours.row_nnz().max() == 600
 
 
 @settings(max_examples=60)
@@ -100,7 +100,7 @@ def test_two_hops(seed):
     holds = random.random((int(random.integers(1, 20)), weights.rows)) < 0.3
     pattern = Csr.from_scipy(scipy.sparse.csr_array(holds.astype(np.float32)))
     arrays = pattern.indptr, pattern.indices
-    ours = two_hops(*arrays, weights, vectors, k, lambda rows: None)
+    ours = propagate_through_units(*arrays, weights, vectors, k, lambda rows: None)
     sums = holds.astype(np.float64) @ dense(weights) @ dense(vectors)
     np.testing.assert_allclose(dense(ours), expected(sums, k), atol=1e-6)
 
@@ -112,9 +112,9 @@ def test_threads_do_not_matter(threads):
     vectors = Csr.from_scipy(scipy.sparse.random_array((2000, 500), density=0.03, rng=random))
     try:
         set_threads(1)
-        alone = half_step(weights, vectors, 20)
+        alone = propagate_once(weights, vectors, 20)
         set_threads(threads)
-        together = half_step(weights, vectors, 20)
+        together = propagate_once(weights, vectors, 20)
     finally:
         set_threads(None)
     np.testing.assert_array_equal(alone.indptr, together.indptr)
@@ -134,8 +134,8 @@ def test_rounds_are_half_steps_in_turn(seed, rounds):
     read = start
     for _ in range(rounds):
         before = read
-        there = half_step(clicks.transpose(), read, 4)
-        read = half_step(clicks, there, 4)
+        there = propagate_once(clicks.transpose(), read, 4)
+        read = propagate_once(clicks, there, 4)
     np.testing.assert_allclose(dense(result.others), dense(there), atol=1e-5)
     np.testing.assert_allclose(dense(result.texts), dense(read), atol=1e-5)
     np.testing.assert_allclose(dense(result.read), dense(before), atol=1e-5)

@@ -30,7 +30,7 @@ def both(rows, names, start, iterations, k=20, **parameters):
     """The model and the reference on the same clicks; documents d6 and d7 have no clicks."""
     docs = {f"d{i}": title for i, title in enumerate(names)}
     graph = ClickGraph.from_clicks([(q, d, w) for (q, d), w in rows.items()], docs)
-    model = create(f"vpcg(start={start},iterations={iterations},k={k},rho=1.0)").fit(graph)
+    model = create(f"vpcg(start={start},iterations={iterations},max_terms={k},rho=1.0)").fit(graph)
     terms = Analyzer().terms
     weights = {edge: float(np.float32(weight)) for edge, weight in rows.items()}
     query_terms = {query: terms(query) for query, _ in rows}
@@ -191,7 +191,7 @@ def test_own_words_take_part_and_have_no_clicks_behind_them():
     rows = [("yahoo", "d1", 2), ("yahoo mail", "d1", 3), ("mail", "d2", 1)]
     graph = ClickGraph.from_clicks(rows)
     paper = create("vpcg(stem=false,unit_weights=equal)").fit(graph)
-    model = create("vpcg(stem=false,unit_weights=equal,own=2)").fit(graph)
+    model = create("vpcg(stem=false,unit_weights=equal,own_weight=2)").fit(graph)
     unit = vector(paper, paper.embed_queries(["yahoo unknown"]).row(0))
     expected = {word: weight + 2 * (word == "yahoo") for word, weight in unit.items()}
     length = math.sqrt(sum(weight**2 for weight in expected.values()))
@@ -236,7 +236,7 @@ def test_vectors_are_generated_in_blocks(monkeypatch):
     whole = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
     monkeypatch.setattr("coclick.models.propagation.units._TEXTS_AT_A_TIME", 3)
     blocks = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
-    assert (whole.lengths() > 0).all()
+    assert (whole.row_nnz() > 0).all()
     for ours, theirs in zip(whole.row(4), blocks.row(4), strict=True):
         assert ours.tolist() == theirs.tolist()
     assert blocks.nnz == whole.nnz
@@ -247,19 +247,19 @@ def test_rounds_by_convergence_and_by_validation():
         (f"q{i} topic{i % 3}", f"d{(i * j) % 30}-{i % 3}", 1.0 + j) for i in range(40) for j in range(1, 5)
     ]
     graph = ClickGraph.from_clicks(rows)
-    converged = create("vpcg(iterations=converge)").fit(graph).figures_["rounds"]
+    converged = create("vpcg(iterations=converge)").fit(graph).stats_["rounds"]
     assert 1 < len(converged) <= 20
     assert converged[-1]["cosine_to_round_before"] > 0.999 or len(converged) == 20
     assert all(row["cosine_to_round_before"] <= 0.999 for row in converged[:-1])
     chosen = create("vpcg(iterations=validate)").fit(graph)
-    tried = {row["rounds"]: row["ndcg_at_10"] for row in chosen.figures_["validation"]}
-    assert len(chosen.figures_["rounds"]) == min(n for n, v in tried.items() if v == max(tried.values()))
+    tried = {row["rounds"]: row["ndcg_at_10"] for row in chosen.stats_["validation"]}
+    assert len(chosen.stats_["rounds"]) == min(n for n, v in tried.items() if v == max(tried.values()))
 
 
 def test_collapse_shows_in_the_figures():
     """On one connected, dense graph random pairs become alike with every round."""
     rows = [(f"word{i} shared", f"d{j}", 1.0 + (i * j) % 5) for i in range(12) for j in range(12)]
-    rounds = create("vpcg(iterations=4)").fit(ClickGraph.from_clicks(rows)).figures_["rounds"]
+    rounds = create("vpcg(iterations=4)").fit(ClickGraph.from_clicks(rows)).stats_["rounds"]
     alike = [row["cosine_of_random_pairs"] for row in rounds]
     assert alike == sorted(alike)
     assert alike[-1] > 0.95

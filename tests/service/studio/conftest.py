@@ -25,7 +25,7 @@ def home(tmp_path_factory):
     docs = ["doc\ttitle", *(f"{doc}\t{title}" for doc, title in titles.items())]
     (home / "docs.tsv").write_text("\n".join(docs) + "\n")
     graph = build([str(home / "clicks.tsv")], home / "docs.tsv", home / "graph")
-    for name, spec in zip(MODELS, ("vpcg", "bm25", "bltm(topics=5)", "popularity"), strict=True):
+    for name, spec in zip(MODELS, ("vpcg", "bm25", "bltm(n_topics=5)", "popularity"), strict=True):
         train(spec, graph).save(home / name)
     judgments = Judgments({"1": "flu", "2": EVIL}, {"1": {"flu-1": 1}, "2": {"evil": 1}})
     write_report(leaderboard(graph, judgments, ["clicks", "popularity"]), home / "report.html")

@@ -20,10 +20,10 @@ class Clicks(Model):
     name = "clicks"
     summary = "a seen query's documents by their clicks in the log"
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Nothing: the graph that every model carries holds the answer."""
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The pairs' clicks."""
         row = self.graph_.queries.id(query)
         scores = np.zeros(len(self.graph_.docs), np.float32)

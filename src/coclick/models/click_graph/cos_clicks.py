@@ -12,41 +12,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coclick.arrays.sparse_vector import Entries
+from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
-from coclick.models.click_graph._base import ListModel, cosines, lengths, log_clicks
+from coclick.models.click_graph._base import CandidateModel, cosines, lengths, log_clicks
 from coclick.progress import Progress
 
 
 @register
 @dataclass
-class CosClicks(ListModel):
+class CosClicks(CandidateModel):
     """Queries are alike if the same documents were clicked for them."""
 
     name = "cos_clicks"
     summary = "queries are alike if the same documents were clicked for them"
     can_similar = True
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """The lengths of rows and columns."""
         self.query_lengths_ = lengths(graph.clicks)
         self.doc_lengths_ = lengths(graph.clicks_by_doc)
 
-    def list_docs(self, query: str) -> Entries:
+    def list_docs(self, query: str) -> SparseVector:
         """The query's own clicks."""
         row = self.graph_.queries.id(query)
         own = log_clicks(self.graph_.clicks, np.array([row]))
-        return Entries(own.indices, own.data / self.query_lengths_[row].astype(np.float64))
+        return SparseVector(own.indices, own.data / self.query_lengths_[row].astype(np.float64))
 
-    def list_queries(self, query: str, k: int) -> Entries:
+    def list_queries(self, query: str, k: int) -> SparseVector:
         """Those that share a clicked document."""
         row, graph = self.graph_.queries.id(query), self.graph_
         if row < 0:
-            return Entries.none()
+            return SparseVector.none()
         return cosines(row, graph.clicks, graph.clicks_by_doc, self.query_lengths_)
 
-    def list_similar_docs(self, doc: int, k: int) -> Entries:
+    def list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """Those that share a query."""
         return cosines(doc, self.graph_.clicks_by_doc, self.graph_.clicks, self.doc_lengths_)
 

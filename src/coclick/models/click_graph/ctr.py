@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.arrays.sparse_vector import Entries
+from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
-from coclick.models.click_graph._base import ListModel
+from coclick.models.click_graph._base import CandidateModel
 from coclick.progress import Progress
 
 Z = 1.96  # of a confidence of 95 %
@@ -27,14 +27,14 @@ Z = 1.96  # of a confidence of 95 %
 
 @register
 @dataclass
-class CTR(ListModel):
+class CTR(CandidateModel):
     """Wilson's lower bound of the rate of navigational clicks."""
 
     name = "ctr"
     summary = "how surely a seen query's document was the only click of a session"
-    needs = ("sessions",)
+    requires = ("sessions",)
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """The bound of every pair that was shown."""
         pairs = graph.pairs
         assert pairs is not None
@@ -43,10 +43,10 @@ class CTR(ListModel):
         bounds = wilson_lower(pairs.navigational, pairs.sessions).astype(np.float32)
         self.bounds_ = Csr(pairs.indptr, pairs.docs, bounds, len(graph.docs)).positive()
 
-    def list_docs(self, query: str) -> Entries:
+    def list_docs(self, query: str) -> SparseVector:
         """The query's pairs."""
         bounds = self.bounds_.take(np.array([self.graph_.queries.id(query)]))
-        return Entries(bounds.indices, bounds.data.astype(np.float64))
+        return SparseVector(bounds.indices, bounds.data.astype(np.float64))
 
     def evidence(self, query: str) -> dict[str, float]:
         """How many clicks the query has."""

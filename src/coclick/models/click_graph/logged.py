@@ -12,23 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from coclick.arrays.csr import Csr
-from coclick.arrays.sparse_vector import Entries
+from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
-from coclick.models.click_graph._base import ListModel
+from coclick.models.click_graph._base import CandidateModel
 from coclick.progress import Progress
 
 
 @register
 @dataclass
-class Logged(ListModel):
+class Logged(CandidateModel):
     """Documents by how high and how often they were shown."""
 
     name = "logged"
     summary = "a seen query's documents in the order in which they were shown"
-    needs = ("positions",)
+    requires = ("positions",)
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """The average discount of every pair that was shown."""
         pairs, daily = graph.pairs, graph.daily
         assert pairs is not None and daily is not None
@@ -45,10 +45,10 @@ class Logged(ListModel):
         averages = (totals / views[query_of_pair]).astype(np.float32)
         self.discounts_ = Csr(pairs.indptr, pairs.docs, averages, len(graph.docs)).positive()
 
-    def list_docs(self, query: str) -> Entries:
+    def list_docs(self, query: str) -> SparseVector:
         """The query's pairs."""
         found = self.discounts_.take(np.array([self.graph_.queries.id(query)]))
-        return Entries(found.indices, found.data.astype(np.float64))
+        return SparseVector(found.indices, found.data.astype(np.float64))
 
     def evidence(self, query: str) -> dict[str, float]:
         """How many clicks the query has."""

@@ -21,21 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.kernels import values_at
-from coclick.arrays.sparse_vector import Entries, weighted_sum
+from coclick.arrays.sparse_vector import SparseVector, weighted_sum
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.models.base import register
-from coclick.models.click_graph._base import ListModel, cosines, lengths, log_clicks
-from coclick.models.click_graph.text_similarity import Wording
+from coclick.models.click_graph._base import CandidateModel, cosines, lengths, log_clicks
+from coclick.models.click_graph.text_similarity import TextSimilarity
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.results import Click, Explanation, Part
+from coclick.results import Click, Contribution, Explanation
 from coclick.text.analyzer import Analyzer, normalise
 
 
 @register
 @dataclass
-class Neighbours(ListModel):
+class Neighbours(CandidateModel):
     """Clicks borrowed from similar queries."""
 
     name = "neighbours"
@@ -44,42 +44,44 @@ class Neighbours(ListModel):
     can_similar = True
     can_explain = True
 
-    nearest: Annotated[int, Range(1)] = 100
+    n_neighbours: Annotated[int, Range(1)] = 100
     power: Annotated[float, Range(0)] = 4.0
-    words: Annotated[float, Range(0, 1)] = 0.4  # their part of the similarity; the rest is for characters
-    shortest: Annotated[int, Range(1)] = 3  # characters of an n-gram
-    longest: Annotated[int, Range(1)] = 4
+    word_weight: Annotated[float, Range(0, 1)] = (
+        0.4  # their part of the similarity; the rest is for characters
+    )
+    min_n: Annotated[int, Range(1)] = 3  # characters of an n-gram
+    max_n: Annotated[int, Range(1)] = 4
     language: str = "english"
     stem: bool = True
-    stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False  # true: leave them out
 
     def __post_init__(self) -> None:
         # Scores, evidence and explanation of a query need the same neighbours: the last search is remembered.
         # One attribute, replaced as a whole, so that threads need no lock.
-        self._last: tuple[str, int, Entries] | None = None
+        self._last: tuple[str, int, SparseVector] | None = None
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the wording of the queries that have clicks."""
-        self.clicked_ = np.flatnonzero(graph.clicks.lengths()).astype(np.int32)
+        self.clicked_ = np.flatnonzero(graph.clicks.row_nnz()).astype(np.int32)
         clicked = graph.queries.take(self.clicked_)
-        analyzer = Analyzer(self.language, self.stem, self.stop_words)
+        analyzer = Analyzer(self.language, self.stem, self.remove_stop_words)
         with progress("wording"):
-            learned = Wording.learn(clicked, analyzer, (self.shortest, self.longest), self.words)
-            self.wording_, vectors = learned
+            learned = TextSimilarity.fit(clicked, analyzer, (self.min_n, self.max_n), self.word_weight)
+            self.similarity_, vectors = learned
         with progress("index"):
             self.index_ = VectorIndex.build(vectors)
         self.doc_lengths_ = lengths(graph.clicks_by_doc)
         self._last = None
 
-    def list_docs(self, query: str) -> Entries:
+    def list_docs(self, query: str) -> SparseVector:
         """What the neighbours clicked."""
-        return self._lent_by(self.list_queries(query, self.nearest))
+        return self._lent_by(self.list_queries(query, self.n_neighbours))
 
-    def list_docs_of(self, queries: Sequence[str]) -> list[Entries]:
+    def list_docs_of(self, queries: Sequence[str]) -> list[SparseVector]:
         """The same; the index is searched for all queries at once."""
-        return [self._lent_by(neighbours) for neighbours in self._find(queries, self.nearest)]
+        return [self._lent_by(neighbours) for neighbours in self._find(queries, self.n_neighbours)]
 
-    def list_queries(self, query: str, k: int) -> Entries:
+    def list_queries(self, query: str, k: int) -> SparseVector:
         """The k queries with clicks that are worded most alike; a query with clicks is one of its own."""
         last = self._last
         if last is None or last[:2] != (query, k):
@@ -87,14 +89,14 @@ class Neighbours(ListModel):
             self._last = last = query, k, neighbours
         return last[2]
 
-    def list_similar_docs(self, doc: int, k: int) -> Entries:
+    def list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """The cosines of the documents' logarithmic clicks."""
         graph = self.graph_
         return cosines(doc, graph.clicks_by_doc, graph.clicks, self.doc_lengths_)
 
     def evidence(self, query: str) -> dict[str, float]:
         """How near the nearest neighbour is, and how many clicks all of them have, as c / (c + 1)."""
-        neighbours = self.list_queries(query, self.nearest)
+        neighbours = self.list_queries(query, self.n_neighbours)
         clicks = float(self.graph_.clicks.take(neighbours.rows).data.sum(dtype=np.float64))
         similarity = float(neighbours.values.max(initial=0.0))
         return {"similarity": similarity, "support": clicks / (clicks + 1)}
@@ -103,7 +105,7 @@ class Neighbours(ListModel):
         """The queries that clicks were borrowed from, and what each lent."""
         row = int(self.rows_of_docs([doc])[0])
         text = normalise(query)
-        neighbours = self.list_queries(text, self.nearest)
+        neighbours = self.list_queries(text, self.n_neighbours)
         edges = self.graph_.clicks
         counts = values_at(edges.indptr, edges.indices, edges.data, neighbours.rows.astype(np.int32), row)
         lent = neighbours.values**self.power * np.log1p(counts)
@@ -111,26 +113,30 @@ class Neighbours(ListModel):
         for i in np.argsort(-lent, kind="stable")[: np.count_nonzero(lent)].tolist():
             name = self.graph_.queries[int(neighbours.rows[i])]
             parts.append(
-                Part("borrowed query", name, float(lent[i]), [Click(name, doc, float(counts[i]), 1.0)], 1)
+                Contribution(
+                    "borrowed query", name, float(lent[i]), [Click(name, doc, float(counts[i]), 1.0)], 1
+                )
             )
-        score = float(self.score_rows(text, np.array([row], np.int32))[0])
+        score = float(self._score(text, np.array([row], np.int32))[0])
         return Explanation(query, doc, score, parts)
 
-    def _find(self, queries: Sequence[str], k: int) -> list[Entries]:
+    def _find(self, queries: Sequence[str], k: int) -> list[SparseVector]:
         """For each query its k nearest."""
-        found, similarities = self.index_.search(self.wording_.vectors(queries), min(k, len(self.clicked_)))
+        found, similarities = self.index_.search(
+            self.similarity_.vectors(queries), min(k, len(self.clicked_))
+        )
         return [self._neighbours(*of, k) for of in zip(queries, found, similarities, strict=True)]
 
     def _neighbours(
         self, query: str, found: NDArray[np.int32], similarities: NDArray[np.float32], k: int
-    ) -> Entries:
+    ) -> SparseVector:
         """What the index found, as rows of the graph, and the query itself."""
         rows, values = self.clicked_[found[found >= 0]], similarities[found >= 0].astype(np.float64)
         own = self.graph_.queries.id(query)
         if own >= 0 and len(self.graph_.clicks.row(own)[0]):
             others = np.flatnonzero(rows != own)[: k - 1]
             rows, values = np.append(rows[others], np.int32(own)), np.append(values[others], 1.0)
-        return Entries.add_up(rows, np.minimum(values, 1.0))
+        return SparseVector.add_up(rows, np.minimum(values, 1.0))
 
-    def _lent_by(self, neighbours: Entries) -> Entries:
+    def _lent_by(self, neighbours: SparseVector) -> SparseVector:
         return weighted_sum(neighbours.values**self.power, log_clicks(self.graph_.clicks, neighbours.rows))

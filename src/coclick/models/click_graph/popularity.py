@@ -22,10 +22,10 @@ class Popularity(Model):
     uses_query = False
     unseen_queries = True
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Add up the clicks of each document."""
         self.clicks_ = graph.clicks_by_doc.row_sums().astype(np.float32)
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The documents' clicks."""
         return self.clicks_[docs]

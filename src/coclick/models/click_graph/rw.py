@@ -18,68 +18,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.arrays.sparse_vector import Entries, weighted_sum
+from coclick.arrays.sparse_vector import SparseVector, weighted_sum
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
-from coclick.models.click_graph._base import ListModel
+from coclick.models.click_graph._base import CandidateModel
 from coclick.models.spec import Range
 from coclick.progress import Progress
 
 
 @register
 @dataclass
-class RandomWalk(ListModel):
+class RandomWalk(CandidateModel):
     """Documents that walks from the query reach."""
 
     name = "rw"
     summary = "a random walk along the clicks, from a seen query"
     can_similar = True
 
-    s: Annotated[float, Range(0, 1)] = 0.9  # the chance of staying
-    t: Annotated[int, Range(1)] = 5  # steps
-    keep: Annotated[int, Range(1)] = 10_000  # entries of each side that a step begins with
+    stay_probability: Annotated[float, Range(0, 1)] = 0.9  # the chance of staying
+    iterations: Annotated[int, Range(1)] = 5  # steps
+    max_nodes: Annotated[int, Range(1)] = 10_000  # entries of each side that a step begins with
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """The sums by which transitions are scaled."""
         self.query_clicks_ = graph.clicks.row_sums()
         self.doc_clicks_ = graph.clicks_by_doc.row_sums()
 
-    def list_docs(self, query: str) -> Entries:
+    def list_docs(self, query: str) -> SparseVector:
         """Where walks from the query are among documents."""
         row = self.graph_.queries.id(query)
-        return self._walk(_at(row), Entries.none())[1] if row >= 0 else Entries.none()
+        return self._walk(_at(row), SparseVector.none())[1] if row >= 0 else SparseVector.none()
 
-    def list_queries(self, query: str, k: int) -> Entries:
+    def list_queries(self, query: str, k: int) -> SparseVector:
         """Where walks from the query are among queries."""
         row = self.graph_.queries.id(query)
-        return self._walk(_at(row), Entries.none())[0] if row >= 0 else Entries.none()
+        return self._walk(_at(row), SparseVector.none())[0] if row >= 0 else SparseVector.none()
 
-    def list_similar_docs(self, doc: int, k: int) -> Entries:
+    def list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """Where walks from the document are among documents."""
-        return self._walk(Entries.none(), _at(doc))[1]
+        return self._walk(SparseVector.none(), _at(doc))[1]
 
     def evidence(self, query: str) -> dict[str, float]:
         """How many clicks the query has."""
         return {"support": self.graph_.support(query)}
 
-    def _walk(self, queries: Entries, docs: Entries) -> tuple[Entries, Entries]:
+    def _walk(self, queries: SparseVector, docs: SparseVector) -> tuple[SparseVector, SparseVector]:
         graph = self.graph_
-        for _ in range(self.t):
-            queries, docs = queries.largest(self.keep), docs.largest(self.keep)
+        for _ in range(self.iterations):
+            queries, docs = queries.largest(self.max_nodes), docs.largest(self.max_nodes)
             queries, docs = (
                 self._step(queries, docs, graph.clicks_by_doc, self.query_clicks_),
                 self._step(docs, queries, graph.clicks, self.doc_clicks_),
             )
         return queries, docs
 
-    def _step(self, here: Entries, there: Entries, edges: Csr, clicks: NDArray[np.float64]) -> Entries:
+    def _step(
+        self, here: SparseVector, there: SparseVector, edges: Csr, clicks: NDArray[np.float64]
+    ) -> SparseVector:
         """Stay here with chance s, or come from there; `clicks` are those of each node here."""
         came = weighted_sum(there.values, edges.take(there.rows))
-        came_values = (1 - self.s) * came.values / clicks[came.rows]
-        return Entries.add_up(
-            np.concatenate([here.rows, came.rows]), np.concatenate([self.s * here.values, came_values])
+        came_values = (1 - self.stay_probability) * came.values / clicks[came.rows]
+        return SparseVector.add_up(
+            np.concatenate([here.rows, came.rows]),
+            np.concatenate([self.stay_probability * here.values, came_values]),
         )
 
 
-def _at(row: int) -> Entries:
-    return Entries(np.array([row], np.int32), np.ones(1))
+def _at(row: int) -> SparseVector:
+    return SparseVector(np.array([row], np.int32), np.ones(1))

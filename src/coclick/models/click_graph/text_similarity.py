@@ -18,19 +18,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, beside
+from coclick.arrays.csr import Csr, hstack
 from coclick.arrays.strings import Strings, Vocab
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.ngrams import CharUnits, Rows, UnitTable, character_sequences
-from coclick.text.term_matrix import Words
+from coclick.text.term_matrix import TermMatrix
 
 _BLOCK = 1 << 16  # rows that are scaled at a time
 
 
 @stored
 @dataclass(frozen=True)
-class Wording:
+class TextSimilarity:
     """Known n-grams and words with their weights."""
 
     chars: UnitTable
@@ -42,12 +42,12 @@ class Wording:
     share: float  # w
 
     @classmethod
-    def learn(
+    def fit(
         cls, texts: Strings, analyzer: Analyzer, sizes: tuple[int, int], share: float
-    ) -> tuple[Wording, Csr]:
+    ) -> tuple[TextSimilarity, Csr]:
         """From a collection, with n-grams of so many characters; its vectors, too."""
         held = CharUnits.extract(character_sequences(texts), 1, sizes)
-        words = Words.of(texts, analyzer)
+        words = TermMatrix.fit(texts, analyzer)
         chars, terms = Rows(held.indptr, held.units), _distinct(words.tokens, len(words.terms))
         idf = _idf(chars, len(held.table)), _idf(terms, len(words.terms))
         wording = cls(held.table, idf[0], analyzer, words.terms, idf[1], len(texts), share)
@@ -72,7 +72,7 @@ class Wording:
         self, chars: Rows, unknown_chars: NDArray[np.int64], words: Rows, unknown_words: NDArray[np.int64]
     ) -> Csr:
         rarest = np.log1p(self.texts) ** 2
-        return beside(
+        return hstack(
             _weighed(chars, self.char_idf, unknown_chars * rarest, np.sqrt(1 - self.share)),
             _weighed(words, self.word_idf, unknown_words * rarest, np.sqrt(self.share)),
         )

@@ -23,7 +23,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.base import Model, as_list, create
 from coclick.progress import Progress
-from coclick.results import Explanation, Part, Run, padded, top_rows
+from coclick.results import Contribution, Explanation, Run, padded, top_rows
 from coclick.text.analyzer import normalise
 
 _SIMILAR = 1000  # the nearest of each part that are added up
@@ -34,14 +34,14 @@ class Combination(Model):
     """Weighted parts; `of` is their sum as text."""
 
     can_explain = True
-    of: str = ""
+    parts: str = ""
 
     def __post_init__(self) -> None:
-        self.weights, specs_of_parts = zip(*specs.parse_sum(self.of), strict=True)
+        self.weights, specs_of_parts = zip(*specs.parse_sum(self.parts), strict=True)
         parts = [create(spec) for spec in specs_of_parts]  # also checks them
         self.part_specs = [str(part) for part in parts]
-        self.of = specs.format_sum(list(zip(self.weights, self.part_specs, strict=True)))
-        self.needs = tuple(sorted({need for part in parts for need in part.needs}))
+        self.parts = specs.format_sum(list(zip(self.weights, self.part_specs, strict=True)))
+        self.requires = tuple(sorted({need for part in parts for need in part.requires}))
         self.uses_query = any(part.uses_query for part in parts)
         self.unseen_queries = any(part.unseen_queries for part in parts)
         self.unseen_docs = any(part.unseen_docs for part in parts)
@@ -50,13 +50,13 @@ class Combination(Model):
 
     # -- for the subclasses to write -------------------------------------------------------------------
 
-    def trust(self, part: Model, query: str) -> float:
+    def part_weight(self, part: Model, query: str) -> float:
         """How far a part's scores for a query are trusted, 0 … 1."""
         raise NotImplementedError  # abstract
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Train the parts."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
 
@@ -64,32 +64,32 @@ class Combination(Model):
         """A trained combination of parts that are trained already, on this graph."""
         if [str(part) for part in parts] != self.part_specs:
             raise UserError(f"{self} is not made of {', '.join(map(str, parts))}")
-        self.graph_, self.figures_, self.parts_ = graph, {}, list(parts)
+        self.graph_, self.stats_, self.parts_ = graph, {}, list(parts)
         return self
 
     def evidence(self, query: str) -> dict[str, float]:
         """What stands behind the best supported part."""
         return {"parts": max(part.confidence(query) for part in self.parts_)}
 
-    def score_all(self, query: str) -> NDArray[np.float32]:
+    def _score_all(self, query: str) -> NDArray[np.float32]:
         """The weighted sum over all documents."""
         total = np.zeros(len(self.trained_on.docs), np.float32)
         for weight, part in zip(self.weights, self.parts_, strict=True):
-            scores = part.score_all(query)
+            scores = part._score_all(query)
             if factor := self._factor(weight, part, query, scores):
                 total += np.float32(factor) * scores
         return total
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The same for some documents: the maxima need all of them anyway."""
-        return self.score_all(query)[docs]
+        return self._score_all(query)[docs]
 
-    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """The weighted sum, each part divided by its maximum over the documents that it knows."""
         total = np.zeros(len(next(iter(texts.values()))), np.float32)
         for weight, part in zip(self.weights, self.parts_, strict=True):
-            if factor := self._factor(weight, part, query, part.score_all(query)):
-                total += np.float32(factor) * part.score_new(query, texts)
+            if factor := self._factor(weight, part, query, part._score_all(query)):
+                total += np.float32(factor) * part._score_texts(query, texts)
         return total
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
@@ -98,7 +98,9 @@ class Combination(Model):
         names = self.trained_on.queries
         runs = [(weight, part, part.similar_queries(texts, self._depth(k, len(names)))) for weight, part
                 in zip(self.weights, self._able("find similar queries"), strict=True) if part]  # fmt: skip
-        return self._added([(w, [self.trust(part, text) for text in texts], run) for w, part, run in runs], k)
+        return self._added(
+            [(w, [self.part_weight(part, text) for text in texts], run) for w, part, run in runs], k
+        )
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """The nearest documents of the parts that can find them, added up like scores."""
@@ -114,21 +116,23 @@ class Combination(Model):
         text = normalise(query)
         parts = []
         for weight, part in zip(self.weights, self.parts_, strict=True):
-            scores = part.score_all(text)
+            scores = part._score_all(text)
             factor = self._factor(weight, part, text, scores)
             inner = part.explain(query, doc, clicks).parts if part.can_explain and factor else []
             value = factor * float(scores[row])
-            parts.append(Part("model", str(part), value, parts=[_scaled(one, factor) for one in inner]))
+            parts.append(
+                Contribution("model", str(part), value, parts=[_scaled(one, factor) for one in inner])
+            )
         return Explanation(query, doc, sum(part.value for part in parts), parts)
 
     def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
         """Every part takes the documents."""
         if not self.can_add:
             self._cannot("take documents after training", "can_add")
-        larger = type(self)(self.of)
+        larger = type(self)(self.parts)
         parts = [part.add(docs) for part in self.parts_]
         larger.assemble(parts[0].graph_, parts)
-        larger.figures_ = {**self.figures_, "added": self.figures_.get("added", 0) + len(docs)}
+        larger.stats_ = {**self.stats_, "added": self.stats_.get("added", 0) + len(docs)}
         larger.artefact_ = self.artefact_
         for part in parts[1:]:
             part.graph_ = larger.graph_
@@ -139,7 +143,7 @@ class Combination(Model):
     def _factor(self, weight: float, part: Model, query: str, scores: NDArray[np.float32]) -> float:
         """What a part's scores are multiplied with; 0 for a part that has found nothing."""
         highest = float(scores.max(initial=0))
-        return weight * self.trust(part, query) / highest if highest > 0 else 0.0
+        return weight * self.part_weight(part, query) / highest if highest > 0 else 0.0
 
     def _able(self, what: str) -> list[Model | None]:
         """The parts that find similar queries and documents, None in the place of the others."""
@@ -166,6 +170,6 @@ class Combination(Model):
         return Run(rows, scores, names)
 
 
-def _scaled(part: Part, factor: float) -> Part:
+def _scaled(part: Contribution, factor: float) -> Contribution:
     inner = [_scaled(one, factor) for one in part.parts]
     return replace(part, value=part.value * factor, parts=inner)

@@ -21,11 +21,11 @@ class Backoff(Combination):
     name = "backoff"
     summary = "a weighted sum of models that counts each by the evidence behind it for the query"
 
-    of: str = "vpcg + 0.5*bm25"
+    parts: str = "vpcg + 0.5*bm25"
 
-    def trust(self, part: Model, query: str) -> float:
+    def part_weight(self, part: Model, query: str) -> float:
         """As much as the part itself says."""
         return part.confidence(query)
 
     def __str__(self) -> str:
-        return f"backoff({self.of})"
+        return f"backoff({self.parts})"

@@ -16,11 +16,11 @@ class Mix(Combination):
     name = "mix"
     summary = "a weighted sum of other models' scores, as the papers combine them"
 
-    of: str = "0.8*vpcg + 0.2*bm25"
+    parts: str = "0.8*vpcg + 0.2*bm25"
 
-    def trust(self, part: Model, query: str) -> float:
+    def part_weight(self, part: Model, query: str) -> float:
         """Fully."""
         return 1.0
 
     def __str__(self) -> str:
-        return self.of if len(self.weights) > 1 else f"mix({self.of})"
+        return self.parts if len(self.weights) > 1 else f"mix({self.parts})"

@@ -16,14 +16,14 @@ from coclick.index.sparse import VectorIndex
 from coclick.models.sparse_vectors import VectorModel
 from coclick.progress import Progress
 from coclick.text.analyzer import Analyzer
-from coclick.text.term_matrix import Words, choose_fields, count_terms, joined_fields
+from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
 
 
 @dataclass
 class LexicalModel(VectorModel):
     """The vocabulary is that of the documents. `fields`: "all" or names joined with +."""
 
-    needs = ("texts",)
+    requires = ("texts",)
     unseen_queries = True
     unseen_docs = True
     can_add = True
@@ -31,7 +31,7 @@ class LexicalModel(VectorModel):
     fields: str = "all"
     language: str = "english"
     stem: bool = True
-    stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False  # true: leave them out
 
     # -- for the models to write -----------------------------------------------------------------------
 
@@ -49,13 +49,13 @@ class LexicalModel(VectorModel):
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Count words and weigh them."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
-            words = Words.of(joined_fields(graph.texts, self.fields_), self._analyzer)
+            words = TermMatrix.fit(joined_fields(graph.texts, self.fields_), self._analyzer)
             counts = words.counts()
-        self.terms_, self.surfaces_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.surfaces
         self.query_index_ = None
         self.observe(counts)
         with progress("index"):
@@ -75,4 +75,4 @@ class LexicalModel(VectorModel):
 
     @property
     def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.stop_words)
+        return Analyzer(self.language, self.stem, self.remove_stop_words)

@@ -32,10 +32,10 @@ from coclick.models.lexical._window_kernels import (
     match_word,
 )
 from coclick.models.spec import Range
-from coclick.results import Explanation, Part
+from coclick.results import Contribution, Explanation
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens, normalise
-from coclick.text.term_matrix import Words, joined_fields
+from coclick.text.term_matrix import TermMatrix, joined_fields
 
 WINDOW = 8  # positions in which an unordered pair must stand
 
@@ -59,15 +59,15 @@ class WindowIndex:
     @classmethod
     def of_fields(cls, texts: dict[str, Strings], analyzer: Analyzer) -> WindowIndex:
         """Index documents by text fields, joined: each document is one passage."""
-        words = Words.of(joined_fields(texts, list(texts)), analyzer)
+        words = TermMatrix.fit(joined_fields(texts, list(texts)), analyzer)
         docs = len(words.tokens)
         return cls._build(words.terms, words.tokens, np.arange(docs), np.ones(docs), docs)
 
     @classmethod
     def of_clicked_queries(cls, queries: Strings, clicks_by_doc: Csr, analyzer: Analyzer) -> WindowIndex:
         """Index documents by the queries clicked for them, each weighing log(1 + clicks)."""
-        words = Words.of(queries, analyzer)
-        docs = np.repeat(np.arange(clicks_by_doc.rows), clicks_by_doc.lengths())
+        words = TermMatrix.fit(queries, analyzer)
+        docs = np.repeat(np.arange(clicks_by_doc.rows), clicks_by_doc.row_nnz())
         passages = _take(words.tokens, clicks_by_doc.indices)
         return cls._build(words.terms, passages, docs, np.log1p(clicks_by_doc.data), clicks_by_doc.rows)
 
@@ -132,26 +132,26 @@ Summand = tuple[str, str, NDArray[np.int64], NDArray[np.float64]]  # kind, label
 class WindowModel(Model):
     """A subclass learns indexes of its fields and says how much each weighs."""
 
-    needs = ("texts",)
+    requires = ("texts",)
     unseen_queries = True
     unseen_docs = True
     can_explain = True
 
     k1: Annotated[float, Range(0)] = 1.2
     b: Annotated[float, Range(0, 1)] = 0.75
-    words: Annotated[float, Range(0)] = 0.8  # λ of single words
-    ordered: Annotated[float, Range(0)] = 0.15  # λ of pairs, one word behind the other
-    unordered: Annotated[float, Range(0)] = 0.05  # λ of pairs within a window
+    word_weight: Annotated[float, Range(0)] = 0.8  # λ of single words
+    ordered_weight: Annotated[float, Range(0)] = 0.15  # λ of pairs, one word behind the other
+    unordered_weight: Annotated[float, Range(0)] = 0.05  # λ of pairs within a window
     fields: str = "all"  # of the content: "all", or names joined with +
     language: str = "english"
     stem: bool = True
-    stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False  # true: leave them out
 
     def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
         """(name, weight, index) of each field."""
         raise NotImplementedError  # abstract
 
-    def score_all(self, query: str) -> NDArray[np.float32]:
+    def _score_all(self, query: str) -> NDArray[np.float32]:
         """The sum over fields and windows; the documents of each are found through the index."""
         scores = np.zeros(len(self.trained_on.docs))
         for _, weight, index in self.weighted_fields():
@@ -159,9 +159,9 @@ class WindowModel(Model):
                 scores[rows] += weight * values
         return scores.astype(np.float32)
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The same for some documents: in how many a window occurs must be counted in all of them anyway."""
-        return self.score_all(query)[docs]
+        return self._score_all(query)[docs]
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """What each word and each pair of words contributes, by field."""
@@ -170,18 +170,18 @@ class WindowModel(Model):
         fields = []
         for name, weight, index in self.weighted_fields():
             parts = [
-                Part(kind, label, weight * float(values[rows == row][0]))
+                Contribution(kind, label, weight * float(values[rows == row][0]))
                 for kind, label, rows, values in self._summands(index, text)
                 if row in rows
             ]
             parts.sort(key=lambda part: -part.value)
-            fields.append(Part("field", name, sum(part.value for part in parts), parts=parts))
-        score = float(self.score_all(text)[row])
+            fields.append(Contribution("field", name, sum(part.value for part in parts), parts=parts))
+        score = float(self._score_all(text)[row])
         return Explanation(query, doc, score, fields if len(fields) > 1 else fields[0].parts)
 
     @property
     def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.stop_words)
+        return Analyzer(self.language, self.stem, self.remove_stop_words)
 
     def _summands(self, index: WindowIndex, query: str) -> Iterator[Summand]:
         """What every word and pair of the query adds to the scores of which documents."""
@@ -189,18 +189,18 @@ class WindowModel(Model):
         terms = index.terms.lookup(self._analyzer.stems(words)).tolist()
         written = dict(zip(terms, words, strict=True))
         for term, count in Counter(terms).items():
-            if term >= 0 and self.words:
-                factor = count * self.words
+            if term >= 0 and self.word_weight:
+                factor = count * self.word_weight
                 yield "word", written[term], *self._weigh(index, index.word(term), factor)
         for (left, right), count in Counter(pairwise(terms)).items():
             if left < 0 or right < 0:  # a word that no document holds parts its neighbours
                 continue
             label = f"{written[left]} {written[right]}"
-            if self.ordered:
-                factor = count * self.ordered
+            if self.ordered_weight:
+                factor = count * self.ordered_weight
                 yield "ordered pair", label, *self._weigh(index, index.ordered(left, right), factor)
-            if self.unordered:
-                factor = count * self.unordered
+            if self.unordered_weight:
+                factor = count * self.unordered_weight
                 yield "unordered pair", label, *self._weigh(index, index.unordered(left, right), factor)
 
     def _weigh(self, index: WindowIndex, matches: Matches, factor: float) -> Matches:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import inlined, jit
+from coclick.jit.compiler import jit, jit_inline
 
 ROW_SHIFT = 32
 
@@ -84,7 +84,7 @@ def match_twice(places: NDArray[np.int64], weights: NDArray[np.float32], window:
     return rows[:found], sums[:found]
 
 
-@inlined
+@jit_inline
 def _add(
     rows: NDArray[np.int64], sums: NDArray[np.float64], found: int, place: int, weight: float
 ) -> int:  # fmt: skip

@@ -38,7 +38,7 @@ class BM25(LexicalModel):
 
     def weigh_docs(self, counts: Csr) -> Csr:
         """All of a summand but the query's count."""
-        length = np.repeat(counts.row_sums() / self.average_, counts.lengths())
+        length = np.repeat(counts.row_sums() / self.average_, counts.row_nnz())
         saturation = counts.data + self.k1 * (1 - self.b + self.b * length)
         weights = self.idf_[counts.indices] * counts.data * (self.k1 + 1) / saturation
         return counts.with_data(weights.astype(np.float32))

@@ -26,7 +26,7 @@ class BM25SD(WindowModel):
     name = "bm25sd"
     summary = "lexical: BM25 of words and of pairs of words that stand together"
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index where words stand in the chosen fields."""
         chosen = choose_fields(graph.texts, self.fields)
         with progress("words"):
@@ -54,11 +54,11 @@ class BM25SDMult(WindowModel):
     name = "bm25sd_mult"
     summary = "bm25sd over content, anchor texts and clicked queries"
 
-    content: Annotated[float, Range(0)] = 1.0
-    anchor: Annotated[float, Range(0)] = 1.0
-    queries: Annotated[float, Range(0)] = 2.0
+    content_weight: Annotated[float, Range(0)] = 1.0
+    anchor_weight: Annotated[float, Range(0)] = 1.0
+    query_weight: Annotated[float, Range(0)] = 2.0
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index where words stand in each of the fields."""
         chosen = choose_fields(graph.texts, self.fields)
         if self.fields == "all" and len(chosen) > 1:
@@ -74,7 +74,7 @@ class BM25SDMult(WindowModel):
 
     def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
         """Content, anchor texts where there are any, clicked queries."""
-        yield "content", self.content, self.content_
+        yield "content", self.content_weight, self.content_
         if self.anchor_ is not None:
-            yield "anchor", self.anchor, self.anchor_
-        yield "clicked queries", self.queries, self.clicked_
+            yield "anchor", self.anchor_weight, self.anchor_
+        yield "clicked queries", self.query_weight, self.clicked_

@@ -23,7 +23,14 @@ from coclick.index.sparse import VectorIndex
 from coclick.models.base import register
 from coclick.models.lexical._base import LexicalModel
 from coclick.progress import Progress
-from coclick.text.term_matrix import Words, choose_fields, each_text, inverse_frequency, joined_fields, tf_idf
+from coclick.text.term_matrix import (
+    TermMatrix,
+    choose_fields,
+    each_text,
+    inverse_frequency,
+    joined_fields,
+    tf_idf,
+)
 
 
 @register
@@ -35,17 +42,17 @@ class CosWords(LexicalModel):
     summary = "queries and documents are alike if they share rare words"
     can_similar = True
 
-    stop_words: bool = True  # true: leave them out
+    remove_stop_words: bool = True  # true: leave them out
     tf: Literal["log", "count"] = "log"
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Count the words of both sides and weigh them."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
             texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
-            words = Words.of(texts, self._analyzer)
+            words = TermMatrix.fit(texts, self._analyzer)
             counts = words.counts()
-        self.terms_, self.surfaces_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.surfaces
         queries = counts.take(np.arange(len(graph.queries)))
         docs = counts.take(np.arange(len(graph.queries), counts.rows))
         self.query_idf_, self.doc_idf_ = inverse_frequency(queries), inverse_frequency(docs)

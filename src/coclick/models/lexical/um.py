@@ -34,7 +34,7 @@ class UM(LexicalModel):
     name = "um"
     summary = "lexical: the likelihood of the query in the document's smoothed language model"
 
-    background: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, the share of the collection's model
+    lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, the share of the collection's model
 
     def observe(self, counts: Csr) -> None:
         """The collection's language model, P(t|C)."""
@@ -43,8 +43,10 @@ class UM(LexicalModel):
 
     def weigh_docs(self, counts: Csr) -> Csr:
         """The logarithms in the score, from P(t|d)."""
-        lengths = np.repeat(counts.row_sums(), counts.lengths())
-        foreground = (1 - self.background) * counts.data / lengths
+        lengths = np.repeat(counts.row_sums(), counts.row_nnz())
+        foreground = (1 - self.lambda_collection) * counts.data / lengths
         return counts.with_data(
-            np.log1p(foreground / (self.background * self.collection_[counts.indices])).astype(np.float32)
+            np.log1p(foreground / (self.lambda_collection * self.collection_[counts.indices])).astype(
+                np.float32
+            )
         )

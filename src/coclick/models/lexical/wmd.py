@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Allowed, Found, Model, register
+from coclick.models.base import DocMask, Model, TopK, register
 from coclick.models.lexical._transport import distances, least_costs, relaxed_costs
 from coclick.models.lexical._word_embeddings import word_vectors
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
 from coclick.text.analyzer import Analyzer
-from coclick.text.term_matrix import Words, choose_fields, count_terms, each_text, joined_fields, titles
+from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields, titles
 
 _BLOCK = 1024  # documents solved at a time
 _MOST = 1 << 20  # occurrences of a word in a text: sums of their products stay in 64 bits
@@ -43,35 +43,35 @@ class WMD(Model):
     """Documents by how far the query's words have to move to become theirs."""
 
     name = "wmd"
-    most_docs = 100_000
+    max_docs = 100_000
     summary = "word mover's distance between query and text, on word vectors learned from the log"
-    needs = ("texts",)
+    requires = ("texts",)
     unseen_queries = True
     unseen_docs = True
 
-    dimensions: Annotated[int, Range(1)] = 100
+    dim: Annotated[int, Range(1)] = 100
     fields: str = "short"  # the title or, without titles, the first field; "all"; names joined with +
     language: str = "english"
     stem: bool = True
-    stop_words: bool = True  # true: leave them out
+    remove_stop_words: bool = True  # true: leave them out
     seed: Annotated[int, Range(0)] = 0
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn vectors of words, and count the documents' words that have one."""
         short = titles(graph.texts) if self.fields == "short" else None
         read = {"short": short} if short else graph.texts
         with progress("words"):
             docs = joined_fields(read, choose_fields(read, "all" if short else self.fields))
-            words = Words.of(chain(each_text(graph.queries), docs), self._analyzer)
+            words = TermMatrix.fit(chain(each_text(graph.queries), docs), self._analyzer)
             counts = words.counts()
         queries = counts.take(np.arange(len(graph.queries)))
         texts = counts.take(np.arange(len(graph.queries), counts.rows))
         with progress("word vectors"):
-            vectors = word_vectors(queries, texts, graph.clicks, self.dimensions, self.seed)
+            vectors = word_vectors(queries, texts, graph.clicks, self.dim, self.seed)
         self.terms_, self.vectors_ = words.terms, vectors
         self.docs_ = self._with_vectors(texts)
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Solved exactly for each document."""
         words, asked = self._cut(query)
         scores = np.zeros(len(docs), np.float32)
@@ -85,7 +85,7 @@ class WMD(Model):
                 scores[first : first + _BLOCK] = 1 / (1 + moved)
         return scores
 
-    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
         """Exact: only documents that the relaxed bound excludes are not solved."""
         rows, scores = padded(len(queries), k)
         for i, query in enumerate(queries):
@@ -119,13 +119,13 @@ class WMD(Model):
             if bounds[order[first]] < kth - _SLACK:
                 break
             some = order[first : first + size]
-            scores[some] = self.score_rows(query, some)
+            scores[some] = self._score(query, some)
             first, size = first + len(some), 2 * size
         return top_rows(scores, k)
 
     @property
     def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.stop_words)
+        return Analyzer(self.language, self.stem, self.remove_stop_words)
 
     def _cut(self, query: str) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The query's words that have a vector, and how often each occurs."""

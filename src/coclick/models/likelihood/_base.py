@@ -24,19 +24,19 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, stack
+from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.kernels import values_at
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.kernels.dense import candidates
 from coclick.kernels.search import EVERYTHING
-from coclick.models.base import Allowed, Found, Model
+from coclick.models.base import DocMask, Model, TopK
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.results import Explanation, Part, padded, top_rows
+from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.text.analyzer import Analyzer, normalise
-from coclick.text.term_matrix import Words, choose_fields, count_terms, each_text, joined_fields
+from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields
 
 Terms = NDArray[np.int32]
 _BLOCK = 1 << 14  # documents that are scored at a time
@@ -62,25 +62,25 @@ class Reason(NamedTuple):
 class _Parameters(Model):
     """What all of these models can be told."""
 
-    background: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ₁, the share of the collection's model
-    own: Annotated[float, Range(0, 1)] = 0.5  # λ₂, the share of the document's own words in the rest
+    lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ₁, the share of the collection's model
+    lambda_doc: Annotated[float, Range(0, 1)] = 0.5  # λ₂, the share of the document's own words in the rest
     fields: str = "title"  # of documents: "all", or names joined with +
     language: str = "english"
     stem: bool = False
-    stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False  # true: leave them out
 
 
 class LikelihoodModel(_Parameters):
     """A model that says how likely each word is in a query for which the document is clicked."""
 
-    needs = ("texts",)
+    requires = ("texts",)
     unseen_queries = True
     unseen_docs = True
     can_explain = True
     can_add = True
 
     terms_: Vocab
-    surfaces_: Strings  # for each term its commonest surface form
+    display_terms_: Strings  # for each term its commonest surface form
     fields_: list[str]
     collection_: NDArray[np.float64]  # P(t|C)
     doc_words_: Csr  # P(t|d), a row a document
@@ -114,14 +114,14 @@ class LikelihoodModel(_Parameters):
 
     # -- for the models to call while they learn ---------------------------------------------------------
 
-    def observe(self, graph: ClickGraph, progress: Progress, most_terms: int | None = None) -> Counts:
+    def observe(self, graph: ClickGraph, progress: Progress, max_terms: int | None = None) -> Counts:
         """Count the words of both sides; the language models of documents and of the collection."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
             texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
-            words = Words.of(texts, self._analyzer).commonest(most_terms)
+            words = TermMatrix.fit(texts, self._analyzer).commonest(max_terms)
             counts = words.counts()
-        self.terms_, self.surfaces_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.surfaces
         of_queries = counts.take(np.arange(len(graph.queries)))
         of_docs = counts.take(np.arange(len(graph.queries), counts.rows))
         in_docs, in_queries = _shares(of_docs), _shares(of_queries)
@@ -139,24 +139,24 @@ class LikelihoodModel(_Parameters):
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Sums of logarithms."""
         terms, counts = self._count(query)
         if not len(terms):
             return np.zeros(len(docs), np.float32)
-        mixed = self.own * self._own(terms, docs)
-        if self.own < 1:
-            mixed += (1 - self.own) * self.generate(terms, docs)
+        mixed = self.lambda_doc * self._own(terms, docs)
+        if self.lambda_doc < 1:
+            mixed += (1 - self.lambda_doc) * self.generate(terms, docs)
         return self._add_up(terms, counts, mixed).astype(np.float32)
 
-    def score_new(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """The same, by a model that knows nothing but these documents."""
         counts = self._count_docs(texts)
         model = copy.copy(self)
         model.meet(counts)
-        return model.score_rows(query, np.arange(counts.rows, dtype=np.int32))
+        return model._score(query, np.arange(counts.rows, dtype=np.int32))
 
-    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
         """Exact: float32 finds what may be among the best, and that is scored again pair by pair."""
         rows, scores = padded(len(queries), k)
         together = max(1, _SCORES // max(len(self.graph_.docs), 1))
@@ -168,7 +168,7 @@ class LikelihoodModel(_Parameters):
                 margin = float(counts.row(i)[1].sum()) * (self.rounding + 2.0**-20)
                 if margin:  # else no word of the query is known
                     some = candidates(rough, k, margin, EVERYTHING if allowed is None else allowed)
-                    best, values = top_rows(self.score_rows(asked[i], some), k)
+                    best, values = top_rows(self._score(asked[i], some), k)
                     rows[start + i, : len(best)], scores[start + i, : len(best)] = some[best], values
         return rows, scores
 
@@ -184,12 +184,12 @@ class LikelihoodModel(_Parameters):
         terms, counts = self._count(text)
         parts = [self._explain_word(int(t), float(n), row) for t, n in zip(terms, counts, strict=True)]
         adding = sorted((part for part in parts if part.value), key=lambda part: -part.value)
-        return Explanation(query, doc, float(self.score_rows(text, row)[0]), adding)
+        return Explanation(query, doc, float(self._score(text, row)[0]), adding)
 
-    def arrive(self, texts: Mapping[str, Strings]) -> None:
+    def _add(self, texts: Mapping[str, Strings]) -> None:
         """New documents have language models of their own."""
         counts = self._count_docs(texts)
-        self.doc_words_ = stack(self.doc_words_, _language_models(counts))
+        self.doc_words_ = vstack(self.doc_words_, _language_models(counts))
         self.word_docs_ = self.doc_words_.transpose()
         self.take_in(counts)
 
@@ -197,7 +197,7 @@ class LikelihoodModel(_Parameters):
 
     @property
     def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.stop_words)
+        return Analyzer(self.language, self.stem, self.remove_stop_words)
 
     def _count(self, query: str) -> tuple[Terms, NDArray[np.float32]]:
         """The known terms of a query with their counts."""
@@ -219,7 +219,7 @@ class LikelihoodModel(_Parameters):
         )
 
     def _odds(self, terms: Terms) -> NDArray[np.float64]:
-        return (1 - self.background) / (self.background * self.collection_[terms])
+        return (1 - self.lambda_collection) / (self.lambda_collection * self.collection_[terms])
 
     def _add_up(
         self, terms: Terms, counts: NDArray[np.float32], mixed: NDArray[np.float64]
@@ -235,42 +235,42 @@ class LikelihoodModel(_Parameters):
         docs = len(self.graph_.docs)
         terms, place = np.unique(counts.indices, return_inverse=True)
         asked = np.zeros((counts.rows, len(terms)), np.float32)
-        asked[np.repeat(np.arange(counts.rows), counts.lengths()), place] = counts.data
+        asked[np.repeat(np.arange(counts.rows), counts.row_nnz()), place] = counts.data
         held = self.word_docs_.take_checked(terms, "the words of documents")
         odds = self._odds(terms).astype(np.float32)[:, None]
         scores = np.empty((counts.rows, docs), np.float32)
         for first in range(0, docs, _BLOCK):
             last = min(first + _BLOCK, docs)
             mixed = np.zeros((len(terms), last - first), np.float32)
-            if self.own < 1 and len(terms):
-                mixed += np.float32(1 - self.own) * self.generate_block(terms, first, last)
+            if self.lambda_doc < 1 and len(terms):
+                mixed += np.float32(1 - self.lambda_doc) * self.generate_block(terms, first, last)
             for i, of_term in enumerate(mixed):
                 rows, shares = held.row(i)
                 inside = slice(*np.searchsorted(rows, [first, last]))
-                of_term[rows[inside] - first] += np.float32(self.own) * shares[inside]
+                of_term[rows[inside] - first] += np.float32(self.lambda_doc) * shares[inside]
             mixed *= odds
             scores[:, first:last] = asked @ np.log1p(mixed, out=mixed)
         return scores
 
-    def _explain_word(self, term: int, count: float, row: NDArray[np.int32]) -> Part:
+    def _explain_word(self, term: int, count: float, row: NDArray[np.int32]) -> Contribution:
         """A word's value, split in proportion to what its probability is made of."""
         terms = np.array([term], np.int32)
-        own = self.own * float(self._own(terms, row)[0, 0])
-        model = (1 - self.own) * float(self.generate(terms, row)[0, 0]) if self.own < 1 else 0.0
+        own = self.lambda_doc * float(self._own(terms, row)[0, 0])
+        model = (1 - self.lambda_doc) * float(self.generate(terms, row)[0, 0]) if self.lambda_doc < 1 else 0.0
         mixed = np.array([[own + model]])
         value = float(self._add_up(terms, np.array([count], np.float32), mixed)[0])
-        label = self.surfaces_[term]
-        parts = [Part("document", label, value * own / (own + model))] if own else []
+        label = self.display_terms_[term]
+        parts = [Contribution("document", label, value * own / (own + model))] if own else []
         if model:
             found = [reason for reason in self.reasons(term, int(row[0])) if reason.probability > 0]
             total = sum(reason.probability for reason in found)
             of_model = value * model / (own + model)
-            parts += [Part(r.kind, r.label, of_model * r.probability / total) for r in found]
+            parts += [Contribution(r.kind, r.label, of_model * r.probability / total) for r in found]
             parts.sort(key=lambda part: -part.value)
-        smoothed = self.background * self.collection_[term]
-        share = smoothed / (smoothed + (1 - self.background) * (own + model))
-        parts.append(Part("collection", f"{share:.0%} of its probability, the same for all", 0.0))
-        return Part("word", label, value, parts=parts)
+        smoothed = self.lambda_collection * self.collection_[term]
+        share = smoothed / (smoothed + (1 - self.lambda_collection) * (own + model))
+        parts.append(Contribution("collection", f"{share:.0%} of its probability, the same for all", 0.0))
+        return Contribution("word", label, value, parts=parts)
 
 
 def clicked_pairs(
@@ -278,8 +278,8 @@ def clicked_pairs(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
     """The query, the document and the weight of each clicked pair whose sides both have words."""
     clicks = graph.clicks
-    query_of = np.repeat(np.arange(clicks.rows, dtype=np.int32), clicks.lengths())
-    both = (counts.queries.lengths()[query_of] > 0) & (counts.docs.lengths()[clicks.indices] > 0)
+    query_of = np.repeat(np.arange(clicks.rows, dtype=np.int32), clicks.row_nnz())
+    both = (counts.queries.row_nnz()[query_of] > 0) & (counts.docs.row_nnz()[clicks.indices] > 0)
     if not both.any():
         raise UserError(
             f"no clicked document has a text in {fields!r}", hint="build with --docs, or name another field"
@@ -292,7 +292,7 @@ def clicked_pairs(
 
 def _language_models(counts: Csr) -> Csr:
     """P(t|d): the share of each word in its row."""
-    return counts.with_data((counts.data / np.repeat(counts.row_sums(), counts.lengths())).astype(np.float32))
+    return counts.with_data((counts.data / np.repeat(counts.row_sums(), counts.row_nnz())).astype(np.float32))
 
 
 def _shares(counts: Csr) -> NDArray[np.float64]:

@@ -42,13 +42,13 @@ _TOPICS = 5  # that an explanation names; the others are one part together
 class _Parameters(LikelihoodModel):
     """What all of these models can be told."""
 
-    topics: Annotated[int, Range(1)] = 100
-    rounds: Annotated[int, Range(1)] = 20  # at most
-    alpha: Annotated[float, Range(1.000001)] = 1.1  # of the prior of topics in a text
-    beta: Annotated[float, Range(1.000001)] = 1.01  # of the prior of words in a topic
+    n_topics: Annotated[int, Range(1)] = 100
+    iterations: Annotated[int, Range(1)] = 20  # at most
+    topic_prior: Annotated[float, Range(1.000001)] = 1.1  # of the prior of topics in a text
+    word_prior: Annotated[float, Range(1.000001)] = 1.01  # of the prior of words in a topic
     held_out: Annotated[float, Range(0, 0.5)] = 0.02  # of the pairs: their perplexity says when to stop
     weight: Literal["log1p", "clicks", "one"] = "log1p"  # of a clicked pair
-    vocabulary: Annotated[int, Range(1)] = 500_000  # of the commonest words
+    max_vocabulary: Annotated[int, Range(1)] = 500_000  # of the commonest words
     seed: Annotated[int, Range(0)] = 0
 
 
@@ -78,21 +78,21 @@ class TopicModel(_Parameters):
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Topics by expectation maximisation; those of every text by fold-in."""
-        counts = self.observe(graph, progress, self.vocabulary)
+        counts = self.observe(graph, progress, self.max_vocabulary)
         corpus, used = _compact(self.corpus(graph, counts), self.options().get("shared", False))
-        topics = min(self.topics, len(corpus.weights))
-        if topics < self.topics:
-            note = f"topics={self.topics} is more than there are pairs of texts: {topics} are used"
-            self.figures_["notes"] = [note]
+        topics = min(self.n_topics, len(corpus.weights))
+        if topics < self.n_topics:
+            note = f"topics={self.n_topics} is more than there are pairs of texts: {topics} are used"
+            self.stats_["notes"] = [note]
         with checkpoint(graph.digest, str(self)) as kept:
-            found, self.figures_["curve"] = learn_topics(
+            found, self.stats_["curve"] = learn_topics(
                 corpus,
                 topics,
-                alpha=self.alpha,
-                beta=self.beta,
-                rounds=self.rounds,
+                alpha=self.topic_prior,
+                beta=self.word_prior,
+                rounds=self.iterations,
                 held_out=self.held_out if len(corpus.weights) >= _ENOUGH else 0.0,
                 seed=self.seed,
                 progress=progress,
@@ -155,7 +155,7 @@ class TopicModel(_Parameters):
         [root] = self._query_roots([normalise(query)])
         likely = self.topics_.title_words @ (root * root)
         order = np.argsort(-likely, kind="stable")[:_WORDS]
-        return [(self.surfaces_[int(term)], float(likely[term])) for term in order if likely[term] > 0]
+        return [(self.display_terms_[int(term)], float(likely[term])) for term in order if likely[term] > 0]
 
     def take_in(self, counts: Csr) -> None:
         """The topics of new documents, by fold-in."""
@@ -186,7 +186,7 @@ class TopicModel(_Parameters):
         topics = self.topics_.title_words[self.title_word(word)].astype(np.float64) * self.share_
         likely = self.topics_.query_words @ (topics / max(topics.sum(), 1e-300))
         order = np.argsort(-likely, kind="stable")[:k]
-        return [(self.surfaces_[int(t)], float(likely[t])) for t in order if likely[t] > 0]
+        return [(self.display_terms_[int(t)], float(likely[t])) for t in order if likely[t] > 0]
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -198,8 +198,8 @@ class TopicModel(_Parameters):
         """θ of texts by fold-in, and √θ, of unit length; both are 0 for a text without known words."""
         known = words[:, 0] > 0  # a word that is known has a chance in every topic
         held = counts.with_data(np.where(known[counts.indices], counts.data, np.float32(0))).positive()
-        topics = fold_in(held, words, alpha=self.alpha)
-        topics[held.lengths() == 0] = 0
+        topics = fold_in(held, words, alpha=self.topic_prior)
+        topics[held.row_nnz() == 0] = 0
         return topics, np.sqrt(topics)
 
     def _topic_label(self, topic: int) -> str:
@@ -208,7 +208,7 @@ class TopicModel(_Parameters):
 
     def _likeliest(self, likely: Floats, count: int) -> list[tuple[str, float]]:
         terms, values = top_rows(np.ascontiguousarray(likely), count)
-        return [(self.surfaces_[int(t)], float(value)) for t, value in zip(terms, values, strict=True)]
+        return [(self.display_terms_[int(t)], float(value)) for t, value in zip(terms, values, strict=True)]
 
 
 class _Used(NamedTuple):

@@ -43,7 +43,7 @@ class PLSA(TopicModel):
 
     def corpus(self, graph: ClickGraph, counts: Counts) -> Corpus:
         """Every document with a title, once."""
-        held = np.flatnonzero(counts.docs.lengths()).astype(np.int32)
+        held = np.flatnonzero(counts.docs.row_nnz()).astype(np.int32)
         if not len(held):
             raise UserError(f"no document has a text in {self.fields!r}", hint="name another field")
         nobody = np.empty(0, np.int32)
@@ -62,9 +62,9 @@ class BLTMPR(TopicModel):
 
     name = "bltm_pr"
     summary = "bltm in which a query and its title must agree on their topics"
-    most_docs = 500_000
+    max_docs = 500_000
 
-    rounds: int = 16
+    iterations: int = 16
 
     def options(self) -> dict[str, Any]:
         """Regularised."""
@@ -78,9 +78,9 @@ class BLTMPR1V(TopicModel):
 
     name = "bltm_pr_1v"
     summary = "bltm_pr in which queries and titles share their words"
-    most_docs = 500_000
+    max_docs = 500_000
 
-    rounds: int = 16
+    iterations: int = 16
 
     def options(self) -> dict[str, Any]:
         """Regularised, with one distribution a topic."""

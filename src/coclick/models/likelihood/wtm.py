@@ -33,25 +33,27 @@ class WTM(LikelihoodModel):
     summary = "words of titles translated to words of queries, by IBM Model 1 on clicked pairs"
     can_translate = True
 
-    rounds: Annotated[int, Range(1)] = 10
-    least: Annotated[float, Range(0, 1)] = 0.001  # translations that are less likely are dropped
-    null_word: bool = True
+    iterations: Annotated[int, Range(1)] = 10
+    min_probability: Annotated[float, Range(0, 1)] = 0.001  # translations that are less likely are dropped
+    use_null_word: bool = True
     weight: Literal["log1p", "clicks", "one"] = "log1p"
-    vocabulary: Annotated[int, Range(1)] = 500_000  # of the commonest words
+    max_vocabulary: Annotated[int, Range(1)] = 500_000  # of the commonest words
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Expectation maximisation on clicked pairs."""
-        counts = self.observe(graph, progress, self.vocabulary)
+        counts = self.observe(graph, progress, self.max_vocabulary)
         query_of, title_of, weights = clicked_pairs(graph, counts, self.weight, self.fields)
         pairs = Pairs(counts.queries, counts.docs, query_of, title_of, weights)
-        table, curve = learn_translations(pairs, self.rounds, null_word=self.null_word, progress=progress)
-        kept = prune(table, self.least)
+        table, curve = learn_translations(
+            pairs, self.iterations, null_word=self.use_null_word, progress=progress
+        )
+        kept = prune(table, self.min_probability)
         self.translations_ = kept  # a row for each word of titles
         self.sources_ = kept.transpose()  # a row for each word of queries
-        held = kept.lengths() > 0
-        itself = kept.data[np.repeat(np.arange(kept.rows), kept.lengths()) == kept.indices]
-        self.figures_["curve"] = curve
-        self.figures_["translations"] = {
+        held = kept.row_nnz() > 0
+        itself = kept.data[np.repeat(np.arange(kept.rows), kept.row_nnz()) == kept.indices]
+        self.stats_["curve"] = curve
+        self.stats_["translations"] = {
             "learned": table.nnz,
             "kept": kept.nnz,
             "mean_self_translation": float(itself.sum() / max(held.sum(), 1)),
@@ -82,7 +84,7 @@ class WTM(LikelihoodModel):
     @property
     def rounding(self) -> float:
         """A float32 addition for each word that translates."""
-        return float(max(self.sources_.lengths().max(initial=1), 1)) * 2.0**-22
+        return float(max(self.sources_.row_nnz().max(initial=1), 1)) * 2.0**-22
 
     def reasons(self, term: int, doc: int) -> list[Reason]:
         """The words of the document that translate to the term."""
@@ -91,7 +93,7 @@ class WTM(LikelihoodModel):
         likely = values_at(table.indptr, table.indices, table.data, words, term)
         order = np.argsort(-likely * shares, kind="stable")
         return [
-            Reason("translation", self.surfaces_[int(words[i])], float(likely[i]) * float(shares[i]))
+            Reason("translation", self.display_terms_[int(words[i])], float(likely[i]) * float(shares[i]))
             for i in order
         ]
 
@@ -102,4 +104,4 @@ class WTM(LikelihoodModel):
         if not len(words):
             raise UserError(f"no clicked document has the word {word!r} in {'+'.join(self.fields_)}")
         order = np.argsort(-likely, kind="stable")[:k]
-        return [(self.surfaces_[int(words[i])], float(likely[i])) for i in order]
+        return [(self.display_terms_[int(words[i])], float(likely[i])) for i in order]

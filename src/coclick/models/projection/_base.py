@@ -18,26 +18,26 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, stack
+from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings, Vocab
-from coclick.features.feature_set import Features, needs_texts, reads_texts
+from coclick.features.feature_set import Features, reads_texts, requires_texts
 from coclick.features.views import Sides, TextOptions
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
 from coclick.index.dense import DenseIndex
-from coclick.models.base import Allowed, Found, Model, as_list
+from coclick.models.base import DocMask, Model, TopK, as_list
 from coclick.models.projection.click_evidence import Associations, effective_rank
 from coclick.models.projection.linear_map import LinearMap
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.results import Behind, Explanation, Part, Run, top_rows, without_itself
+from coclick.results import ClickEvidence, Contribution, Explanation, Run, top_rows, without_itself
 from coclick.text.analyzer import Analyzer, normalise
 
 Floats = NDArray[np.float32]
 
 _WORDS = 20  # of an expansion
 _WITH_CLICKS = 10  # features of a document for which the clicks are shown, for each feature of the query
-FAINT = 1e-5  # of the map's longest row: an image that is shorter is rounding, and counts as zero
+MIN_NORM = 1e-5  # of the map's longest row: an image that is shorter is rounding, and counts as zero
 
 
 @dataclass
@@ -48,7 +48,7 @@ class _Parameters(Model):
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"
     stem: bool = True
-    stop_words: bool = True  # true: leave them out
+    remove_stop_words: bool = True  # true: leave them out
     seed: Annotated[int, Range(0)] = 0
     index: Literal["exact", "approximate"] = "exact"
 
@@ -74,10 +74,10 @@ class ProjectionModel(_Parameters):
     doc_index_: DenseIndex
     approximate_: ApproximateIndex | None = None  # of the same documents
 
-    def look_through(self, views: str) -> None:
+    def configure_views(self, views: str) -> None:
         """What a model that sees only these views needs and can do: called when its parameters are known."""
         self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(views)
-        self.needs = ("texts",) if needs_texts(views) else ()
+        self.requires = ("texts",) if requires_texts(views) else ()
 
     # -- for the models to call while they learn ---------------------------------------------------------
 
@@ -89,38 +89,38 @@ class ProjectionModel(_Parameters):
         *,
         joined: bool = True,
         one_idf: bool = False,
-        most_terms: int | None = None,
+        max_terms: int | None = None,
     ) -> Sides:
         """Learn the features of both sides."""
-        analyzer = Analyzer(self.language, self.stem, self.stop_words)
-        options = TextOptions(analyzer, self.fields, one_idf=one_idf, most_terms=most_terms)
+        analyzer = Analyzer(self.language, self.stem, self.remove_stop_words)
+        options = TextOptions(analyzer, self.fields, one_idf=one_idf, max_terms=max_terms)
         with progress("features"):
-            self.features_, rows = Features.learn(graph, views, options, joined=joined)
+            self.features_, rows = Features.fit(graph, views, options, joined=joined)
         self.query_features_, self.doc_features_ = rows
         return rows
 
-    def project(self, query_map: LinearMap, doc_map: LinearMap, progress: Progress) -> None:
+    def build_embeddings(self, query_map: LinearMap, doc_map: LinearMap, progress: Progress) -> None:
         """Take the maps that were learned, and make the images of everything in the graph."""
         self.query_map_, self.doc_map_ = query_map, doc_map
         with progress("images"):
-            self.query_index_ = DenseIndex.build(self.image_queries(self.query_features_))
-            self.doc_index_ = DenseIndex.build(self.image_docs(self.doc_features_))
+            self.query_index_ = DenseIndex.build(self.embed_query_features(self.query_features_))
+            self.doc_index_ = DenseIndex.build(self.embed_doc_features(self.doc_features_))
         self.approximate_ = None
         if self.index == "approximate":
             with progress("approximate index"):
                 self.approximate_, found = ApproximateIndex.build(self.doc_index_, self.query_index_.vectors)
-            self.figures_["approximate"] = found
+            self.stats_["approximate"] = found
         self._associations = None
 
     def note(self, sentence: str) -> None:
         """Something about the training that the user should know."""
-        self.figures_.setdefault("notes", []).append(sentence)
+        self.stats_.setdefault("notes", []).append(sentence)
 
     def spectrum(self, values: NDArray[np.float64]) -> None:
         """Report the singular values that were found, and whether they are fewer than was wanted."""
         self.clipped(len(values))
-        self.figures_["singular_values"] = values.tolist()
-        self.figures_["effective_rank"] = effective_rank(values)
+        self.stats_["singular_values"] = values.tolist()
+        self.stats_["effective_rank"] = effective_rank(values)
 
     def clipped(self, found: int, of: str = "") -> None:
         """Say so if there are fewer dimensions than were wanted."""
@@ -134,11 +134,11 @@ class ProjectionModel(_Parameters):
 
     # -- images ----------------------------------------------------------------------------------------
 
-    def image_queries(self, features: Csr) -> Floats:
+    def embed_query_features(self, features: Csr) -> Floats:
         """The images of rows of query features."""
         return _images(self.query_map_, features, self.cosine)
 
-    def image_docs(self, features: Csr) -> Floats:
+    def embed_doc_features(self, features: Csr) -> Floats:
         """The images of rows of document features."""
         return _images(self.doc_map_, features, self.cosine)
 
@@ -150,12 +150,12 @@ class ProjectionModel(_Parameters):
         images[known] = self.query_index_.vectors[rows[known]]
         unknown = [query for query, row in zip(queries, rows.tolist(), strict=True) if row < 0]
         if unknown:
-            images[~known] = self.image_queries(self.features_.of_queries(unknown, self.graph_))
+            images[~known] = self.embed_query_features(self.features_.of_queries(unknown, self.graph_))
         return images
 
     def embed_docs(self, texts: Mapping[str, Strings]) -> Floats:
         """The images of documents that are not in the graph, by their fields."""
-        return self.image_docs(self.features_.of_docs(texts, self.graph_))
+        return self.embed_doc_features(self.features_.of_docs(texts, self.graph_))
 
     def compared(self, images: Floats) -> Floats:
         """What of images, all of queries or all of documents, says whether they are alike: all of it."""
@@ -163,15 +163,15 @@ class ProjectionModel(_Parameters):
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> Floats:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> Floats:
         """Dot products."""
         return self.doc_index_.score(self.embed_queries([query])[0], docs)
 
-    def score_new(self, query: str, texts: Mapping[str, Strings]) -> Floats:
+    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> Floats:
         """The same with images that are made of the texts."""
         return self.weigh_features(query, self.features_.of_docs(texts, self.graph_))
 
-    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
         """Through the index; documents are filtered by the exact one only."""
         images = self.embed_queries(queries)
         if self.approximate_ is not None and allowed is None:
@@ -213,19 +213,19 @@ class ProjectionModel(_Parameters):
 
     def weigh_features(self, query: str, rows: Csr) -> Floats:
         """The scores of rows of document features for a normalised query."""
-        return DenseIndex.build(self.image_docs(rows)).score_all(self.embed_queries([query])[0])
+        return DenseIndex.build(self.embed_doc_features(rows)).score_all(self.embed_queries([query])[0])
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """What each feature of the query adds together with each feature of the document."""
         row, text = int(self.rows_of_docs([doc])[0]), normalise(query)
         asked = self.features_of(text)
         held = self.doc_features_.take_checked(np.array([row]), "the features of documents")
-        score = float(self.score_rows(text, np.array([row], np.int32))[0])
+        score = float(self._score(text, np.array([row], np.int32))[0])
         parts = self.parts(asked, held, clicks)
         parts.sort(key=lambda part: -part.value)
         total = sum(part.value for part in parts)
         if score == 0 and total:
-            parts.append(Part("not found", "below zero, or no more than rounding: nothing", -total))
+            parts.append(Contribution("not found", "below zero, or no more than rounding: nothing", -total))
         return Explanation(query, doc, score, parts)
 
     def features_of(self, query: str) -> Csr:
@@ -235,7 +235,7 @@ class ProjectionModel(_Parameters):
             return self.query_features_.take_checked(np.array([known]), "the features of queries")
         return self.features_.of_queries([query], self.graph_)
 
-    def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Part]:
+    def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
         """The summands of a score, by the features of the query."""
         values = self.products(asked, held)
         adding = np.flatnonzero(values.any(axis=1)).tolist()  # features of different views may never meet
@@ -249,16 +249,16 @@ class ProjectionModel(_Parameters):
             left, right = (side / max(float(np.linalg.norm(side.sum(0))), 1e-30) for side in (left, right))
         return left @ right.T
 
-    def unreached(self, added: int) -> int:
+    def _count_unreachable(self, added: int) -> int:
         """Those without features that the maps know."""
         vectors = self.doc_index_.vectors
         return int((~vectors[len(vectors) - added :].any(axis=1)).sum())
 
-    def arrive(self, texts: Mapping[str, Strings]) -> None:
+    def _add(self, texts: Mapping[str, Strings]) -> None:
         """New documents get images from their texts."""
         features = self.features_.of_docs(texts, self.graph_)
-        images = self.image_docs(features)
-        self.doc_features_ = stack(self.doc_features_, features)
+        images = self.embed_doc_features(features)
+        self.doc_features_ = vstack(self.doc_features_, features)
         self.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, images]))
         if self.approximate_ is not None:
             self.approximate_ = self.approximate_.extended(images)
@@ -268,7 +268,9 @@ class ProjectionModel(_Parameters):
 
     _associations: Associations | None = None  # made when an explanation first needs them
 
-    def _part(self, f: int, asked: Csr, held: Csr, values: NDArray[np.float64], clicks: int | None) -> Part:
+    def _part(
+        self, f: int, asked: Csr, held: Csr, values: NDArray[np.float64], clicks: int | None
+    ) -> Contribution:
         """A feature of the query with the features of the document that add to it or take from it."""
         query_feature = int(asked.indices[f])
         inner = []
@@ -277,16 +279,16 @@ class ProjectionModel(_Parameters):
             doc_feature = int(held.indices[g])
             view, label = self.features_.doc_label(doc_feature, self.graph_)
             shown = place < _WITH_CLICKS
-            behind = self._behind(query_feature, doc_feature, clicks) if shown else Behind([], 0)
-            inner.append(Part(f"document {view}", label, float(values[g]), *behind))
+            behind = self._behind(query_feature, doc_feature, clicks) if shown else ClickEvidence([], 0)
+            inner.append(Contribution(f"document {view}", label, float(values[g]), *behind))
         view, label = self.features_.query_label(query_feature, self.graph_)
-        return Part(f"query {view}", label, float(values.sum()), parts=inner)
+        return Contribution(f"query {view}", label, float(values.sum()), parts=inner)
 
-    def _behind(self, query_feature: int, doc_feature: int, clicks: int | None) -> Behind:
+    def _behind(self, query_feature: int, doc_feature: int, clicks: int | None) -> ClickEvidence:
         if self._associations is None:
             edges = self.edge_weights(self.graph_)
             if edges is None:
-                return Behind([], 0)
+                return ClickEvidence([], 0)
             features = self.query_features_, self.doc_features_
             self._associations = Associations(self.graph_, edges, *features)
         return self._associations.behind(query_feature, doc_feature, clicks)
@@ -303,7 +305,7 @@ def _images(mapping: LinearMap, features: Csr, cosine: bool) -> Floats:
     """Rows of features in the space of the map, of unit length if wanted; faint ones are zero."""
     images = mapping.apply(features)
     lengths = np.sqrt(np.einsum("ij,ij->i", images, images, dtype=np.float64))
-    images[lengths <= FAINT * mapping.longest] = 0
+    images[lengths <= MIN_NORM * mapping.longest] = 0
     if cosine:
         images /= np.maximum(lengths, 1e-30)[:, None].astype(np.float32)
     return images
@@ -322,10 +324,10 @@ class TitleProjection(ProjectionModel):
     Queries and titles over one vocabulary of whole words, one map for both sides, and cosines of embeddings.
     """
 
-    needs = ("texts",)
+    requires = ("texts",)
     cosine = True
 
     fields: str = "title"
     stem: bool = False
-    stop_words: bool = False
-    vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
+    remove_stop_words: bool = False
+    max_vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words

@@ -14,7 +14,7 @@ from coclick.arrays.csr import Csr
 from coclick.models.projection._base import Floats, ProjectionModel
 from coclick.models.projection.linear_map import DenseMap
 from coclick.progress import Progress
-from coclick.results import Part
+from coclick.results import Contribution
 
 
 class BiasedProjection(ProjectionModel):
@@ -24,7 +24,7 @@ class BiasedProjection(ProjectionModel):
     query_bias_: Floats  # of each feature
     doc_bias_: Floats
 
-    def project_with_biases(
+    def build_biased_embeddings(
         self, maps: tuple[Floats, Floats], biases: tuple[Floats, Floats], mean: float, progress: Progress
     ) -> None:
         """Take maps and biases that were learned, of queries and of documents."""
@@ -32,15 +32,15 @@ class BiasedProjection(ProjectionModel):
         self.query_bias_, self.doc_bias_ = biases
         query_map = np.column_stack([maps[0], biases[0], np.zeros_like(biases[0])])
         doc_map = np.column_stack([maps[1], np.zeros_like(biases[1]), biases[1]])
-        self.project(DenseMap.of([query_map]), DenseMap.of([doc_map]), progress)
+        self.build_embeddings(DenseMap.of([query_map]), DenseMap.of([doc_map]), progress)
 
-    def image_queries(self, features: Csr) -> Floats:
+    def embed_query_features(self, features: Csr) -> Floats:
         """With μ added to the bias, and 1 for the bias of documents."""
-        return _plus(super().image_queries(features), features, self.mean_, 1)
+        return _plus(super().embed_query_features(features), features, self.mean_, 1)
 
-    def image_docs(self, features: Csr) -> Floats:
+    def embed_doc_features(self, features: Csr) -> Floats:
         """With 1 for the bias of queries."""
-        return _plus(super().image_docs(features), features, 1, 0)
+        return _plus(super().embed_doc_features(features), features, 1, 0)
 
     def compared(self, images: Floats) -> Floats:
         """Without biases: they say nothing about what is alike."""
@@ -48,12 +48,12 @@ class BiasedProjection(ProjectionModel):
         images[:, -2:] = 0
         return images
 
-    def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Part]:
+    def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
         """The products of features, and the mean and the biases."""
         if not (asked.nnz and held.nnz):
             return []
         biases = [
-            Part(f"{kind} {view}", label, float(value))
+            Contribution(f"{kind} {view}", label, float(value))
             for kind, rows, bias, name in (
                 ("bias of query", asked, self.query_bias_, self.features_.query_label),
                 ("bias of document", held, self.doc_bias_, self.features_.doc_label),
@@ -61,12 +61,16 @@ class BiasedProjection(ProjectionModel):
             for column, value in zip(rows.indices.tolist(), rows.data * bias[rows.indices], strict=True)
             for view, label in [name(column, self.graph_)]
         ]
-        return [*super().parts(asked, held, clicks), *biases, Part("mean", "of what was learned", self.mean_)]
+        return [
+            *super().parts(asked, held, clicks),
+            *biases,
+            Contribution("mean", "of what was learned", self.mean_),
+        ]
 
 
 def _plus(images: Floats, features: Csr, last_but_one: float, last: float) -> Floats:
     """Add to the last two columns of the images that are of something."""
-    there = features.lengths() > 0
+    there = features.row_nnz() > 0
     images[there, -2] += np.float32(last_but_one)
     images[there, -1] += np.float32(last)
     return images

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Vocab
-from coclick.errors import damaged
+from coclick.errors import corrupt_error
 from coclick.index.dense import DenseIndex
 from coclick.kernels.dots import score_rows
-from coclick.models.base import Allowed, Found, Model, as_list
+from coclick.models.base import DocMask, Model, TopK, as_list
 from coclick.models.projection._base import Floats, ProjectionModel
 from coclick.results import Run, padded, top_rows, without_itself
 from coclick.text.analyzer import normalise
@@ -29,14 +29,14 @@ class OverlapProjection(ProjectionModel):
 
     can_export = False  # images are only half of its scores
 
-    def score_rows(self, query: str, docs: NDArray[np.int32]) -> Floats:
+    def _score(self, query: str, docs: NDArray[np.int32]) -> Floats:
         """Both products."""
         image = self.embed_queries([query])[0]
         return _scores(image, self.features_of(query), self.doc_index_, self.doc_features_, docs)
 
-    def find(self, queries: Sequence[str], k: int, allowed: Allowed) -> Found:
+    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
         """By all scores."""
-        return Model.find(self, queries, k, allowed)
+        return Model._search(self, queries, k, allowed)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """By images and features of queries alone."""
@@ -58,7 +58,7 @@ class OverlapProjection(ProjectionModel):
 
     def weigh_features(self, query: str, rows: Csr) -> Floats:
         """Both products."""
-        index = DenseIndex.build(self.image_docs(rows))
+        index = DenseIndex.build(self.embed_doc_features(rows))
         every = np.arange(rows.rows, dtype=np.int32)
         return _scores(self.embed_queries([query])[0], self.features_of(query), index, rows, every)
 
@@ -73,7 +73,7 @@ def _scores(image: Floats, features: Csr, index: DenseIndex, others: Csr, rows: 
     overlap = np.empty(len(rows), np.float32)
     spread = np.zeros(others.columns, np.float32)
     if not score_rows(others.indptr, others.indices, others.data, *features.row(0), rows, spread, overlap):
-        raise damaged("the features of the model are")
+        raise corrupt_error("the features of the model are")
     return np.maximum(index.dots(image, rows) + overlap, np.float32(0))
 
 

@@ -101,7 +101,7 @@ def bound(
 ) -> dict[str, Any]:
     """The bound with all that it is made of, for the images of a graph's queries and documents."""
     responses = weigh(clicks, "clicks" if weight == "degree" else weight)
-    counts = responses.lengths()
+    counts = responses.row_nnz()
     counts = counts[counts > 0]
     n_x, n_y = len(counts), len(counts) / float(np.sum(1 / counts))
     largest = float(responses.data.max())
@@ -124,11 +124,11 @@ def bound(
 
 def objective(responses: Csr, queries: NDArray[np.float32], docs: NDArray[np.float32]) -> float:
     """Eq. 2 on the pairs of a graph, from images: the mean over queries of the mean over their documents."""
-    counts = responses.lengths()
+    counts = responses.row_nnz()
     total = 0.0
     for first in range(0, responses.rows, _ROWS):
         last = min(first + _ROWS, responses.rows)
-        together = times_dense(responses.between(first, last), docs)
+        together = times_dense(responses.row_slice(first, last), docs)
         aligned = np.einsum("ij,ij->i", queries[first:last], together, dtype=np.float64)
         total += float(np.sum(aligned / np.maximum(counts[first:last], 1)))
     return total / np.count_nonzero(counts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coclick.arrays.csr import Csr, beside, stack
+from coclick.arrays.csr import Csr, hstack, vstack
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
 from coclick.models.projection._base import TitleProjection
@@ -33,15 +33,15 @@ class CLLSA(TitleProjection):
 
     weight: Weight = "log1p"
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of the sums of the two rows of each pair, which are a product of two matrices."""
-        queries, docs = self.featurise(graph, "words", progress, one_idf=True, most_terms=self.vocabulary)
+        queries, docs = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         edges = self.edge_weights(graph)
         pairs = _one_row_a_pair(edges)
-        found = truncated_svd([pairs, stack(queries, docs)], self.dim, seed=self.seed, progress=progress)
+        found = truncated_svd([pairs, vstack(queries, docs)], self.dim, seed=self.seed, progress=progress)
         self.spectrum(found.values)
         both = DenseMap.of([found.right])
-        self.project(both, both, progress)
+        self.build_embeddings(both, both, progress)
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""
@@ -54,7 +54,7 @@ def _one_row_a_pair(edges: Csr) -> Csr:
     The second moment of the pairs, which the singular vectors belong to, then has each pair by its weight.
     """
     roots, one_each = np.sqrt(edges.data), np.arange(edges.nnz + 1)
-    query_of = np.repeat(np.arange(edges.rows, dtype=np.int32), edges.lengths())
-    return beside(
+    query_of = np.repeat(np.arange(edges.rows, dtype=np.int32), edges.row_nnz())
+    return hstack(
         Csr(one_each, query_of, roots, edges.rows), Csr(one_each, edges.indices, roots, edges.columns)
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.results import Behind, Click
+from coclick.results import Click, ClickEvidence
 
 Weight = Literal["log1p", "log", "clicks", "degree"]
 
@@ -36,7 +36,7 @@ def weigh(clicks: Csr, weight: Weight) -> Csr:
             )
         return weighted
     if weight == "degree":
-        degrees = np.repeat(clicks.lengths(), clicks.lengths()).astype(np.float32)
+        degrees = np.repeat(clicks.row_nnz(), clicks.row_nnz()).astype(np.float32)
         return clicks.with_data(clicks.data / degrees)
     return clicks
 
@@ -58,12 +58,12 @@ class Associations:
     def _docs_with(self) -> Csr:
         return self.docs.transpose()
 
-    def behind(self, query_feature: int, doc_feature: int, most: int | None) -> Behind:
+    def behind(self, query_feature: int, doc_feature: int, most: int | None) -> ClickEvidence:
         """The pairs behind two features, largest share first; over all pairs the shares sum to 1."""
         queries, in_query = self._queries_with.row(query_feature)
         docs, in_doc = self._docs_with.row(doc_feature)
         pairs = self.edges.take(queries)
-        query_of = np.repeat(np.arange(len(queries)), pairs.lengths())
+        query_of = np.repeat(np.arange(len(queries)), pairs.row_nnz())
         place = np.minimum(np.searchsorted(docs, pairs.indices), max(len(docs) - 1, 0))
         meet = np.flatnonzero(docs[place] == pairs.indices) if len(docs) else np.empty(0, np.int64)
         strength = pairs.data[meet].astype(np.float64) * in_query[query_of[meet]] * in_doc[place[meet]]
@@ -73,7 +73,7 @@ class Associations:
             self._click(int(queries[query_of[meet[i]]]), int(pairs.indices[meet[i]]), strength[i] / total)
             for i in order
         ]
-        return Behind(shown, len(meet))
+        return ClickEvidence(shown, len(meet))
 
     def _click(self, query: int, doc: int, share: np.float64) -> Click:
         docs, counts = self.graph.clicks.row(query)

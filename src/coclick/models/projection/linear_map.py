@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.errors import damaged
+from coclick.errors import corrupt_error
 from coclick.index.dense import longest_row
 from coclick.kernels.products import times_dense
 from coclick.kernels.sparse_products import times_sparse
@@ -107,7 +107,7 @@ class SparseMap:
 def check_columns(features: Csr) -> None:
     """Raise if a column is outside: features may come from a file."""
     if features.nnz and not 0 <= features.indices.min() <= features.indices.max() < features.columns:
-        raise damaged("the features of the model are")
+        raise corrupt_error("the features of the model are")
 
 
 def columns_between(matrix: Csr, first: int, last: int) -> Csr:

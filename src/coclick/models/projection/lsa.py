@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.arrays.csr import stack
+from coclick.arrays.csr import vstack
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
 from coclick.models.projection._base import TitleProjection
@@ -27,10 +27,10 @@ class LSA(TitleProjection):
     name = "lsa"
     summary = "texts in a space of fewer dimensions than words, by latent semantic analysis"
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of all rows together."""
-        rows = self.featurise(graph, "words", progress, one_idf=True, most_terms=self.vocabulary)
-        found = truncated_svd([stack(*rows)], self.dim, seed=self.seed, progress=progress)
+        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
+        found = truncated_svd([vstack(*rows)], self.dim, seed=self.seed, progress=progress)
         self.spectrum(found.values)
         both = DenseMap.of([found.right])
-        self.project(both, both, progress)
+        self.build_embeddings(both, both, progress)

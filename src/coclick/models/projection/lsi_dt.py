@@ -25,15 +25,15 @@ class LsiDT(ProjectionModel):
 
     name = "lsi_dt"
     summary = "texts in a space of fewer dimensions than words: LSI of documents"
-    needs = ("texts",)
+    requires = ("texts",)
     cosine = True
 
     dim: int = 300
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of the documents' rows."""
         _, docs = self.featurise(graph, "words", progress, one_idf=True)
         found = truncated_svd([docs], self.dim, seed=self.seed, progress=progress)
         self.spectrum(found.values)
         both = DenseMap.of([found.right])
-        self.project(both, both, progress)
+        self.build_embeddings(both, both, progress)

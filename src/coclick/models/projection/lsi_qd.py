@@ -36,14 +36,14 @@ class LsiQD(ProjectionModel):
     dim: int = 300
     weight: Weight = "log1p"
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of the clicks."""
         self.featurise(graph, "ids", progress)
         found = truncated_svd([self.edge_weights(graph)], self.dim, seed=self.seed, progress=progress)
         self.spectrum(found.values)
-        self.project(DenseMap.of([found.left]), DenseMap.of([found.right]), progress)
+        self.build_embeddings(DenseMap.of([found.left]), DenseMap.of([found.right]), progress)
         images = self.query_index_.vectors, self.doc_index_.vectors
-        self.figures_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
+        self.stats_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""

@@ -42,9 +42,9 @@ class MPLS(ProjectionModel):
     weight: Weight = "log1p"
 
     def __post_init__(self) -> None:
-        self.look_through(self.views)
+        self.configure_views(self.views)
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of each M_i, scaled by the square root of α_i on either side."""
         concat = self.combine == "concat"
         queries, docs = self.featurise(graph, self.views, progress, joined=concat)
@@ -61,7 +61,7 @@ class MPLS(ProjectionModel):
             self.clipped(len(found[-1].values), f" of {name}")
         sums = np.array([singular.values.sum() for singular in found])
         alpha = sums / np.sqrt((sums**2).sum())
-        self.figures_["views"] = {
+        self.stats_["views"] = {
             name: {
                 "alpha": float(share),
                 "sum": float(total),
@@ -74,10 +74,10 @@ class MPLS(ProjectionModel):
         scaled = list(zip(np.sqrt(alpha).astype(np.float32), found, strict=True))
         query_map = DenseMap.of([root * singular.right for root, singular in scaled])
         doc_map = DenseMap.of([root * singular.left for root, singular in scaled])
-        self.project(query_map, doc_map, progress)
+        self.build_embeddings(query_map, doc_map, progress)
         images = self.query_index_.vectors, self.doc_index_.vectors
         space = orthonormal(*(len(singular.values) for singular in found))
-        self.figures_["bound"] = bound(graph.clicks, self.weight, images, space)
+        self.stats_["bound"] = bound(graph.clicks, self.weight, images, space)
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""

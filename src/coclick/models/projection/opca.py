@@ -31,22 +31,22 @@ class OPCA(TitleProjection):
 
     name = "opca"
     summary = "a projection of words in which clicked pairs come near, by oriented principal components"
-    most_docs = 200_000
+    max_docs = 200_000
 
     weight: Weight = "log1p"
     ridge: Annotated[float, Range(1e-4)] = 0.2
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Leading eigenvectors of a pair of matrices."""
-        rows = self.featurise(graph, "words", progress, one_idf=True, most_terms=self.vocabulary)
+        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         learnable_pairs(graph.clicks, *rows)  # says so if there are none
         found = oriented_components(
             *rows, self.edge_weights(graph), self.dim, ridge=self.ridge, seed=self.seed, progress=progress
         )
         self.clipped(len(found.values))
-        self.figures_["eigenvalues"] = found.values.tolist()
+        self.stats_["eigenvalues"] = found.values.tolist()
         both = DenseMap.of([found.vectors])
-        self.project(both, both, progress)
+        self.build_embeddings(both, both, progress)
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""

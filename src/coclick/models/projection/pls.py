@@ -37,17 +37,17 @@ class PLS(ProjectionModel):
     weight: Weight = "log1p"
 
     def __post_init__(self) -> None:
-        self.look_through(self.views)
+        self.configure_views(self.views)
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Singular vectors of M."""
         queries, docs = self.featurise(graph, self.views, progress)
         factors = docs.transpose(), self.edge_weights(graph).transpose(), queries
         found = truncated_svd(factors, self.dim, seed=self.seed, progress=progress)
         self.spectrum(found.values)
-        self.project(DenseMap.of([found.right]), DenseMap.of([found.left]), progress)
+        self.build_embeddings(DenseMap.of([found.right]), DenseMap.of([found.left]), progress)
         images = self.query_index_.vectors, self.doc_index_.vectors
-        self.figures_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
+        self.stats_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""

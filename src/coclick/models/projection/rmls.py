@@ -44,18 +44,20 @@ class RMLS(ProjectionModel):
     dim: Annotated[int, Range(1)] = 1000
     views: str = "words+clicks"
     weight: Weight = "degree"
-    b: Annotated[float, Range(0)] = 1.5  # thresholds, in root mean squares of the rows of the first Ω
-    beta: Annotated[float, Range(0)] = 0.0  # above 0: one threshold for all rows instead
+    relative_threshold: Annotated[float, Range(0)] = (
+        1.5  # thresholds, in root mean squares of the rows of the first Ω
+    )
+    threshold: Annotated[float, Range(0)] = 0.0  # above 0: one threshold for all rows instead
     theta: Annotated[float, Range(1e-6)] = 1.0  # the length of rows
-    rounds: Annotated[float, Range(0.5)] = 10.0  # at most; half a round is one of the maps
-    validation: Annotated[float, Range(0, 0.9)] = 0.1  # of the pairs, held out; 0: all rounds are run
+    iterations: Annotated[float, Range(0.5)] = 10.0  # at most; half a round is one of the maps
+    held_out: Annotated[float, Range(0, 0.9)] = 0.1  # of the pairs, held out; 0: all rounds are run
 
     def __post_init__(self) -> None:
-        self.look_through(self.views)
+        self.configure_views(self.views)
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Choose the number of half-rounds, then run them."""
-        halves = self._best(graph, progress) if self.validation else round(2 * self.rounds)
+        halves = self._best(graph, progress) if self.held_out else round(2 * self.iterations)
         queries, docs = self.featurise(graph, self.views, progress)
         curve: list[dict[str, Any]] = []
         steps = self._half_rounds(queries, self.edge_weights(graph), docs)
@@ -66,36 +68,38 @@ class RMLS(ProjectionModel):
             last = next(steps)
             curve.append(_figures(last))
         del steps  # and with it what was needed for learning only
-        self.figures_["chosen_rounds"] = halves / 2
-        self.figures_["curve"] = curve
-        self.project(SparseMap(last.query_map, self.theta), SparseMap(last.doc_map, self.theta), progress)
+        self.stats_["chosen_rounds"] = halves / 2
+        self.stats_["curve"] = curve
+        self.build_embeddings(
+            SparseMap(last.query_map, self.theta), SparseMap(last.doc_map, self.theta), progress
+        )
         space = limited_rows(
             self.dim,
             (queries.columns, docs.columns),
-            (int(queries.lengths().max()), int(docs.lengths().max())),
+            (int(queries.row_nnz().max()), int(docs.row_nnz().max())),
             (self.theta, self.theta),
         )
         images = self.query_index_.vectors, self.doc_index_.vectors
-        self.figures_["bound"] = bound(graph.clicks, self.weight, images, space)
+        self.stats_["bound"] = bound(graph.clicks, self.weight, images, space)
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""
         return weigh(graph.clicks, self.weight)
 
     def _half_rounds(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[Step]:
-        penalty = Penalty(self.b, self.beta, self.theta)
+        penalty = Penalty(self.relative_threshold, self.threshold, self.theta)
         return Maps(queries, edges, docs, penalty).half_rounds(self.dim, self.seed)
 
     def _best(self, graph: ClickGraph, progress: Progress) -> int:
         """The number of half-rounds after which held-out clicks are ranked best."""
-        rest, held_out = graph.split("pairs", self.validation, self.seed)
+        rest, held_out = graph.split("pairs", self.held_out, self.seed)
         if not held_out.nnz:
             self.note("no query has a second document to hold out: half a round is run")
             return 1
         queries, docs = copy.copy(self).featurise(rest, self.views, progress)
         trial = HeldOut.sample(queries, docs, held_out, rest.clicks, self.seed)
         tried: list[float] = []
-        most = round(2 * self.rounds)
+        most = round(2 * self.iterations)
         with progress("rounds on held-out clicks", most) as done:
             for step in islice(self._half_rounds(queries, self.edge_weights(rest), docs), most):
                 tried.append(trial.ndcg(step.query_map, step.doc_map))
@@ -103,7 +107,7 @@ class RMLS(ProjectionModel):
                 done(1)
                 if len(tried) - 1 - tried.index(max(tried)) == _PATIENCE:
                     break
-        self.figures_["validation"] = [
+        self.stats_["validation"] = [
             {"rounds": half / 2, "ndcg": round(value, 4)} for half, value in enumerate(tried, 1)
         ]
         return tried.index(max(tried)) + 1

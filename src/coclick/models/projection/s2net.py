@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from coclick.arrays.csr import Csr, stack
+from coclick.arrays.csr import Csr, vstack
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import register
 from coclick.models.projection._base import TitleProjection
@@ -36,21 +36,21 @@ class S2Net(TitleProjection):
 
     name = "s2net"
     summary = "a projection of words, learned so that clicked titles are nearer to the query than others"
-    most_docs = 500_000
+    max_docs = 500_000
 
-    negatives: Annotated[int, Range(1)] = 4  # documents that a clicked pair is compared with
+    n_negatives: Annotated[int, Range(1)] = 4  # documents that a clicked pair is compared with
     gamma: Annotated[float, Range(0.01)] = 10.0
     optimiser: Literal["lbfgs", "adagrad"] = "lbfgs"
-    rate: Annotated[float, Range(1e-6, 1)] = 0.02  # of adagrad
-    rounds: Annotated[int, Range(1)] = 40
+    learning_rate: Annotated[float, Range(1e-6, 1)] = 0.02  # of adagrad
+    iterations: Annotated[int, Range(1)] = 40
     patience: Annotated[int, Range(1)] = 5
     held_out: Annotated[float, Range(0, 0.5)] = 0.005
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """From latent semantic analysis downhill."""
-        rows = self.featurise(graph, "words", progress, one_idf=True, most_terms=self.vocabulary)
+        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         asked, clicked = learnable_pairs(graph.clicks, *rows)
-        start = truncated_svd([stack(*rows)], self.dim, seed=self.seed, progress=progress).right
+        start = truncated_svd([vstack(*rows)], self.dim, seed=self.seed, progress=progress).right
         self.clipped(start.shape[1])
         random = np.random.default_rng(self.seed)
         held = hold_out(len(asked), self.held_out, random)
@@ -59,7 +59,7 @@ class S2Net(TitleProjection):
         candidates = with_features(rows.docs)
 
         def compare(queries: Ints, docs: Ints) -> Ints:
-            others = draw_unclicked(graph.clicks, queries, docs, self.negatives, candidates, random)
+            others = draw_unclicked(graph.clicks, queries, docs, self.n_negatives, candidates, random)
             return np.concatenate([docs[:, None], others], axis=1)
 
         unseen = Examples(*rows, asked[held], compare(asked[held], clicked[held]))
@@ -68,18 +68,18 @@ class S2Net(TitleProjection):
         def validate(projection: Floats) -> float:
             return mean_loss(projection, unseen, self.gamma)
 
-        with progress("rounds", self.rounds) as done:
+        with progress("rounds", self.iterations) as done:
             if self.optimiser == "lbfgs":
                 examples = Examples(*rows, asked, compare(asked, clicked))
-                stop = by_lbfgs(start, examples, self.gamma, validate, self.rounds, self.patience, done)
+                stop = by_lbfgs(start, examples, self.gamma, validate, self.iterations, self.patience, done)
             else:
                 stop = by_adagrad(
                     start, *rows, asked, lambda: compare(asked, clicked), self.gamma, validate,
-                    self.rounds, self.patience, self.rate, random, done,
+                    self.iterations, self.patience, self.learning_rate, random, done,
                 )  # fmt: skip
-        self.figures_ |= stop.figures() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
+        self.stats_ |= stop.figures() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
         both = DenseMap.of([stop.best[0]])
-        self.project(both, both, progress)
+        self.build_embeddings(both, both, progress)
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """Every clicked pair counts the same, however often it was clicked."""

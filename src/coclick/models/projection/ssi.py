@@ -51,24 +51,24 @@ class SSI(OverlapProjection):
 
     name = "ssi"
     summary = "which query words go with which document words, learned from what was clicked and skipped"
-    most_docs = 200_000
-    needs = ("texts",)
+    max_docs = 200_000
+    requires = ("texts",)
 
     dim: int = 100
     fields: str = "title"
-    vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
+    max_vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
     pairs: Literal["both", "skips", "sampled"] = "both"
-    negatives: Annotated[int, Range(1)] = 4  # sampled documents for each clicked pair
-    rate: Annotated[float, Range(1e-6, 1)] = 0.02
-    rounds: Annotated[int, Range(1)] = 20
+    n_negatives: Annotated[int, Range(1)] = 4  # sampled documents for each clicked pair
+    learning_rate: Annotated[float, Range(1e-6, 1)] = 0.02
+    iterations: Annotated[int, Range(1)] = 20
     patience: Annotated[int, Range(1)] = 3
     held_out: Annotated[float, Range(0, 0.5)] = 0.05
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Stochastic gradient descent on preferences; sampled documents are drawn afresh in every round."""
         if self.index != "exact":
             raise UserError("ssi scores every document", hint="leave out index=")
-        rows = self.featurise(graph, "words", progress, one_idf=True, most_terms=self.vocabulary)
+        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         asked, clicked = learnable_pairs(graph.clicks, *rows)
         random = np.random.default_rng(self.seed)
         held = hold_out(len(asked), self.held_out, random)
@@ -77,7 +77,7 @@ class SSI(OverlapProjection):
         skips = among(self._skips(graph), asked, clicked)
         if self.pairs == "skips" and not len(skips.queries):
             self.note("the graph has no skipped documents: clicked ones are preferred to sampled ones")
-        drawn = 0 if self.pairs == "skips" and len(skips.queries) else self.negatives
+        drawn = 0 if self.pairs == "skips" and len(skips.queries) else self.n_negatives
         candidates = with_features(rows.docs)
 
         def preferences(chosen: NDArray[np.bool_]) -> Preferences:
@@ -95,17 +95,17 @@ class SSI(OverlapProjection):
         def step() -> float:
             learned = preferences(~held)
             order = random.permutation(len(learned.queries))
-            return hinge_round(*arrays, learned, order, left, right, self.rate)
+            return hinge_round(*arrays, learned, order, left, right, self.learning_rate)
 
         def validate() -> float:
             count = len(unseen.queries)
             return hinge_round(*arrays, unseen, np.arange(count), left, right, 0.0) if count else np.nan
 
-        with progress("rounds", self.rounds) as done:
-            stop = train_rounds(step, validate, (left, right), self.rounds, self.patience, done)
-        self.figures_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
-        self.figures_["skips"] = len(skips.queries)
-        self.project(DenseMap.of([stop.best[0]]), DenseMap.of([stop.best[1]]), progress)
+        with progress("rounds", self.iterations) as done:
+            stop = train_rounds(step, validate, (left, right), self.iterations, self.patience, done)
+        self.stats_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
+        self.stats_["skips"] = len(skips.queries)
+        self.build_embeddings(DenseMap.of([stop.best[0]]), DenseMap.of([stop.best[1]]), progress)
 
     def _skips(self, graph: ClickGraph) -> Preferences:
         none = np.empty(0, np.int32)

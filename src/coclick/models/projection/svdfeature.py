@@ -49,24 +49,24 @@ class SVDFeature(BiasedProjection):
 
     name = "svdfeature"
     summary = "words and clicks of queries and documents, factorised so that they predict clicks"
-    most_docs = 500_000
+    max_docs = 500_000
 
     dim: int = 100
     views: str = "words+clicks"
     fields: str = "title"  # a step costs as much as its document has words
     weight: Weight = "log1p"
     loss: Literal["squared", "logistic"] = "squared"
-    negatives: Annotated[int, Range(1)] = 4  # documents that were not clicked, for each pair
-    rate: Annotated[float, Range(1e-6, 1)] = 0.05
-    decay: Annotated[float, Range(0, 1)] = 0.002
-    rounds: Annotated[int, Range(1)] = 20
+    n_negatives: Annotated[int, Range(1)] = 4  # documents that were not clicked, for each pair
+    learning_rate: Annotated[float, Range(1e-6, 1)] = 0.05
+    l2: Annotated[float, Range(0, 1)] = 0.002
+    iterations: Annotated[int, Range(1)] = 20
     patience: Annotated[int, Range(1)] = 3
     held_out: Annotated[float, Range(0, 0.5)] = 0.05
 
     def __post_init__(self) -> None:
-        self.look_through(self.views)
+        self.configure_views(self.views)
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Stochastic gradient descent."""
         rows = self.featurise(graph, self.views, progress)
         asked, clicked = learnable_pairs(graph.clicks, *rows)
@@ -78,17 +78,17 @@ class SVDFeature(BiasedProjection):
         candidates, sides = with_features(rows.docs), (rows_of(rows.queries), rows_of(rows.docs))
         left, right = (_START * random.standard_normal((s.columns, self.dim), np.float32) for s in rows)
         query_bias, doc_bias = (np.zeros(side.columns, np.float32) for side in rows)
-        mean = 1 / (1 + self.negatives) if self.loss == "squared" else 0.0
+        mean = 1 / (1 + self.n_negatives) if self.loss == "squared" else 0.0
 
         def draw(chosen: Mask) -> Preferences:
             pairs = asked[chosen], clicked[chosen]
-            return sampled_preferences(graph.clicks, *pairs, self.negatives, candidates, random)
+            return sampled_preferences(graph.clicks, *pairs, self.n_negatives, candidates, random)
 
         def descend(chosen: Mask, drawn: Preferences, rate: float) -> float:
             """One round at random over the chosen pairs; with a rate of 0 nothing is learned."""
             if self.loss == "logistic":
                 order = random.permutation(len(drawn.queries))
-                return logistic_round(*sides, drawn, order, left, right, doc_bias, rate, self.decay)
+                return logistic_round(*sides, drawn, order, left, right, doc_bias, rate, self.l2)
             others = drawn.worse != drawn.better  # a query that clicked everything has none
             pairs = (
                 np.append(asked[chosen], drawn.queries[others]),
@@ -97,22 +97,22 @@ class SVDFeature(BiasedProjection):
             wanted = np.append(targets[chosen], np.zeros(others.sum(), np.float32))
             return squared_round(
                 *sides, pairs, wanted, random.permutation(len(wanted)), left, right, query_bias, doc_bias,
-                mean, rate, self.decay,
+                mean, rate, self.l2,
             )  # fmt: skip
 
         unseen = draw(held)
-        with progress("rounds", self.rounds) as done:
+        with progress("rounds", self.iterations) as done:
             stop = train_rounds(
-                lambda: descend(~held, draw(~held), self.rate),
+                lambda: descend(~held, draw(~held), self.learning_rate),
                 lambda: descend(held, unseen, 0.0) if held.any() else np.nan,
                 (left, right, query_bias, doc_bias),
-                self.rounds,
+                self.iterations,
                 self.patience,
                 done,
             )
-        self.figures_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
+        self.stats_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         left, right, query_bias, doc_bias = stop.best
-        self.project_with_biases((left, right), (query_bias, doc_bias), mean, progress)
+        self.build_biased_embeddings((left, right), (query_bias, doc_bias), mean, progress)
 
     def edge_weights(self, graph: ClickGraph) -> Csr:
         """As the parameter says."""

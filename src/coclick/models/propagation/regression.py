@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.jit.compiler import borrowing, inlined
+from coclick.jit.compiler import jit_inline, jit_noalloc
 from coclick.jit.threads import balanced_blocks, run_blocks
 
 Floats = NDArray[np.float32]
@@ -27,21 +27,21 @@ TOLERANCE = 1e-5  # of the right side's length: a residual that is no longer end
 _PARTS = 8  # of the texts: their sums are added up in this order, whatever the number of threads
 
 
-@inlined
+@jit_inline
 def _clear(row: Floats, rows: Rows, which: int) -> None:
     indptr, indices, _ = rows
     for p in range(indptr[which], indptr[which + 1]):
         row[indices[p]] = 0.0
 
 
-@inlined
+@jit_inline
 def _add(row: Floats, rows: Rows, which: int, factor: float) -> None:
     indptr, indices, data = rows
     for p in range(indptr[which], indptr[which + 1]):
         row[indices[p]] += factor * data[p]
 
 
-@inlined
+@jit_inline
 def _dot(row: Floats, rows: Rows, which: int) -> float:
     indptr, indices, data = rows
     total = 0.0
@@ -50,7 +50,7 @@ def _dot(row: Floats, rows: Rows, which: int) -> float:
     return total
 
 
-@borrowing
+@jit_noalloc
 def _multiply(
     first: int,
     last: int,
@@ -75,7 +75,7 @@ def _multiply(
             _clear(row, units, text_units[p])
 
 
-@borrowing
+@jit_noalloc
 def _meet_units(
     first: int,
     last: int,
@@ -111,7 +111,7 @@ def _meet_units(
             sums[unit] += total
 
 
-@borrowing
+@jit_noalloc
 def _meet_targets(
     first: int,
     last: int,

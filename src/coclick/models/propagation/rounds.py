@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays import kernels as rows
-from coclick.arrays.csr import Csr, stack
+from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.reorder import local_orders, renumber, transpose
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
-from coclick.jit.threads import balanced_blocks, beside
+from coclick.jit.threads import balanced_blocks, run_alongside
 from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.progress import Progress
@@ -52,7 +52,9 @@ class Propagation:
         """One round after the other, without end."""
         packed = PackedRows.with_room_for(start)
         # To look for orders takes one thread; to pack texts as they come, none of the orders.
-        text_order, other_order = beside(lambda: packed.fill(start), lambda: local_orders(self.to_texts))
+        text_order, other_order = run_alongside(
+            lambda: packed.fill(start), lambda: local_orders(self.to_texts)
+        )
         to_texts = renumber(self.to_texts, text_order, other_order)
         to_others = transpose(to_texts)
         read = start
@@ -87,24 +89,24 @@ class Propagation:
         raise AssertionError("rounds have no end")
 
 
-def start_rows(counts: Csr) -> Csr:
+def initial_vectors(counts: Csr) -> Csr:
     """Texts as unit vectors of their own words, given the words' counts.
 
     Of a text with more words than a packed row can hold, the commonest are taken: a dictionary, not a title.
     """
-    for row in np.flatnonzero(counts.lengths() > MOST_ENTRIES).tolist():
+    for row in np.flatnonzero(counts.row_nnz() > MOST_ENTRIES).tolist():
         first, last = counts.indptr[row : row + 2]
         rarest = np.argsort(-counts.data[first:last], kind="stable")[MOST_ENTRIES:]
         counts.data[first + rarest] = 0
     return unit_rows(counts.positive())
 
 
-def half_step(weights: Csr, rows: Csr, k: int) -> Csr:
+def propagate_once(weights: Csr, rows: Csr, k: int) -> Csr:
     """norm(top_K(W X)), for positive weights W."""
     return propagate(weights, PackedRows.from_csr(rows), k).to_csr()
 
 
-def two_hops(
+def propagate_through_units(
     holder_indptr: NDArray[np.int64],
     holder_rows: NDArray[np.int32],
     edges: Csr,
@@ -114,7 +116,7 @@ def two_hops(
 ) -> Csr:
     """norm(top_K(Bᵀ W X)) with B given by the rows of W that each result sums: Bᵀ W is never whole."""
     packed = PackedRows.from_csr(rows)
-    reached = np.concatenate([[0], np.cumsum(edges.lengths()[holder_rows])])[holder_indptr]
+    reached = np.concatenate([[0], np.cumsum(edges.row_nnz()[holder_rows])])[holder_indptr]
     parts = [Csr.empty(0, rows.columns)]
     for first, last in balanced_blocks(reached, int(reached[-1] // _EDGES_AT_A_TIME) + 1):
         begin, end = holder_indptr[first], holder_indptr[last]
@@ -122,7 +124,7 @@ def two_hops(
         ends = held.indptr[holder_indptr[first : last + 1] - begin]
         weights = Csr(ends, held.indices, held.data, edges.columns)
         parts.append(propagate(weights, packed, k, done=done).to_csr())
-    return stack(*parts)
+    return vstack(*parts)
 
 
 def choose_rounds(
@@ -139,14 +141,14 @@ def choose_rounds(
     """
     rest, held_out = graph.split("pairs", _HELD_OUT, seed)
     train = rest.clicks
-    queries = np.flatnonzero(held_out.lengths() > 0)
+    queries = np.flatnonzero(held_out.row_nnz() > 0)
     sample = np.sort(np.random.default_rng(seed).permutation(queries)[:_VALIDATION_QUERIES])
     figures = []
     rounds = propagation(rest).rounds(start, progress)
     for number, result in enumerate(islice(rounds, _VALIDATION_ROUNDS), 1):
         query_vectors, doc_vectors = by_side(result.texts, result.others)
         index = VectorIndex.build(doc_vectors)
-        deepest = int(train.lengths()[sample].max(initial=0)) + 10
+        deepest = int(train.row_nnz()[sample].max(initial=0)) + 10
         found, _ = index.search(query_vectors.take(sample), min(deepest, doc_vectors.rows))
         gains = [
             _ndcg(row, train.row(q)[0], held_out.row(q)[0]) for row, q in zip(found, sample, strict=True)
@@ -164,7 +166,7 @@ def _ndcg(ranked: NDArray[np.int32], known: NDArray[np.int32], wanted: NDArray[n
 
 def mean_cosine(first: Csr, second: Csr) -> float:
     """The mean dot product of rows that both matrices have something in."""
-    both = (first.lengths() > 0) & (second.lengths() > 0)
+    both = (first.row_nnz() > 0) & (second.row_nnz() > 0)
     if not both.any():
         return 0.0
     return float(row_dots(first, second)[both].mean())
@@ -172,7 +174,7 @@ def mean_cosine(first: Csr, second: Csr) -> float:
 
 def random_pair_cosine(vectors: Csr) -> float:
     """The mean dot product of random pairs of rows that are not empty: near 1, all have become alike."""
-    filled = np.flatnonzero(vectors.lengths() > 0)
+    filled = np.flatnonzero(vectors.row_nnz() > 0)
     if len(filled) < 2:
         return 0.0
     random = np.random.default_rng(0)
@@ -187,4 +189,4 @@ def row_dots(first: Csr, second: Csr) -> NDArray[np.float64]:
 
 
 def _filled(vectors: Csr) -> int:
-    return int((vectors.lengths() > 0).sum())
+    return int((vectors.row_nnz() > 0).sum())

@@ -21,11 +21,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, beside, stack, where
+from coclick.arrays.csr import Csr, hstack, vstack, where
 from coclick.arrays.strings import Strings, Vocab
 from coclick.models.propagation.regression import MOST_ROUNDS, UnitRegression
-from coclick.models.propagation.rounds import Propagation, Round, half_step, two_hops
-from coclick.models.provenance import GeneratedOrigin, NoOrigin, Origin, Side
+from coclick.models.propagation.rounds import Propagation, Round, propagate_once, propagate_through_units
+from coclick.models.provenance import GeneratedProvenance, NoProvenance, Provenance, Side
 from coclick.progress import Progress
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens
@@ -37,7 +37,7 @@ _TEXTS_AT_A_TIME = 200_000  # as Python's own strings
 
 
 @dataclass(frozen=True)
-class Lesson:
+class UnitTrainingData:
     """What unit vectors are learned from: propagation between texts and others, and its last round."""
 
     propagation: Propagation
@@ -48,7 +48,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Cut:
+class TextSplitter:
     """How texts are cut, and how much their own words count beside their units."""
 
     analyzer: Analyzer
@@ -80,13 +80,13 @@ class UnitVectors:
         return UnitVectors(
             self.words,
             chars.chars,
-            stack(self.vectors, chars.vectors),
+            vstack(self.vectors, chars.vectors),
             np.concatenate([self.weights, chars.weights]),
             np.concatenate([self.holder_indptr, chars.holder_indptr[1:] + self.holder_indptr[-1]]),
             np.concatenate([self.holder_rows, chars.holder_rows]),
         )
 
-    def mixture(self, texts: Sequence[str], cut: Cut) -> Csr:
+    def mixture(self, texts: Sequence[str], cut: TextSplitter) -> Csr:
         """For each text the units that stand for it, with their weights; its own words stand behind them."""
         tokens = cut.analyzer.look_up(texts, cut.terms)
         if self.words is None:
@@ -95,17 +95,17 @@ class UnitVectors:
             units = _rows(self.words, tokens)
             if self.chars is not None:
                 unknown = self._unknown_words(texts, tokens, cut.analyzer)
-                units = beside(units, _rows(self.chars, character_sequences(unknown)))
+                units = hstack(units, _rows(self.chars, character_sequences(unknown)))
         units = units.with_data(self.weights[units.indices])
-        return (beside(units, cut.own_words(tokens)) if cut.own else units).positive()
+        return (hstack(units, cut.own_words(tokens)) if cut.own else units).positive()
 
     def generate(self, mixture: Csr, k: int) -> Csr:
         """Eq. 8–9."""
         used, places = np.unique(mixture.indices, return_inverse=True)
         mixture = Csr(mixture.indptr, places.astype(np.int32), mixture.data, len(used))
-        return half_step(mixture, self._vectors(used), k)
+        return propagate_once(mixture, self._vectors(used), k)
 
-    def origin(self, side: Side, mixture: Csr, surfaces: Strings) -> GeneratedOrigin:
+    def provenance(self, side: Side, mixture: Csr, surfaces: Strings) -> GeneratedProvenance:
         """Where the words of one text's vector come from, given its units."""
         units, weights = mixture.row(0)
         own = units[units >= self.vectors.rows] - self.vectors.rows
@@ -113,14 +113,14 @@ class UnitVectors:
         holders = [self.holder_rows[self.holder_indptr[u] : self.holder_indptr[u + 1]] for u in known]
         holders += [np.empty(0, np.int32)] * len(own)  # no click stands behind a text's own words
         labels = [*self._labels(known, surfaces), *(f"“{surfaces[term]}” itself" for term in own.tolist())]
-        return GeneratedOrigin(side, labels, weights.astype(np.float64), self._vectors(units), holders)
+        return GeneratedProvenance(side, labels, weights.astype(np.float64), self._vectors(units), holders)
 
     def _vectors(self, units: NDArray[np.int32]) -> Csr:
         """The vectors of some units, in ascending order; those behind the last unit are single words."""
         split = int(np.searchsorted(units, self.vectors.rows))
         own = (units[split:] - self.vectors.rows).astype(np.int32)
         words = Csr(np.arange(len(own) + 1), own, np.ones(len(own), np.float32), self.vectors.columns)
-        return stack(self.vectors.take_checked(units[:split], "unit vectors"), words)
+        return vstack(self.vectors.take_checked(units[:split], "unit vectors"), words)
 
     def _unknown_words(self, texts: Sequence[str], tokens: Tokens, analyzer: Analyzer) -> list[str]:
         """Each text reduced to the words that no word unit knows."""
@@ -144,11 +144,11 @@ class UnitVectors:
 
 
 @dataclass(frozen=True)
-class Generator:
+class UnitEncoder:
     """From texts to vectors, by units; without units, to empty ones."""
 
     units: UnitVectors | None
-    cut: Cut
+    cut: TextSplitter
     k: int
 
     def vectors(self, texts: Sequence[str]) -> Csr:
@@ -169,25 +169,25 @@ class Generator:
 
     def fill(self, vectors: Csr, edges: Csr, texts: Strings | None) -> Csr:
         """The given vectors, with generated ones for the rows that have no edges."""
-        missing = np.flatnonzero(edges.lengths() == 0)
+        missing = np.flatnonzero(edges.row_nnz() == 0)
         if not len(missing) or texts is None or self.units is None:
             return vectors
         blocks = np.split(missing, range(_TEXTS_AT_A_TIME, len(missing), _TEXTS_AT_A_TIME))
         generated = [self.vectors(texts.take(block).to_list()) for block in blocks]
-        return where(edges.lengths() > 0, vectors, stack(*generated))
+        return where(edges.row_nnz() > 0, vectors, vstack(*generated))
 
-    def origin(self, side: Side, text: str, surfaces: Strings) -> Origin:
+    def provenance(self, side: Side, text: str, surfaces: Strings) -> Provenance:
         """Where the words of a text's vector come from; `side` is the one that the units were learned on."""
         if self.units is None:
-            return NoOrigin()
-        return self.units.origin(side, self.units.mixture([text], self.cut), surfaces)
+            return NoProvenance()
+        return self.units.provenance(side, self.units.mixture([text], self.cut), surfaces)
 
 
 def learn_units(
     kinds: str,
     texts: Strings | None,
-    cut: Cut,
-    lesson: Lesson,
+    cut: TextSplitter,
+    lesson: UnitTrainingData,
     progress: Progress,
     tokens: Tokens | None = None,
 ) -> tuple[UnitVectors | None, dict[str, Any]]:
@@ -205,11 +205,16 @@ def learn_units(
 
 
 def _learn(
-    kind: str, texts: Strings, tokens: Tokens | None, cut: Cut, lesson: Lesson, progress: Progress
+    kind: str,
+    texts: Strings,
+    tokens: Tokens | None,
+    cut: TextSplitter,
+    lesson: UnitTrainingData,
+    progress: Progress,
 ) -> tuple[UnitVectors, dict[str, Any]]:
     """The units of one kind that the texts with clicks hold."""
     edges, k = lesson.propagation.to_texts, lesson.propagation.k
-    clicked = edges.lengths() > 0
+    clicked = edges.row_nnz() > 0
     with progress(f"units of {kind}"):
         if kind == "words":
             if tokens is None:
@@ -220,7 +225,7 @@ def _learn(
     holders = held.by_unit()
     units = len(held.table)
     with progress("unit vectors", units) as done:
-        vectors = two_hops(*holders, edges, lesson.vectors.others, k, done)
+        vectors = propagate_through_units(*holders, edges, lesson.vectors.others, k, done)
     figures: dict[str, Any] = {"units": units, "incidences": len(held.units)}
     weights = np.ones(units)
     if lesson.weighting == "idf":
@@ -245,7 +250,7 @@ def _rows(table: WordUnits | CharUnits | None, sequences: Tokens) -> Csr:
 
 
 def _regress(
-    held: Incidence, vectors: Csr, lesson: Lesson, progress: Progress
+    held: Incidence, vectors: Csr, lesson: UnitTrainingData, progress: Progress
 ) -> tuple[NDArray[np.float64], int]:
     """Eq. 7 over all units of a text, nested ones too, but not the unit that is the whole text.
 

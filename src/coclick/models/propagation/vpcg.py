@@ -31,14 +31,20 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.kernels.packed import MOST_ENTRIES
 from coclick.models.base import register
-from coclick.models.propagation.rounds import Propagation, choose_rounds, start_rows
-from coclick.models.propagation.units import Cut, Generator, Lesson, Weighting, learn_units
-from coclick.models.provenance import Origin, PropagatedOrigin, Side
+from coclick.models.propagation.rounds import Propagation, choose_rounds, initial_vectors
+from coclick.models.propagation.units import (
+    TextSplitter,
+    UnitEncoder,
+    UnitTrainingData,
+    Weighting,
+    learn_units,
+)
+from coclick.models.provenance import PropagatedProvenance, Provenance, Side
 from coclick.models.sparse_vectors import VectorModel
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.text.analyzer import Analyzer
-from coclick.text.term_matrix import Words, document_texts, inverse_frequency, short_field, titles
+from coclick.text.term_matrix import TermMatrix, document_texts, inverse_frequency, short_field, titles
 
 
 @register
@@ -54,23 +60,23 @@ class VPCG(VectorModel):
     can_add = True
 
     start: Literal["query", "doc"] = "query"
-    k: Annotated[int, Range(1, MOST_ENTRIES)] = 20
+    max_terms: Annotated[int, Range(1, MOST_ENTRIES)] = 20
     weight: Literal["clicks", "log1p"] = "clicks"
     iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
     units: Literal["words", "chars", "words+chars", "none"] = "words"
     unit_weights: Weighting = "regression"
     rho: Annotated[float, Range(0)] = 100.0  # how strongly the regression draws unit weights to their idf
-    own: Annotated[float, Range(0)] = (
+    own_weight: Annotated[float, Range(0)] = (
         0.0  # length of a text's own words in its generated vector; the paper has none
     )
     min_texts: Annotated[int, Range(1)] = 2  # a unit is kept if so many texts hold it
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"
     stem: bool = True
-    stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False  # true: leave them out
     seed: Annotated[int, Range(0)] = 0
 
-    def learn(self, graph: ClickGraph, progress: Progress) -> None:
+    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Propagate, learn units, generate what is missing, index."""
         queries, docs = self._propagate(graph, progress)
         with progress("vectors of what has no clicks"):
@@ -84,21 +90,21 @@ class VPCG(VectorModel):
         """The vectors of queries and documents with clicks; learns units from them, too."""
         with progress("words"):
             texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
-            words = Words.of(texts, self._analyzer).by_hash()  # prunes ties by number
-            start = start_rows(words.counts())
+            words = TermMatrix.fit(texts, self._analyzer).by_hash()  # prunes ties by number
+            start = initial_vectors(words.counts())
         self.idf_ = inverse_frequency(start)
-        self.terms_, self.surfaces_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.surfaces
         iterations = self.iterations
         if iterations == "validate":
             chosen = choose_rounds(self._propagation, graph, start, self._by_side, self.seed, progress)
-            iterations, self.figures_["validation"] = chosen
+            iterations, self.stats_["validation"] = chosen
         propagation = self._propagation(graph)
-        vectors, self.figures_["rounds"] = propagation.run(start, iterations, progress)
+        vectors, self.stats_["rounds"] = propagation.run(start, iterations, progress)
         self.read_ = vectors.read
-        lesson = Lesson(propagation, vectors, self.min_texts, self.unit_weights, self.rho)
+        lesson = UnitTrainingData(propagation, vectors, self.min_texts, self.unit_weights, self.rho)
         short, known = (graph.queries, words.tokens) if self.start == "query" else (titles(graph.texts), None)
         learned = learn_units(self.units, short, self._cut, lesson, progress, known)
-        self.units_, self.figures_["units"] = learned
+        self.units_, self.stats_["units"] = learned
         return self._by_side(vectors.texts, vectors.others)
 
     def embed_queries(self, queries: Sequence[str]) -> Csr:
@@ -113,20 +119,20 @@ class VPCG(VectorModel):
         """From the units of their titles, or of what stood for titles in training."""
         return self._generator.vectors(texts[short_field(self.graph_.texts)].to_list())
 
-    def query_origin(self, query: str) -> Origin:
+    def _query_provenance(self, query: str) -> Provenance:
         """The clicks of the query, or those behind its units."""
         row = self.graph_.queries.id(query)
         if row >= 0 and len(self.graph_.clicks.row(row)[0]):
-            return PropagatedOrigin(self._side(is_query=True), row)
-        return self._generator.origin(self._side(self.start == "query"), query, self.surfaces_)
+            return PropagatedProvenance(self._side(is_query=True), row)
+        return self._generator.provenance(self._side(self.start == "query"), query, self.display_terms_)
 
-    def doc_origin(self, doc: int) -> Origin:
+    def _doc_provenance(self, doc: int) -> Provenance:
         """The clicks of the document, or those behind the units of its title."""
         if len(self.graph_.clicks_by_doc.row(doc)[0]):
-            return PropagatedOrigin(self._side(is_query=False), doc)
+            return PropagatedProvenance(self._side(is_query=False), doc)
         texts = titles(self.graph_.texts)
         title = texts[doc] if texts else ""
-        return self._generator.origin(self._side(self.start == "query"), title, self.surfaces_)
+        return self._generator.provenance(self._side(self.start == "query"), title, self.display_terms_)
 
     def evidence(self, query: str) -> dict[str, float]:
         """The query's clicks or, where it has none, how much of its words' weight the units know."""
@@ -138,15 +144,15 @@ class VPCG(VectorModel):
 
     @property
     def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.stop_words)
+        return Analyzer(self.language, self.stem, self.remove_stop_words)
 
     @property
-    def _generator(self) -> Generator:
-        return Generator(self.units_, self._cut, self.k)
+    def _generator(self) -> UnitEncoder:
+        return UnitEncoder(self.units_, self._cut, self.max_terms)
 
     @property
-    def _cut(self) -> Cut:
-        return Cut(self._analyzer, self.terms_, self.idf_, self.own)
+    def _cut(self) -> TextSplitter:
+        return TextSplitter(self._analyzer, self.terms_, self.idf_, self.own_weight)
 
     def _by_side(self, texts: Csr, others: Csr) -> tuple[Csr, Csr]:
         """Queries first, documents second."""
@@ -157,7 +163,7 @@ class VPCG(VectorModel):
 
     def _propagation(self, graph: ClickGraph) -> Propagation:
         edges = graph.clicks if self.start == "query" else graph.clicks_by_doc
-        return Propagation(edges.with_data(self._weigh(edges.data)), self.k)
+        return Propagation(edges.with_data(self._weigh(edges.data)), self.max_terms)
 
     def _side(self, is_query: bool) -> Side:
         """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""
