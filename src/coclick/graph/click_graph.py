@@ -295,12 +295,6 @@ class ClickGraph:
         }
         return frozenset(name for name, found in there.items() if found)
 
-    def support(self, query: str) -> float:
-        """How many clicks stand behind a normalised query, as c / (c + 1): 0 without any."""
-        row = self.queries.id(query)
-        clicks = float(self.clicks.row(row)[1].sum()) if row >= 0 else 0.0
-        return clicks / (clicks + 1)
-
     # -- cutting it ------------------------------------------------------------------------------------
 
     def split(self, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
