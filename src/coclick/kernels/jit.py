@@ -32,11 +32,9 @@ def cache_home() -> Path:
     """Where this user's caches live (`COCLICK_CACHE`, else the platform's cache directory)."""
     if chosen := os.environ.get("COCLICK_CACHE"):
         return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "coclick"
-    if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
-        return Path(local) / "coclick"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coclick"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("coclick").expanduser()  # raises RuntimeError where there is no home directory
 
 
 def _sources_digest() -> str:
