@@ -12,9 +12,13 @@ The public names are below; they are imported when they are first used.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from coclick._version import __version__
+
+if sys.platform == "win32":
+    raise ImportError("coclick supports Linux and macOS; on Windows, use WSL")
 
 if TYPE_CHECKING:
     from coclick.errors import ArtefactError, CoclickError, UserError

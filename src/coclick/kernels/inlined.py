@@ -10,5 +10,5 @@ from typing import Any
 
 import numba
 
-_OPTIONS: Any = {"_nrt": False}
+_OPTIONS: Any = {"_nrt": False}  # a private option of numba, whose versions pyproject.toml pins
 inlined: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, **_OPTIONS)

@@ -81,6 +81,7 @@ class _Result(CompileResultCacheImpl):
         return (*kept, tuple(one for one in environments if one.consts))
 
 
+# The cache classes are private names of numba: pyproject.toml pins its versions, and a test names what is gone.
 class _Cache(FunctionCache):
     """Numba's cache of compiled functions, without what only compiling needs.
 
@@ -109,7 +110,7 @@ def borrowing(function: F) -> F:
     numba counts at every mention of an array, in inner loops too, by an atomic addition: up to a seventh of
     a kernel's time. Whoever calls a kernel holds its arrays until it is done.
     """
-    options: Any = {"_nrt": False}
+    options: Any = {"_nrt": False}  # a private option of numba, whose versions pyproject.toml pins
     return _cached(function, numba.njit(nogil=True, fastmath=False, error_model="numpy", **options)(function))
 
 
