@@ -38,9 +38,6 @@ def serve(
     gc.disable()  # until the service stands: what it loads stays, and the search for garbage takes long
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as for kernels: requests are answered side by side
     try:
-        from coclick.serve.quick import import_fastapi
-
-        import_fastapi()
         from coclick.serve import catalogue, run
     except ModuleNotFoundError as missing:
         raise UserError(f"the service needs {missing.name}", hint='pip install "coclick[serve]"') from None
