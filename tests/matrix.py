@@ -11,6 +11,7 @@ Spark is not part of it: its tests are not quick.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -62,11 +63,11 @@ def find_python(version: str) -> str | None:
     return None
 
 
-def environment(name: str, python: str, constraints: list[str]) -> Path:
-    """Return the interpreter of a virtual environment with the package, installed anew when that changed."""
+def environment(project: dict[str, Any], name: str, python: str, constraints: list[str]) -> Path:
+    """Return the interpreter of an environment with the package, made anew when its requirements changed."""
     home = ROOT / ".venv" / f"matrix-{name}"
     inside = home / "bin" / "python"
-    wanted = (ROOT / "pyproject.toml").read_text() + "\n".join(constraints)
+    wanted = json.dumps([project["dependencies"], project["optional-dependencies"], constraints], indent=1)
     stamp = home / "installed"
     if stamp.exists() and stamp.read_text() == wanted:
         return inside
@@ -103,7 +104,7 @@ def main() -> int:
     results = {}
     for name, python, constraints in runs(project, arguments.names):
         try:
-            inside = environment(name, python, constraints)
+            inside = environment(project, name, python, constraints)
         except subprocess.CalledProcessError:
             results[name] = "could not be installed"
             continue
