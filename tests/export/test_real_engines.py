@@ -19,6 +19,8 @@ import coclick.export
 from coclick import ClickGraph, create
 from coclick.export.pgvector import PgVector
 
+pytestmark = pytest.mark.slow
+
 EXACT = 1e-6
 
 
