@@ -4,7 +4,7 @@
     make matrix ARGS="3.13 lowest"       # some
 
 The supported versions are the classifiers of pyproject.toml. An interpreter is looked for on PATH and in
-~/.pyenv/versions; one that is not found is named, and the others run. The environments stay in .venv/matrix-*.
+~/.pyenv/versions; one that is not found is named, and the others run. The environments stay in .venv.
 Spark is not part of it: its tests are not quick.
 """
 

@@ -31,7 +31,7 @@ FOREIGN = {
 
 
 def attributes(source: Path) -> tuple[set[str], set[str]]:
-    """Return the private attributes that a file reads or sets on any object, and the names that it defines."""
+    """Return the private attributes that a file reads or sets, and the names that it defines."""
     used, defined = set(), set()
     for node in ast.walk(ast.parse(source.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -87,8 +87,12 @@ def test_numba_caches_results_the_way_ours_expects():
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
     assert FunctionCache._impl_class is CompileResultCacheImpl
-    assert list(inspect.signature(FunctionCache.load_overload).parameters) == ["self", "sig", "target_context"]
-    assert list(inspect.signature(CompileResultCacheImpl.reduce).parameters) == ["self", "cres"]
+    assert parameters(FunctionCache.load_overload) == ["self", "sig", "target_context"]
+    assert parameters(CompileResultCacheImpl.reduce) == ["self", "cres"]
+
+
+def parameters(function) -> list[str]:
+    return list(inspect.signature(function).parameters)
 
 
 def test_a_compiled_function_of_numba_keeps_its_cache_where_ours_is_put():
@@ -108,7 +112,7 @@ def test_numba_has_a_runtime_to_initialise_and_a_cache_directory_to_set():
 
 def test_numba_takes_the_option_that_switches_reference_counting_off():
     """It refuses options that it does not know."""
-    compiled = numba.njit(lambda x: x + 1, **{"_nrt": False})
+    compiled = numba.njit(lambda x: x + 1, _nrt=False)
     assert compiled(1) == 2
     with pytest.raises(Exception, match="no_such_option"):
         numba.njit(lambda x: x, no_such_option=True)(1)
@@ -128,4 +132,4 @@ def test_uvicorn_has_what_a_graceful_end_needs():
     server = uvicorn.Server(uvicorn.Config("nothing:app"))
     assert isinstance(server.server_state.default_headers, list)
     assert "self.servers" in inspect.getsource(uvicorn.Server), "uvicorn: Server.servers is gone"
-    assert list(inspect.signature(uvicorn.Server.shutdown).parameters) == ["self", "sockets"]
+    assert parameters(uvicorn.Server.shutdown) == ["self", "sockets"]

@@ -105,6 +105,10 @@ def test_the_wheel_runs_the_demo_from_an_empty_environment(built, tmp_path):
     out = run(environment / "bin" / "coclick", "demo", "demo", cwd=tmp_path, env=alone)
     assert (tmp_path / "demo").is_dir() and out
     where = run(
-        environment / "bin" / "python", "-c", "import coclick; print(coclick.__file__)", cwd=tmp_path, env=alone
+        environment / "bin" / "python",
+        "-c",
+        "import coclick; print(coclick.__file__)",
+        cwd=tmp_path,
+        env=alone,
     )
     assert Path(where.strip()).is_relative_to(environment)
