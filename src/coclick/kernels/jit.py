@@ -81,7 +81,7 @@ class _Result(CompileResultCacheImpl):
         return (*kept, tuple(one for one in environments if one.consts))
 
 
-# The cache classes are private names of numba: pyproject.toml pins its versions, and a test names what is gone.
+# The cache classes are private names of numba: pyproject.toml pins its versions, a test names what is gone.
 class _Cache(FunctionCache):
     """Numba's cache of compiled functions, without what only compiling needs.
 
