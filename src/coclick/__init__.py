@@ -12,9 +12,13 @@ The public names are below; each is imported when it is first used.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from coclick._version import __version__
+
+if sys.platform == "win32":
+    raise ImportError("coclick supports Linux and macOS; on Windows, use WSL")
 
 if TYPE_CHECKING:
     from coclick.errors import ArtefactError, CoclickError, UserError

@@ -12,6 +12,8 @@ import pytest
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import sys
 from coclick.logs import build

@@ -65,9 +65,10 @@ class Workspace:
                     "temp_directory": str(self.path / "spill"),
                     "preserve_insertion_order": False,
                     "autoinstall_known_extensions": False,
-                    "TimeZone": "UTC",
                 },
             )
+            # Before 2.0 DuckDB does not know this setting until it is connected.
+            self._connection.execute("SET TimeZone = 'UTC'")
         except BaseException:
             self._clear()
             raise

@@ -37,8 +37,10 @@ _KINDS = {"string": "VARCHAR", "binary": "BLOB"}
 
 def in_memory() -> duckdb.DuckDBPyConnection:
     """A database for one task, with the settings of a local build."""
-    settings = {"threads": 1, "autoinstall_known_extensions": False, "TimeZone": "UTC"}
-    return duckdb.connect(":memory:", config=settings)  # type: ignore[arg-type]
+    settings = {"threads": 1, "autoinstall_known_extensions": False}
+    connection = duckdb.connect(":memory:", config=settings)  # type: ignore[arg-type]
+    connection.execute("SET TimeZone = 'UTC'")  # before 2.0 DuckDB does not know it until it is connected
+    return connection
 
 
 def described(frame: DataFrame, what: str) -> LogFile:
