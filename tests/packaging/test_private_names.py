@@ -16,7 +16,7 @@ import coclick
 
 PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
-# Why each is used: `jit/compiler.py` loads compiled code without the compiler, which takes half a second less;
+# Why each is used: `jit/compiler.py` loads compiled code without the compiler, which saves half a second;
 # `spark/storage.py` reaches Hadoop's file systems, for which pyspark has no public interface.
 FOREIGN = {
     "_cache": "numba",
