@@ -8,7 +8,7 @@ import pytest
 
 from coclick.errors import CoclickError, UserError
 from coclick.logs import build
-from coclick.logs.duckdb_session import Workspace, parse_memory
+from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 
 LOG = "query\tdoc\tclicks\nshoe\tD1\t3\nhat\tD2\t1\n"
 
@@ -185,9 +185,9 @@ def test_actions_that_the_log_does_not_have(tmp_path):
 def test_what_nobody_foresaw_is_no_traceback(tmp_path):
     with (
         pytest.raises(CoclickError, match=r"DuckDB failed: .*out of range") as caught,
-        Workspace(tmp_path / "work", parse_memory("1GB"), 1) as work,
+        DuckDBSession(tmp_path / "work", parse_memory("1GB"), 1) as work,
     ):
-        work.run("SELECT (2147483647 + i)::INTEGER FROM range(1, 2) t(i)")
+        work.execute("SELECT (2147483647 + i)::INTEGER FROM range(1, 2) t(i)")
     assert caught.value.exit_code == 1 and not list(tmp_path.iterdir())
 
 

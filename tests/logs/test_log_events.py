@@ -16,7 +16,7 @@ from reference_log import add_up, tables
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
-from coclick.logs import spellings as variants
+from coclick.logs import variants
 
 MINUTE = 60_000_000
 DAY = 20_000  # 2024-10-04, in days since 1970
@@ -194,15 +194,15 @@ def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
     cases = [(events, 1), (events, 4), (pairs, 1), (pairs, 9)]  # the thresholds leave blocks without a query
     whole = [build([path], None, tmp_path / "whole", min_clicks=n, force=True).digest for path, n in cases]
     import coclick.logs.write_arrays as arrays
-    from coclick.logs.duckdb_session import Workspace
+    from coclick.logs.duckdb_session import DuckDBSession
 
-    enter = Workspace.__enter__
+    enter = DuckDBSession.__enter__
 
     def few_rows(self):
-        self.rows_at_once = 37
+        self.block_rows = 37
         return enter(self)
 
-    monkeypatch.setattr(Workspace, "__enter__", few_rows)
+    monkeypatch.setattr(DuckDBSession, "__enter__", few_rows)
     monkeypatch.setattr(arrays, "_BYTES_AT_ONCE", 200)
     blocks = [build([path], None, tmp_path / "blocks", min_clicks=n, force=True).digest for path, n in cases]
     assert blocks == whole and len(set(whole)) == len(whole)

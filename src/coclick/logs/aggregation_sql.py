@@ -5,8 +5,8 @@ differently: division of whole numbers. Sessions are numbered by whoever runs th
 row, on many each user's own.
 
     event (q, d, a[, u, t, position])                  a = 0 is an impression, a = i the i-th action
-    stretch (u, b, s)                                   the session of each user in each half hour b
-    page (s, q, d, day, position, c1 …)                 a row for each document on each result page
+    session_slot (u, b, s)                                   the session of each user in each half hour b
+    result_page (s, q, d, day, position, c1 …)                 a row for each document on each result page
     click (s, u, q, d, day, position, c1 …, navigational)   those of them with a click
     clicked (q, d, day, c1 …[, navigational, users])    ci counts the i-th action
     clickers (q, d, users)
@@ -65,25 +65,25 @@ def position_of(value: str, lowest: int | None) -> str:
     return "0" if lowest is None else f"CAST(coalesce({value} + {int(lowest == 0)}, 0) AS INTEGER)"
 
 
-def pages(lowest: int | None, counts: Sequence[str], div: str) -> str:
+def result_pages(lowest: int | None, counts: Sequence[str], div: str) -> str:
     """A document counts once on a page, on the day of its first event there, at its smallest position."""
     clicks = "".join(f", CAST(count_if(a = {c[1:]}) AS INTEGER) AS {c}" for c in counts)
     return f"""
         SELECT s, q, d, CAST(min(b) {div} {DAY // GAP} AS INTEGER) AS day,
             {position_of("min(position)", lowest)} AS position {clicks}
-        FROM event JOIN stretch ON event.u = stretch.u AND {half_hour_of("event.t", div)} = stretch.b
+        FROM event JOIN session_slot ON event.u = session_slot.u AND {half_hour_of("event.t", div)} = session_slot.b
         GROUP BY s, q, d"""
 
 
-def clicked_pages(actions: Sequence[Action]) -> str:
-    """The rows of `page` with a click. A navigational click is the only click of its session."""
+def clicked_results(actions: Sequence[Action]) -> str:
+    """The rows of `result_page` with a click. A navigational click is the only click of its session."""
     any_click = " + ".join(action_counts(actions))
     clicks = _narrow_clicks(actions)
     return f"""
-        SELECT page.*, u, CAST(alone AND {clicks} > 0 AS INTEGER) AS navigational
-        FROM page
-            JOIN (SELECT s, min(u) AS u FROM stretch GROUP BY s) AS owner USING (s)
-            JOIN (SELECT s, sum({clicks}) = 1 AS alone FROM page WHERE {any_click} > 0 GROUP BY s) AS session
+        SELECT result_page.*, u, CAST(alone AND {clicks} > 0 AS INTEGER) AS navigational
+        FROM result_page
+            JOIN (SELECT s, min(u) AS u FROM session_slot GROUP BY s) AS owner USING (s)
+            JOIN (SELECT s, sum({clicks}) = 1 AS alone FROM result_page WHERE {any_click} > 0 GROUP BY s) AS session
                 USING (s)
         WHERE {any_click} > 0"""
 
@@ -98,20 +98,20 @@ def _narrow_clicks(actions: Sequence[Action]) -> str:
     return " + ".join(codes or action_counts(actions))
 
 
-def plain_pages(lowest: int | None, days: bool, div: str) -> str:
+def impressions_without_sessions(lowest: int | None, days: bool, div: str) -> str:
     """Without sessions an impression stands for itself."""
     day = day_of("t", div) if days else "0"
     return f"SELECT q, d, {day} AS day, {position_of('position', lowest)} AS position FROM event WHERE a = 0"
 
 
-def plain_clicks(counts: Sequence[str], days: bool, users: bool, div: str) -> str:
+def clicks_without_sessions(counts: Sequence[str], days: bool, users: bool, div: str) -> str:
     """Without sessions a click stands for itself."""
     day = day_of("t", div) if days else "0"
     clicks = "".join(f", CAST(a = {c[1:]} AS INTEGER) AS {c}" for c in counts)
     return f"SELECT q, d, {day} AS day {', u' if users else ''} {clicks} FROM event WHERE a > 0"
 
 
-def clicked_days(counts: Sequence[str], users: bool, sessions: bool) -> str:
+def clicks_by_day(counts: Sequence[str], users: bool, sessions: bool) -> str:
     """Clicks by pair and day; distinct users by grouping twice, half the work of count(DISTINCT)."""
     summed = [*counts, *(["navigational"] if sessions else [])]
     sums = ", ".join(f"CAST(sum({name}) AS BIGINT) AS {name}" for name in summed)
@@ -138,30 +138,30 @@ def weighted_clicks(actions: Sequence[Action]) -> str:
         FROM clicked GROUP BY q, d"""
 
 
-def busiest_share(counts: Sequence[str]) -> str:
+def busiest_users_share(counts: Sequence[str]) -> str:
     """The share of all clicks that the ten busiest users made: bots show here."""
     return f"""
-        WITH person AS (SELECT sum({" + ".join(counts)}) AS n FROM click GROUP BY u)
-        SELECT round((SELECT sum(n) FROM (SELECT n FROM person ORDER BY n DESC LIMIT 10) AS busiest)
+        WITH by_user AS (SELECT sum({" + ".join(counts)}) AS n FROM click GROUP BY u)
+        SELECT round((SELECT sum(n) FROM (SELECT n FROM by_user ORDER BY n DESC LIMIT 10) AS busiest)
             / sum(n), 4)
-        FROM person"""
+        FROM by_user"""
 
 
 def skips(counts: Sequence[str]) -> str:
     """Joachims' rule: what was clicked is preferred to what stood above it on the page and was not."""
     return f"""
         SELECT click.q AS q, click.d AS clicked, passed.d AS skipped, count(*) AS n
-        FROM (SELECT s, q, d, position FROM page WHERE {" + ".join(counts)} = 0 AND position > 0) AS passed
+        FROM (SELECT s, q, d, position FROM result_page WHERE {" + ".join(counts)} = 0 AND position > 0) AS passed
             JOIN click ON passed.s = click.s AND passed.q = click.q AND passed.position < click.position
         GROUP BY click.q, click.d, passed.d"""
 
 
-def rejected(actions: bool) -> str:
+def is_rejected(actions: bool) -> str:
     """The condition under which a row is rejected: something is wrong with it, and it would have counted.
-    What is wrong with a row of an action that is neither shown nor clicked (`act` is null) matters not."""
-    return "bad IS NOT NULL" + (" AND (act IS NOT NULL OR action IS NULL)" if actions else "")
+    What is wrong with a row of an action that is neither shown nor clicked (`action_code` is null) matters not."""
+    return "error IS NOT NULL" + (" AND (action_code IS NOT NULL OR action IS NULL)" if actions else "")
 
 
-def passes(min_clicks: float, min_users: int) -> str:
+def passes_thresholds(min_clicks: float, min_users: int) -> str:
     """The condition under which a clicked pair is an edge."""
     return f"actions >= {min_clicks!r}" + (f" AND users >= {min_users}" if min_users > 1 else "")

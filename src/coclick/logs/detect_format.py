@@ -9,12 +9,12 @@ from coclick.errors import UserError
 from coclick.logs.files import LogFile, find_fields
 from coclick.logs.schema import FIELDS, REQUIRED
 
-DetectedFormat = tuple[LogFile, dict[str, int]]
+FileFields = tuple[LogFile, dict[str, int]]
 
 
-def recognise(
+def detect_format(
     files: Sequence[LogFile], format: str, columns: Sequence[str] | None
-) -> tuple[str, list[DetectedFormat], set[str]]:
+) -> tuple[str, list[FileFields], set[str]]:
     """The format, the files with the places of their fields, and the fields that the log has."""
     given, files = files, [file for file in files if not file.empty]
     if not files:
@@ -28,7 +28,7 @@ def recognise(
     for file, places in found:
         missing = [field for field in REQUIRED[format] if field not in places]
         if missing:
-            raise _no_column(missing[0], format, file)
+            raise _missing_column_error(missing[0], format, file)
     fields = [{field for field in places if field in FIELDS[format]} for _, places in found]
     for (file, _), those in zip(found, fields, strict=True):
         if those != fields[0]:
@@ -49,7 +49,7 @@ def _ubi(file: LogFile, columns: Sequence[str] | None) -> LogFile:
     return replace(file, columns=())
 
 
-def _no_column(field: str, format: str, file: LogFile) -> UserError:
+def _missing_column_error(field: str, format: str, file: LogFile) -> UserError:
     required = ", ".join(REQUIRED[format])
     optional = ", ".join(name for name in FIELDS[format] if name not in REQUIRED[format])
     there = ", ".join(repr(name) for name in file.columns[:20]) or "none"

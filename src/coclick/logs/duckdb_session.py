@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from coclick.errors import CoclickError, UserError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_LEAST_MEMORY = 400_000_000
-_MOST_MEMORY = 10**15  # more than DuckDB can write down means the same
+_MIN_MEMORY = 400_000_000
+_MAX_MEMORY = 10**15  # more than DuckDB can write down means the same
 _PYTHON_MEMORY = 300_000_000  # the interpreter with its libraries, and one block of arrays or strings
 
 Result = TypeVar("Result")
@@ -28,15 +28,15 @@ def parse_memory(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?\s*", str(text).upper())
     if not match:
         raise UserError(f"cannot read the amount of memory {text!r}", hint="write it like 4GB or 800MB")
-    size = int(min(float(match[1]) * _UNITS[match[2]], _MOST_MEMORY))
-    if size < _LEAST_MEMORY:
+    size = int(min(float(match[1]) * _UNITS[match[2]], _MAX_MEMORY))
+    if size < _MIN_MEMORY:
         raise UserError(
-            f"{text} of memory are too little", hint=f"a build needs {_LEAST_MEMORY // 10**6}MB at least"
+            f"{text} of memory are too little", hint=f"a build needs {_MIN_MEMORY // 10**6}MB at least"
         )
     return size
 
 
-class Workspace:
+class DuckDBSession:
     """A database in memory that spills to a directory beside the output. (A database in a file would take a
     fifth longer, for compression and a log that nobody needs.) Statements run in a thread, so that Ctrl-C
     stops them at once.
@@ -47,7 +47,7 @@ class Workspace:
 
     def __init__(self, path: Path, memory: int, threads: int) -> None:
         self.path = path
-        self.rows_at_once = min(max(50_000, memory // 8000), 500_000)
+        self.block_rows = min(max(50_000, memory // 8000), 500_000)
         self._memory = (memory - _PYTHON_MEMORY) * 4 // 5
         self._threads = threads
         self._files = 0
@@ -85,24 +85,24 @@ class Workspace:
         self._pool.shutdown()
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def file(self, suffix: str) -> Path:
+    def temp_path(self, suffix: str) -> Path:
         """A new path in the temporary directory."""
         self._files += 1
         return self.path / f"{self._files}.{suffix}"
 
-    def run(self, sql: str) -> None:
+    def execute(self, sql: str) -> None:
         """Execute statements."""
         self._wait(lambda: self._connection.execute(sql))
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def fetchall(self, sql: str) -> list[tuple[Any, ...]]:
         """A few rows as Python objects."""
         return self._wait(lambda: self._connection.execute(sql).fetchall())
 
-    def value(self, sql: str) -> Any:
+    def fetch_value(self, sql: str) -> Any:
         """The one value that a query returns."""
-        return self.rows(sql)[0][0]
+        return self.fetchall(sql)[0][0]
 
-    def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+    def fetch_arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         """The columns of a result without nulls."""
         return self._wait(lambda: self._connection.execute(sql).fetchnumpy())
 
@@ -116,29 +116,31 @@ class Workspace:
 
         self._wait(append)
 
-    def keep_order(self, keep: bool) -> None:
+    def preserve_order(self, keep: bool) -> None:
         """Whether results come in the order of the table or file; it costs parallelism."""
-        self.run(f"SET preserve_insertion_order = {str(keep).lower()}")
+        self.execute(f"SET preserve_insertion_order = {str(keep).lower()}")
 
-    def blocks(self, table: str, columns: str, most: int | None = None) -> Iterator[dict[str, NDArray[Any]]]:
+    def blocks(
+        self, table: str, columns: str, max_rows: int | None = None
+    ) -> Iterator[dict[str, NDArray[Any]]]:
         """A table from its first row to its last, as many at once as fit into memory (or `most`)."""
-        size = min(self.rows_at_once, most or self.rows_at_once)
-        for first in range(0, self.value(f"SELECT count(*) FROM {table}"), size):
-            yield self.arrays(
+        size = min(self.block_rows, max_rows or self.block_rows)
+        for first in range(0, self.fetch_value(f"SELECT count(*) FROM {table}"), size):
+            yield self.fetch_arrays(
                 f"SELECT {columns} FROM {table} WHERE rowid >= {first} AND rowid < {first + size}"
             )
 
     def ranges(self, table: str, key: str) -> Iterator[tuple[int, int]]:
-        """Ranges of `key` that cut a table sorted by it into pieces of about `rows_at_once`. What has one key
+        """Ranges of `key` that cut a table sorted by it into pieces of about `block_rows`. What has one key
         is never cut: where a key may have more rows than fit into memory, add them up in SQL."""
         cuts = [
             row[0]
-            for row in self.rows(f"""
-            SELECT DISTINCT {key} AS cut FROM {table} WHERE rowid % {self.rows_at_once} = 0 ORDER BY cut""")
+            for row in self.fetchall(f"""
+            SELECT DISTINCT {key} AS cut FROM {table} WHERE rowid % {self.block_rows} = 0 ORDER BY cut""")
         ]
         if cuts:
             last = f"SELECT {key} + 1 FROM {table} WHERE rowid = (SELECT count(*) - 1 FROM {table})"
-            cuts = [0, *cuts[1:], self.value(last)]
+            cuts = [0, *cuts[1:], self.fetch_value(last)]
         yield from zip(cuts[:-1], cuts[1:], strict=True)
 
     def _wait(self, work: Callable[[], Result]) -> Result:

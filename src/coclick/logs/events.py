@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from coclick.logs import aggregation_sql as rules
-from coclick.logs.duckdb_session import Workspace
-from coclick.logs.reader import Rows
+from coclick.logs import aggregation_sql
+from coclick.logs.duckdb_session import DuckDBSession
+from coclick.logs.reader import LogReader
 
 _DIV = "//"
 
 
 @dataclass(frozen=True)
-class Known:
+class EventSchema:
     """What an event log tells: columns and tables that need more are left out, not invented."""
 
     impressions: bool
@@ -42,24 +42,24 @@ class Known:
         return self.sessions and self.impressions and self.positions
 
 
-def number_events(work: Workspace, rows: Rows) -> int:
+def create_events(db: DuckDBSession, log: LogReader) -> int:
     """Make the table `event` (q, d, a[, u, t, position]) of integers and return how many rows it has."""
-    columns = ["spelling.id AS q", "doc.id AS d", "act AS a"]
+    columns = ["spelling.id AS q", "doc.id AS d", "action_code AS a"]
     joins = "JOIN spelling ON spelling.raw = r.query JOIN doc ON doc.name = r.doc"
-    if "user" in rows.fields:
-        columns.append("person.id AS u")
-        joins += " JOIN person ON person.name = r.usr"
-    if "timestamp" in rows.fields:
+    if "user" in log.fields:
+        columns.append("log_user.id AS u")
+        joins += " JOIN log_user ON log_user.name = r.usr"
+    if "timestamp" in log.fields:
         columns.append("ts AS t")
-    if "position" in rows.fields:
+    if "position" in log.fields:
         columns.append("position")
-    work.run(f"""
-        CREATE TABLE event AS SELECT {", ".join(columns)} FROM ({rows.relation}) r {joins}
-        WHERE bad IS NULL AND act IS NOT NULL AND spelling.id IS NOT NULL""")
-    return work.value("SELECT count(*) FROM event")
+    db.execute(f"""
+        CREATE TABLE event AS SELECT {", ".join(columns)} FROM ({log.relation}) r {joins}
+        WHERE error IS NULL AND action_code IS NOT NULL AND spelling.id IS NOT NULL""")
+    return db.fetch_value("SELECT count(*) FROM event")
 
 
-def aggregate(work: Workspace, rows: Rows) -> Known:
+def aggregate(db: DuckDBSession, log: LogReader) -> EventSchema:
     """Make the tables that the graph's arrays are cut from, all sorted by query and document:
 
     shown    (pair, cell)     a row a page that showed the document: pair = q · docs + d, and
@@ -68,53 +68,53 @@ def aggregate(work: Workspace, rows: Rows) -> Known:
     clickers (q, d, users)
     skip     (q, clicked, skipped, n)
     """
-    days, positions = "timestamp" in rows.fields, "position" in rows.fields
-    farthest = work.value("SELECT max(position) FROM event") if positions else None
-    known = Known(
-        impressions=bool(work.value("SELECT count(*) FROM event WHERE a = 0")),
-        users="user" in rows.fields,
+    days, positions = "timestamp" in log.fields, "position" in log.fields
+    farthest = db.fetch_value("SELECT max(position) FROM event") if positions else None
+    known = EventSchema(
+        impressions=bool(db.fetch_value("SELECT count(*) FROM event WHERE a = 0")),
+        users="user" in log.fields,
         days=days,
         positions=farthest is not None,
-        docs=work.value("SELECT count(*) FROM doc"),
+        docs=db.fetch_value("SELECT count(*) FROM doc"),
         places=(farthest or 0) + 2,
-        last_day=work.value(f"SELECT max(t) // {rules.DAY} FROM event") if days else 0,
+        last_day=db.fetch_value(f"SELECT max(t) // {aggregation_sql.DAY} FROM event") if days else 0,
     )
-    counts = rules.action_counts(rows.actions)
-    lowest = work.value("SELECT min(position) FROM event") if known.positions else None
+    counts = aggregation_sql.action_counts(log.actions)
+    lowest = db.fetch_value("SELECT min(position) FROM event") if known.positions else None
     if known.sessions:
-        work.run(f"""
-            CREATE TABLE stretch AS
+        db.execute(f"""
+            CREATE TABLE session_slot AS
             SELECT u, b, (sum(starts) OVER (ORDER BY u, b ROWS UNBOUNDED PRECEDING))::INTEGER AS s
-            FROM ({rules.session_starts(_DIV)});
-            CREATE TABLE page AS {rules.pages(lowest, counts, _DIV)};
-            CREATE TABLE click AS {rules.clicked_pages(rows.actions)}""")
+            FROM ({aggregation_sql.session_starts(_DIV)});
+            CREATE TABLE result_page AS {aggregation_sql.result_pages(lowest, counts, _DIV)};
+            CREATE TABLE click AS {aggregation_sql.clicked_results(log.actions)}""")
     else:
-        work.run(f"""
-            CREATE VIEW page AS {rules.plain_pages(lowest, days, _DIV)};
-            CREATE VIEW click AS {rules.plain_clicks(counts, days, known.users, _DIV)}""")
-    by_day = rules.clicked_days(counts, known.users, known.sessions)
-    work.run(f"CREATE TABLE clicked AS {by_day} ORDER BY q, d, day")
+        db.execute(f"""
+            CREATE VIEW result_page AS {aggregation_sql.impressions_without_sessions(lowest, days, _DIV)};
+            CREATE VIEW click AS {aggregation_sql.clicks_without_sessions(counts, days, known.users, _DIV)}""")
+    by_day = aggregation_sql.clicks_by_day(counts, known.users, known.sessions)
+    db.execute(f"CREATE TABLE clicked AS {by_day} ORDER BY q, d, day")
     if known.users:
-        work.run(f"CREATE TABLE clickers AS {rules.clickers()} ORDER BY q, d")
+        db.execute(f"CREATE TABLE clickers AS {aggregation_sql.clickers()} ORDER BY q, d")
     if known.impressions:
-        _shown(work, known)
+        _shown(db, known)
     if known.skips:
-        work.run(f"CREATE TABLE skip AS {rules.skips(counts)} ORDER BY ALL")
+        db.execute(f"CREATE TABLE skip AS {aggregation_sql.skips(counts)} ORDER BY ALL")
     return known
 
 
-def figures(work: Workspace, known: Known, rows: Rows) -> dict[str, Any]:
+def figures(db: DuckDBSession, known: EventSchema, log: LogReader) -> dict[str, Any]:
     """Users, the share of the busiest, sessions, the first and the last event, as far as the log tells."""
     found: dict[str, Any] = {}
     if known.users:
-        table = "stretch" if known.sessions else "event"
-        found["users"] = work.value(f"SELECT count(*) FROM (SELECT u FROM {table} GROUP BY u)")
-        share = rules.busiest_share(rules.action_counts(rows.actions))
-        found["busiest_users_share"] = work.value(share)
+        table = "session_slot" if known.sessions else "event"
+        found["users"] = db.fetch_value(f"SELECT count(*) FROM (SELECT u FROM {table} GROUP BY u)")
+        share = aggregation_sql.busiest_users_share(aggregation_sql.action_counts(log.actions))
+        found["busiest_users_share"] = db.fetch_value(share)
     if known.sessions:
-        found["sessions"] = work.value("SELECT max(s) FROM stretch")
+        found["sessions"] = db.fetch_value("SELECT max(s) FROM session_slot")
     if known.days:
-        found |= span(*work.rows("SELECT min(t), max(t) FROM event")[0])
+        found |= span(*db.fetchall("SELECT min(t), max(t) FROM event")[0])
     return found
 
 
@@ -125,9 +125,9 @@ def span(first: int, last: int) -> dict[str, str]:
     return {name: (start + timedelta(microseconds=time)).isoformat() for name, time in times.items()}
 
 
-def _shown(work: Workspace, known: Known) -> None:
+def _shown(db: DuckDBSession, known: EventSchema) -> None:
     """Two packed keys sort in half the time that grouping by four columns takes; the rest is counting."""
-    work.run(f"""
+    db.execute(f"""
         CREATE TABLE shown AS
         SELECT q::BIGINT * {known.docs} + d AS pair, day::BIGINT * {known.places} + position AS cell
-        FROM page ORDER BY pair, cell""")
+        FROM result_page ORDER BY pair, cell""")

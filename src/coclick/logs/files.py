@@ -20,7 +20,7 @@ import duckdb
 
 from coclick.errors import UserError
 from coclick.logs.duckdb_session import paths_sql
-from coclick.logs.schema import plain, resolve, resolve_given
+from coclick.logs.schema import canonical_name, match_columns, match_given_columns
 
 _KINDS = {
     ".tsv": "tsv",
@@ -32,10 +32,10 @@ _KINDS = {
     ".jsonl": "ndjson",
     ".json": "ndjson",
 }
-_LOOK_AT = 100  # lines from which the keys of NDJSON records are gathered
+_SAMPLE_LINES = 100  # lines from which the keys of NDJSON records are gathered
 _BULK_KEYS = ("index", "create")
 _NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
-LONGEST_SHOWN = 10_000  # characters of a rejected line, as many as DuckDB keeps
+MAX_RAW_CHARS = 10_000  # characters of a rejected line, as many as DuckDB keeps
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class LogFile:
         return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter
 
 
-def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
+def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
     """The files that paths and patterns name, each once, in a fixed order."""
     found: list[Path] = []
     for source in [sources] if isinstance(sources, str | Path) else sources:
@@ -75,7 +75,7 @@ def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
                 raise UserError("no file matches the pattern", where=str(source))
             found += [match for match in matches if match.is_file()]
         else:
-            raise no_file(path)
+            raise missing_file_error(path)
     if not found:
         raise UserError("no log file is given")
     once: dict[Path, Path] = {}
@@ -84,7 +84,7 @@ def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
     return list(once.values())
 
 
-def no_file(path: Path) -> UserError:
+def missing_file_error(path: Path) -> UserError:
     """Why something cannot be read as a file."""
     if path.exists():
         hint = "files are read several times: write what it gives to a file"
@@ -92,7 +92,7 @@ def no_file(path: Path) -> UserError:
     return UserError("there is no such file", where=str(path))
 
 
-def look(path: Path) -> LogFile:
+def detect_file(path: Path) -> LogFile:
     """What a file is. Its header is not recognised yet: that depends on the columns that are sought."""
     if (name := str(path).encode(errors="replace").decode()) != str(path):
         raise UserError("the name of the file is not UTF-8", where=name, hint="rename it")
@@ -110,22 +110,22 @@ def look(path: Path) -> LogFile:
         raise UserError("this is not a gzip file, though it is named so", where=str(path))
     kind = next((_KINDS[suffix] for suffix in reversed(suffixes) if suffix in _KINDS), None)
     if magic == b"PAR1" or (kind == "parquet" and not gzipped):
-        return _look_at_parquet(path)
-    lines = first_lines(path, gzipped, _LOOK_AT)
+        return _detect_parquet(path)
+    lines = first_lines(path, gzipped, _SAMPLE_LINES)
     if not lines:
         return LogFile(path, kind or "tsv", gzipped, (), empty=True)
     first = lines[0]
     if kind == "ndjson" or (kind is None and first.lstrip().startswith("{")):
-        return _look_at_json(path, gzipped, lines)
+        return _detect_ndjson(path, gzipped, lines)
     delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
     kind = "tsv" if delimiter == "\t" else "csv"
-    with cells_up_to(len(first) + 1):
+    with csv_field_limit(len(first) + 1):
         cells = next(csv.reader(lines[:1], delimiter=delimiter), []) if kind == "csv" else first.split("\t")
     return LogFile(path, kind, gzipped, tuple(cells), delimiter=delimiter)
 
 
 @contextmanager
-def cells_up_to(length: int) -> Iterator[None]:
+def csv_field_limit(length: int) -> Iterator[None]:
     """Python's reader takes CSV cells of so many characters meanwhile; its limit is that of the process."""
     before = csv.field_size_limit(length)
     try:
@@ -144,17 +144,19 @@ def with_header(file: LogFile, header: bool) -> LogFile:
 
 def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, dict[str, int]]:
     """Recognise the header of a log file and say which column holds which field."""
-    fields = resolve(file.columns)
+    fields = match_columns(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
-        return with_header(file, text), flat(file, fields)
-    names = [plain(name) for name in given]
-    header = text and (len(fields) > 1 or [plain(cell) for cell in file.columns][: len(names)] == names)
+        return with_header(file, text), check_flat(file, fields)
+    names = [canonical_name(name) for name in given]
+    header = text and (
+        len(fields) > 1 or [canonical_name(cell) for cell in file.columns][: len(names)] == names
+    )
     file = with_header(file, header)
-    return file, flat(file, resolve_given(given, file.columns, str(file.path)))
+    return file, check_flat(file, match_given_columns(given, file.columns, str(file.path)))
 
 
-def flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
+def check_flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
     """The fields again; refuses columns of Parquet that hold several values, which are no text."""
     for field, index in fields.items():
         if file.types and _NESTED.fullmatch(file.types[index]):
@@ -172,13 +174,13 @@ def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
         with open_bytes(path, gzipped) as stream:
             lines = list(islice(iter(lambda: stream.readline(1 << 22), b""), count))
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable_gzip(path, error) from None
+        raise _gzip_error(path, error) from None
     text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
     text = [part for line in text for part in line.split("\r")][:count]  # for DuckDB, too, it ends a line
     return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
 
 
-def too_long(file: LogFile, most: int, stop: Event) -> list[tuple[int, str]]:
+def find_long_lines(file: LogFile, most: int, stop: Event) -> list[tuple[int, str]]:
     """Read a text file through: the lines of `most` bytes or more, by number, and how they begin.
 
     DuckDB drops such a line without a word if it lies across two buffers. Nor does it check a gzip file's
@@ -190,15 +192,15 @@ def too_long(file: LogFile, most: int, stop: Event) -> list[tuple[int, str]]:
         found: list[tuple[int, str]] = []
         for counting in (False, True):  # to count all lines takes ten times as long as to look for long ones
             with open_bytes(file.path, file.gzipped) as stream:
-                found = list(_too_long(stream, most, stop, counting))
+                found = list(_scan_long_lines(stream, most, stop, counting))
             if not found:
                 break
         return [(line, begin) for line, begin in found if line > int(file.header)]
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable_gzip(file.path, error) if file.gzipped else error from None
+        raise _gzip_error(file.path, error) if file.gzipped else error from None
 
 
-def _too_long(stream: IO[bytes], most: int, stop: Event, counting: bool) -> Iterator[tuple[int, str]]:
+def _scan_long_lines(stream: IO[bytes], most: int, stop: Event, counting: bool) -> Iterator[tuple[int, str]]:
     """See `too_long`; line numbers are right only if they are counted."""
     line, length, begin = 1, 0, b""
     while not stop.is_set() and (chunk := stream.read(1 << 20)):
@@ -206,7 +208,7 @@ def _too_long(stream: IO[bytes], most: int, stop: Event, counting: bool) -> Iter
             chunk += stream.read(1)  # both halves of an end of line
         last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         if last < 0:
-            begin = (begin + chunk)[:LONGEST_SHOWN]
+            begin = (begin + chunk)[:MAX_RAW_CHARS]
             length += len(chunk)
             continue
         first = min(place for place in (chunk.find(b"\n"), chunk.find(b"\r")) if place >= 0)
@@ -214,7 +216,7 @@ def _too_long(stream: IO[bytes], most: int, stop: Event, counting: bool) -> Iter
             yield line, begin.decode("utf-8", "replace")
         if counting:
             line += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-        begin, length = chunk[last + 1 :][:LONGEST_SHOWN], len(chunk) - last - 1
+        begin, length = chunk[last + 1 :][:MAX_RAW_CHARS], len(chunk) - last - 1
     if length >= most:
         yield line, begin.decode("utf-8", "replace")
 
@@ -224,7 +226,7 @@ def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:
     return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
 
 
-def blame(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
+def locate_error(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
     """The file that a statement failed on, if it was one of the user's."""
     for path in paths:
         if str(path) in str(error):
@@ -237,13 +239,13 @@ def blame(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
     return error
 
 
-def _unreadable_gzip(path: Path, error: Exception) -> UserError:
+def _gzip_error(path: Path, error: Exception) -> UserError:
     return UserError(
         f"the gzip file is damaged: {error}", where=str(path), hint="copy it again, or leave it out"
     )
 
 
-def _look_at_parquet(path: Path) -> LogFile:
+def _detect_parquet(path: Path) -> LogFile:
     try:
         described = duckdb.execute(f"DESCRIBE SELECT * FROM read_parquet({paths_sql([path])})").fetchall()
     except duckdb.Error as error:
@@ -254,7 +256,7 @@ def _look_at_parquet(path: Path) -> LogFile:
     )
 
 
-def _look_at_json(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
+def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
     """Keys in the order in which the first records show them; lines that are no records are judged later."""
     keys: dict[str, None] = {}
     ubi = False

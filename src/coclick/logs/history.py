@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.logs.duckdb_session import Workspace
-from coclick.logs.events import Known
-from coclick.logs.write_arrays import Ints, Numbering, Streams, add_counts, pointers
+from coclick.logs.duckdb_session import DuckDBSession
+from coclick.logs.events import EventSchema
+from coclick.logs.write_arrays import ColumnStreams, IdMap, Ints, add_counts, row_pointers
 from coclick.storage.artefact import ArtefactWriter
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -42,12 +42,12 @@ class _Block:
 
 
 def write_history(
-    work: Workspace,
+    db: DuckDBSession,
     out: ArtefactWriter,
-    known: Known,
+    known: EventSchema,
     weights: Sequence[float],
-    queries: Numbering,
-    docs: Numbering,
+    queries: IdMap,
+    docs: IdMap,
 ) -> None:
     """Write `pairs`, and `daily` where the log has times; columns that the log cannot tell are left out."""
     optional = {
@@ -62,19 +62,21 @@ def write_history(
         days += ["position_indptr", "position", "shown"]
     per_query = np.zeros(queries.size, np.int64)
     with (
-        Streams(out, "pairs", ["docs", *columns]) as pairs,
-        Streams(out, "daily", days, clicks=np.float32, indptr=np.int64, position_indptr=np.int64) as daily,
+        ColumnStreams(out, "pairs", ["docs", *columns]) as pairs,
+        ColumnStreams(
+            out, "daily", days, clicks=np.float32, indptr=np.int64, position_indptr=np.int64
+        ) as daily,
     ):
         append = _appender(pairs, daily, per_query)
-        spans = _spans(work, known)
-        readers = (_Reader(work, known, weights, queries, docs, *span) for span in spans)
+        spans = _spans(db, known)
+        readers = (_Reader(db, known, weights, queries, docs, *span) for span in spans)
         for block in _in_threads(readers):
             if block is not None:
                 append(block)
-    out.array("pairs.indptr", pointers(per_query))
+    out.array("pairs.indptr", row_pointers(per_query))
 
 
-def _appender(pairs: Streams, daily: Streams, per_query: Ints) -> Callable[[_Block], None]:
+def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Ints) -> Callable[[_Block], None]:
     """The function that writes a block; it knows how many rows and positions came before."""
     daily.append("indptr", np.zeros(1, np.int64))
     daily.append("position_indptr", np.zeros(1, np.int64))
@@ -118,12 +120,12 @@ def _in_threads(readers: Iterator[_Reader]) -> Iterator[_Block | None]:
             yield coming.popleft().result()
 
 
-def _spans(work: Workspace, known: Known) -> Iterator[tuple[int, int]]:
+def _spans(db: DuckDBSession, known: EventSchema) -> Iterator[tuple[int, int]]:
     """Ranges of pairs whose rows fit into memory."""
     keys = {"clicked": f"q::BIGINT * {known.docs} + d"}
     if known.impressions:
         keys["shown"] = "pair"
-    cuts = sorted({last for table, key in keys.items() for _, last in work.ranges(table, key)})
+    cuts = sorted({last for table, key in keys.items() for _, last in db.ranges(table, key)})
     yield from zip([0, *cuts[:-1]], cuts, strict=True)
 
 
@@ -131,11 +133,11 @@ def _spans(work: Workspace, known: Known) -> Iterator[tuple[int, int]]:
 class _Reader:
     """Reads the pairs first … last−1 from the sorted tables."""
 
-    work: Workspace
-    known: Known
+    db: DuckDBSession
+    known: EventSchema
     weights: Sequence[float]
-    queries: Numbering
-    docs: Numbering
+    queries: IdMap
+    docs: IdMap
     first: int
     last: int
 
@@ -161,10 +163,10 @@ class _Reader:
             users=self._clickers(pairs) if known.users else np.zeros(len(pairs), np.int64),
             pair=keys // width,
             day=keys % width,
-            clicks=_placed(at, clicked["clicks"], size),
+            clicks=_scatter(at, clicked["clicks"], size),
             impressions=impressions,
-            navigational=_placed(at, clicked["navigational"], size),
-            day_users=_placed(at, clicked["users"], size),
+            navigational=_scatter(at, clicked["navigational"], size),
+            day_users=_scatter(at, clicked["users"], size),
             position_row=shown_row[told],
             position=position[told],
             shown=times[told],
@@ -179,20 +181,20 @@ class _Reader:
         if not self.known.impressions:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
         rows = f"FROM shown WHERE pair >= {self.first} AND pair < {self.last}"
-        if self.work.value(f"SELECT count(*) {rows}") <= 2 * self.work.rows_at_once:
-            block = self.work.arrays(f"SELECT pair, cell {rows}")
+        if self.db.fetch_value(f"SELECT count(*) {rows}") <= 2 * self.db.block_rows:
+            block = self.db.fetch_arrays(f"SELECT pair, cell {rows}")
             starts = np.flatnonzero(_changes(block["pair"]) | _changes(block["cell"]))
             counts = np.diff(starts, append=len(block["pair"]))
             block = {"pair": block["pair"][starts], "cell": block["cell"][starts], "n": counts}
         else:
-            block = self.work.arrays(f"SELECT pair, cell, count(*) AS n {rows} GROUP BY ALL ORDER BY ALL")
+            block = self.db.fetch_arrays(f"SELECT pair, cell, count(*) AS n {rows} GROUP BY ALL ORDER BY ALL")
         kept = self._kept(block["pair"])
         return block["pair"][kept], block["cell"][kept], block["n"][kept]
 
     def _clicked(self) -> dict[str, NDArray[Any]]:
         """Days with clicks: pair, day, weighted clicks, navigational clicks, users."""
         counts = [f"c{code}" for code in range(1, len(self.weights) + 1)]
-        block = self.work.arrays(f"""
+        block = self.db.fetch_arrays(f"""
             SELECT q::BIGINT * {self.known.docs} + d AS pair, day, {", ".join(counts)},
                 {"navigational" if self.known.sessions else "0::BIGINT AS navigational"},
                 {"users" if self.known.users else "0::BIGINT AS users"}
@@ -206,11 +208,11 @@ class _Reader:
 
     def _clickers(self, pairs: Ints) -> Ints:
         """Of each pair, how many users clicked it."""
-        block = self.work.arrays(f"""
+        block = self.db.fetch_arrays(f"""
             SELECT q::BIGINT * {self.known.docs} + d AS pair, users
             FROM clickers WHERE {self._within}""")
         kept = self._kept(block["pair"])
-        return _placed(np.searchsorted(pairs, block["pair"][kept]), block["users"][kept], len(pairs))
+        return _scatter(np.searchsorted(pairs, block["pair"][kept]), block["users"][kept], len(pairs))
 
     @property
     def _within(self) -> str:
@@ -247,7 +249,7 @@ def _merge(many: Ints, few: Ints) -> tuple[Ints, Ints, Ints]:
     return distinct, np.cumsum(changed) - 1, at
 
 
-def _placed(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:
+def _scatter(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:
     """The values at their rows, 0 elsewhere."""
     placed = np.zeros(size, values.dtype)
     placed[rows] = values

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from coclick.logs.duckdb_session import Workspace
+from coclick.logs.duckdb_session import DuckDBSession
 from coclick.text.analyzer import normalise_batch
 
-TEXTS_AT_ONCE = 200_000  # as Python objects
+TEXT_BLOCK_ROWS = 200_000  # as Python objects
 
 
-def number_queries(work: Workspace, relation: str) -> None:
+def assign_query_ids(db: DuckDBSession, relation: str) -> None:
     """Tables `spelling` (raw, its rows, the query's id or null if blank) and `query` (id, text)."""
-    work.run(f"""
+    db.execute(f"""
         CREATE TABLE typed AS SELECT query AS raw, count(*) AS n FROM ({relation})
             WHERE query IS NOT NULL GROUP BY query;
         CREATE TABLE normal (place BIGINT, text VARCHAR)""")
-    _normalise(work)
-    work.run("""
+    _normalise(db)
+    db.execute("""
         CREATE TABLE query AS
             SELECT (row_number() OVER (ORDER BY text) - 1)::INTEGER AS id, text
             FROM (SELECT DISTINCT coalesce(text, raw) AS text
@@ -36,28 +36,28 @@ def number_queries(work: Workspace, relation: str) -> None:
         DROP TABLE typed; DROP TABLE normal""")
 
 
-def _normalise(work: Workspace) -> None:
+def _normalise(db: DuckDBSession) -> None:
     """Put into `normal` the spellings that are not yet in normal form, some thousand at a time."""
-    for batch in work.blocks("typed", "rowid AS place, raw", most=TEXTS_AT_ONCE):
+    for batch in db.blocks("typed", "rowid AS place, raw", max_rows=TEXT_BLOCK_ROWS):
         raw = batch["raw"].tolist()
         texts = normalise_batch(raw)
         changed = np.array([a != b for a, b in zip(raw, texts, strict=True)], bool)
         if changed.any():
             texts_changed = np.array(texts, object)[changed]
-            work.insert("normal", {"place": batch["place"][changed], "text": texts_changed})
+            db.insert("normal", {"place": batch["place"][changed], "text": texts_changed})
 
 
-def number_docs(work: Workspace, relation: str, documents: bool) -> None:
+def assign_doc_ids(db: DuckDBSession, relation: str, documents: bool) -> None:
     """Table `doc` (id, name) over the log's documents, and those of DOCS."""
-    work.run(f"CREATE TABLE log_doc AS SELECT DISTINCT doc AS name FROM ({relation}) WHERE doc IS NOT NULL")
+    db.execute(f"CREATE TABLE log_doc AS SELECT DISTINCT doc AS name FROM ({relation}) WHERE doc IS NOT NULL")
     names = "SELECT name FROM log_doc UNION SELECT name FROM document" if documents else "FROM log_doc"
-    work.run(f"""
+    db.execute(f"""
         CREATE TABLE doc AS SELECT (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id, name
         FROM ({names}) ORDER BY id""")
 
 
-def number_users(work: Workspace, relation: str) -> None:
-    """Table `person` (id, name); their order means nothing."""
-    work.run(f"""
-        CREATE TABLE person AS SELECT (row_number() OVER () - 1)::INTEGER AS id, name
+def assign_user_ids(db: DuckDBSession, relation: str) -> None:
+    """Table `log_user` (id, name); their order means nothing."""
+    db.execute(f"""
+        CREATE TABLE log_user AS SELECT (row_number() OVER () - 1)::INTEGER AS id, name
         FROM (SELECT DISTINCT usr AS name FROM ({relation}) WHERE usr IS NOT NULL)""")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.logs import text_sql as scans
-from coclick.logs.duckdb_session import Workspace, literal, paths_sql
+from coclick.logs import text_sql
+from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.storage.artefact import Artefact, ArtefactWriter
 from coclick.storage.parquet_tables import read_rejects
 
@@ -22,45 +22,45 @@ def rejects(graph: ClickGraph) -> list[tuple[str | None, int | None, str, str, s
     return read_rejects(graph.artefact) if graph.artefact else []
 
 
-def create_reject(work: Workspace) -> None:
+def create_reject_tables(db: DuckDBSession) -> None:
     """The table of rejected rows of all files."""
-    scans.create_unreadable(work)
-    work.run("CREATE TABLE reject (file VARCHAR, line BIGINT, field VARCHAR, reason VARCHAR, raw VARCHAR)")
+    text_sql.create_unreadable(db)
+    db.execute("CREATE TABLE reject (file VARCHAR, line BIGINT, field VARCHAR, reason VARCHAR, raw VARCHAR)")
 
 
-def rejected(work: Workspace, files: Sequence[Path]) -> dict[str, int]:
+def rejected(db: DuckDBSession, files: Sequence[Path]) -> dict[str, int]:
     """How many rows of these files were rejected, by reason, the commonest first."""
     names = ", ".join(literal(path) for path in files)
     return dict(
-        work.rows(f"""SELECT trim(field || ' ' || reason), count(*) FROM reject WHERE file IN ({names})
+        db.fetchall(f"""SELECT trim(field || ' ' || reason), count(*) FROM reject WHERE file IN ({names})
             GROUP BY 1 ORDER BY 2 DESC, 1""")
     )
 
 
-def first_rejected(work: Workspace, reason: str) -> str:
+def locate_first_reject(db: DuckDBSession, reason: str) -> str:
     """Where the first row stands that was rejected for a reason, and what it says."""
-    file, line, raw = work.rows(f"""
+    file, line, raw = db.fetchall(f"""
         SELECT file, line, raw FROM reject WHERE trim(field || ' ' || reason) = {literal(reason)}
         ORDER BY file, line LIMIT 1""")[0]
     return f"{file}, line {line}: {raw[:200]}"
 
 
-def write_rejects(work: Workspace, out: ArtefactWriter, name: str) -> None:
+def write_rejects(db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
     """Keep the rejected rows, if there are any, as a part of the artefact."""
-    if not work.value("SELECT count(*) FROM reject"):
+    if not db.fetch_value("SELECT count(*) FROM reject"):
         return
     path = out.scratch()
-    work.run(f"""
+    db.execute(f"""
         COPY (FROM reject ORDER BY file, line, field, reason, raw) TO {literal(path)} (FORMAT parquet)""")
     out.parquet(name, path)
 
 
-def copy_rejects(source: Artefact, work: Workspace, out: ArtefactWriter) -> None:
+def copy_rejects(source: Artefact, db: DuckDBSession, out: ArtefactWriter) -> None:
     """The rejected rows of a graph from Spark, if there are any, in one file."""
     if files := source.table("rejects"):
         path = out.scratch()
         rows = f"FROM read_parquet({paths_sql(files)}) ORDER BY ALL"
-        work.run(f"COPY ({rows}) TO {literal(path)} (FORMAT parquet)")
+        db.execute(f"COPY ({rows}) TO {literal(path)} (FORMAT parquet)")
         out.parquet("rejects", path)
 
 

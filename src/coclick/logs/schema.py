@@ -55,19 +55,21 @@ ACTIONS: dict[str, tuple[str, ...]] = {
 DEFAULT_WEIGHTS = {"click": 1.0}  # only clicks count, unless the user says otherwise
 
 
-def plain(name: str) -> str:
+def canonical_name(name: str) -> str:
     """A column's or action's name as it is compared."""
     return re.sub(r"[\s\-]+", "_", name.strip().lower())
 
 
-def field_of(name: str, table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS) -> str | None:
+def find_field(name: str, table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS) -> str | None:
     """The field that a column of this name holds."""
-    return next((field for field, names in table.items() if plain(name) in names), None)
+    return next((field for field, names in table.items() if canonical_name(name) in names), None)
 
 
-def resolve(columns: Sequence[str], table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS) -> dict[str, int]:
+def match_columns(
+    columns: Sequence[str], table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS
+) -> dict[str, int]:
     """Field → which column holds it; where several could, the name that comes first in the table."""
-    names = [plain(name) for name in columns]
+    names = [canonical_name(name) for name in columns]
     found = {}
     for field, aliases in table.items():
         match = next((alias for alias in aliases if alias in names), None)
@@ -76,7 +78,7 @@ def resolve(columns: Sequence[str], table: Mapping[str, tuple[str, ...]] = LOG_C
     return found
 
 
-def resolve_given(given: Sequence[str], columns: Sequence[str], where: str) -> dict[str, int]:
+def match_given_columns(given: Sequence[str], columns: Sequence[str], where: str) -> dict[str, int]:
     """The same for names that the user gave, in the order of the file's columns."""
     if len(given) > len(columns):
         raise UserError(
@@ -88,7 +90,7 @@ def resolve_given(given: Sequence[str], columns: Sequence[str], where: str) -> d
     for place, name in enumerate(given):
         if name.strip() in SKIP:
             continue
-        field = field_of(name)
+        field = find_field(name)
         if field is None or field in found:
             problem = "is not a column that a log can have" if field is None else "is given twice"
             raise UserError(
@@ -99,7 +101,7 @@ def resolve_given(given: Sequence[str], columns: Sequence[str], where: str) -> d
     return found
 
 
-_MOST_ACTIONS = 100  # their codes are TINYINTs
+_MAX_ACTIONS = 100  # their codes are TINYINTs
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,14 @@ class Action:
 
 def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
     """What counts as a click. An action of `ACTIONS` stands for all its names, any other for itself."""
-    weights = {plain(name): weight for name, weight in (weights or DEFAULT_WEIGHTS).items()}
+    weights = {canonical_name(name): weight for name, weight in (weights or DEFAULT_WEIGHTS).items()}
     for name, weight in weights.items():
         if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):
             raise UserError(f"the weight of the action {name!r} must be a positive number, not {weight!r}")
         if name in ACTIONS["impression"]:
             raise UserError(f"{name!r} is an impression: it cannot count as a click")
-    if len(weights) > _MOST_ACTIONS:
-        raise UserError(f"{len(weights)} actions are too many", hint=f"name {_MOST_ACTIONS} at most")
+    if len(weights) > _MAX_ACTIONS:
+        raise UserError(f"{len(weights)} actions are too many", hint=f"name {_MAX_ACTIONS} at most")
     own = {name for name in weights if name not in ACTIONS}
     return [
         Action(name, float(weight), _without(ACTIONS[name], own) if name in ACTIONS else (name,))
@@ -132,7 +134,7 @@ def action_codes(names: Iterable[str], actions: Sequence[Action]) -> dict[str, i
     """Name in the log → 0 for an impression, i for the i-th action that counts as a click; others not."""
     codes = {name: code for code, action in enumerate(actions, 1) for name in action.names}
     codes |= dict.fromkeys(ACTIONS["impression"], 0)
-    return {name: codes[plain(name)] for name in names if plain(name) in codes}
+    return {name: codes[canonical_name(name)] for name in names if canonical_name(name) in codes}
 
 
 def _without(names: Iterable[str], taken: set[str]) -> tuple[str, ...]:

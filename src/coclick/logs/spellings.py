@@ -6,28 +6,28 @@ import numpy as np
 
 from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
-from coclick.logs.duckdb_session import Workspace
-from coclick.logs.write_arrays import Numbering, Streams, write_strings
+from coclick.logs.duckdb_session import DuckDBSession
+from coclick.logs.write_arrays import ColumnStreams, IdMap, write_strings
 from coclick.storage import array_files
 from coclick.storage.artefact import ArtefactWriter
 from coclick.storage.parquet_tables import is_parquet, read_variants
 
 
-def write_variants(work: Workspace, out: ArtefactWriter, queries: Numbering) -> int:
+def write_variants(db: DuckDBSession, out: ArtefactWriter, queries: IdMap) -> int:
     """Store the spellings that differ from their query's text, by query and bytes; return how many."""
-    work.run("""
+    db.execute("""
         CREATE TABLE variant AS
         SELECT row_number() OVER (ORDER BY q, raw) - 1 AS id, q, raw, n
         FROM (SELECT id AS q, raw, n FROM spelling JOIN query USING (id) WHERE raw <> text) ORDER BY id""")
-    total = work.value("SELECT count(*) FROM variant")
+    total = db.fetch_value("SELECT count(*) FROM variant")
     kept = np.zeros(total, bool)
-    with Streams(out, "variants", ["query", "count"]) as streams:
-        for block in work.blocks("variant", "id, q, n"):
+    with ColumnStreams(out, "variants", ["query", "count"]) as streams:
+        for block in db.blocks("variant", "id, q, n"):
             query = queries.new[block["q"]]
             kept[block["id"]] = query >= 0
             streams.append("query", query[query >= 0])
             streams.append("count", block["n"][query >= 0])
-    write_strings(work, out, "variants.text", "variant", "raw", Numbering.of(kept))
+    write_strings(db, out, "variants.text", "variant", "raw", IdMap.of(kept))
     return int(kept.sum())
 
 

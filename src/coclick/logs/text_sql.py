@@ -11,11 +11,11 @@ from threading import Event
 
 import numpy as np
 
-from coclick.logs.duckdb_session import Workspace, literal, paths_sql
-from coclick.logs.files import LogFile, too_long
+from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
+from coclick.logs.files import LogFile, find_long_lines
 
 _NO_DELIMITER = "chr(1) || chr(2) || chr(3) || chr(4)"
-LONGEST_LINE = 8_000_000
+MAX_LINE_BYTES = 8_000_000
 NOT_UTF8, TOO_LONG, WRONG_COLUMNS = "not valid UTF-8", "the line is too long", "wrong number of columns"
 SEVERAL_VALUES = "a field is a list or an object"
 _BUFFER = 32_000_000
@@ -23,7 +23,7 @@ _BUFFER = 32_000_000
 
 def lines(files: Sequence[LogFile]) -> str:
     """Relation (file, raw) of the lines of files of one shape. What is not UTF-8 goes to `unreadable`."""
-    return f"SELECT filename AS file, line AS raw FROM {_reader(files, 'store_rejects = true')}"
+    return f"SELECT filename AS file, line AS raw FROM {_read_lines(files, 'store_rejects = true')}"
 
 
 def numbered_lines(file: LogFile) -> str:
@@ -36,7 +36,7 @@ def numbered_lines(file: LogFile) -> str:
         SELECT {path} AS file, n + coalesce(missing, 0) AS line, raw
         FROM (
             SELECT row_number() OVER () + {skipped} AS n, line AS raw
-            FROM {_reader([file], "ignore_errors = true")}
+            FROM {_read_lines([file], "ignore_errors = true")}
         ) ASOF LEFT JOIN (
             SELECT line - place + 1 AS from_n, max(place) AS missing
             FROM (SELECT line, row_number() OVER (ORDER BY line) AS place FROM unreadable WHERE file = {path})
@@ -44,27 +44,27 @@ def numbered_lines(file: LogFile) -> str:
         ) ON n >= from_n"""
 
 
-def _reader(files: Sequence[LogFile], on_error: str) -> str:
+def _read_lines(files: Sequence[LogFile], on_error: str) -> str:
     """The lines but those that are too long, some of which DuckDB lets through: see `save_too_long`."""
     paths = paths_sql([file.path for file in files])
     compression = "gzip" if files[0].gzipped else "none"
     return f"""(SELECT filename, line FROM read_csv({paths}, columns = {{'line': 'VARCHAR'}},
             auto_detect = false, delim = {_NO_DELIMITER}, quote = '', escape = '', header = false,
-            skip = {int(files[0].header)}, strict_mode = false, max_line_size = {LONGEST_LINE},
+            skip = {int(files[0].header)}, strict_mode = false, max_line_size = {MAX_LINE_BYTES},
             buffer_size = {_BUFFER}, compression = '{compression}', {on_error})
-        WHERE line IS NULL OR strlen(line) < {LONGEST_LINE})"""
+        WHERE line IS NULL OR strlen(line) < {MAX_LINE_BYTES})"""
 
 
-def create_unreadable(work: Workspace) -> None:
+def create_unreadable(db: DuckDBSession) -> None:
     """The table of lines that are no text."""
-    work.run("CREATE TABLE unreadable (file VARCHAR, line BIGINT, reason VARCHAR, raw VARCHAR)")
+    db.execute("CREATE TABLE unreadable (file VARCHAR, line BIGINT, reason VARCHAR, raw VARCHAR)")
 
 
-def save_unreadable(work: Workspace) -> None:
+def save_unreadable(db: DuckDBSession) -> None:
     """Keep what the scans since the last call could not read, but for lines that are too long."""
-    if not work.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'reject_errors'"):
+    if not db.fetch_value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'reject_errors'"):
         return
-    work.run(f"""
+    db.execute(f"""
         INSERT INTO unreadable
         SELECT file_path, line,
             CASE first(error_type::VARCHAR) WHEN 'INVALID ENCODING' THEN '{NOT_UTF8}' ELSE 'not readable' END,
@@ -74,15 +74,15 @@ def save_unreadable(work: Workspace) -> None:
         DROP TABLE reject_errors; DROP TABLE reject_scans""")
 
 
-def save_too_long(work: Workspace, file: LogFile, stop: Event) -> None:
+def save_too_long(db: DuckDBSession, file: LogFile, stop: Event) -> None:
     """Keep a file's lines that are too long: DuckDB tells of some only."""
-    for line, raw in too_long(file, LONGEST_LINE, stop):
+    for line, raw in find_long_lines(file, MAX_LINE_BYTES, stop):
         row = {"file": str(file.path), "line": line, "reason": TOO_LONG, "raw": raw}
-        work.insert("unreadable", {name: np.array([value]) for name, value in row.items()})
+        db.insert("unreadable", {name: np.array([value]) for name, value in row.items()})
 
 
 def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
-    """Relation that adds to lines a list `cell` (null where the line cannot be cut) and `problem`.
+    """Relation that adds to lines a list `cell` (null where the line cannot be cut) and `parse_error`.
 
     Cells are the columns in order; of NDJSON the values at `keys`, JSON paths.
     """
@@ -90,20 +90,20 @@ def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
     if file.kind == "ndjson":
         paths = ", ".join(literal(key) for key in keys)
         cut = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
-        problem = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
+        parse_error = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
     else:
         cut = f"string_split(raw, {literal(file.delimiter)})"
         if file.kind == "csv":
             lines, cut = (
-                _quoted_parts(lines, file.delimiter),
+                _split_quoted(lines, file.delimiter),
                 f"CASE WHEN part IS NULL THEN {cut} {_UNQUOTED} END",
             )
-        problem = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
+        parse_error = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
             WHEN len(cell) <> {len(file.columns)} THEN '|{WRONG_COLUMNS}' END"""
-    return f"SELECT *, {problem} AS problem FROM (SELECT *, {cut} AS cell FROM ({lines}))"
+    return f"SELECT *, {parse_error} AS parse_error FROM (SELECT *, {cut} AS cell FROM ({lines}))"
 
 
-def plain_values(cells: str, keys: Sequence[str]) -> str:
+def reject_nested(cells: str, keys: Sequence[str]) -> str:
     """The cells of NDJSON again: a list or an object is no value.
 
     Types are looked up only where a value looks like one of these: that takes as long as the cutting.
@@ -111,13 +111,13 @@ def plain_values(cells: str, keys: Sequence[str]) -> str:
     types = f"json_type(raw, [{', '.join(literal(key) for key in keys)}])"
     return f"""
         SELECT * REPLACE (
-            CASE WHEN problem IS NULL AND len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
+            CASE WHEN parse_error IS NULL AND len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
             THEN CASE WHEN list_has_any({types}, ['ARRAY', 'OBJECT']) THEN '|{SEVERAL_VALUES}' END
-            ELSE problem END AS problem)
+            ELSE parse_error END AS parse_error)
         FROM ({cells})"""
 
 
-def _quoted_parts(lines: str, delimiter: str) -> str:
+def _split_quoted(lines: str, delimiter: str) -> str:
     """Adds to lines with quotes their cells, still quoted, as `part` (RFC 4180, one record a line)."""
     found = literal(f'("(?:[^"]|"")*"|[^"{delimiter}][^{delimiter}]*|)[{delimiter}]')
     return f"""
@@ -133,19 +133,19 @@ _UNQUOTED = """
         CASE WHEN text[1] = '"' THEN replace(text[2:-2], '""', '"') ELSE text END)"""
 
 
-def quotes_broken(work: Workspace, file: LogFile) -> bool:
+def has_broken_quotes(db: DuckDBSession, file: LogFile) -> bool:
     """Whether some line of a CSV file cannot be cut: a record of several lines, or a stray quote.
 
     Needs `save_unreadable` to have run: what is no text may be part of a record, too.
     """
-    read = f"SELECT line AS raw FROM {_reader([file], 'ignore_errors = true')}"
+    read = f"SELECT line AS raw FROM {_read_lines([file], 'ignore_errors = true')}"
     return bool(
-        work.value(f"""
+        db.fetch_value(f"""
             SELECT (SELECT count(*) FROM ({cells(file, read)}) WHERE cell IS NULL) +
                 (SELECT count(*) FROM unreadable WHERE file = {literal(file.path)} AND contains(raw, '"'))""")
     )
 
 
-def json_path(key: str) -> str:
+def json_pointer(key: str) -> str:
     """The JSON pointer of a top-level key: in it `*` is a letter, too."""
     return "/" + key.replace("~", "~0").replace("/", "~1")

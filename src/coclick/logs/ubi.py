@@ -6,7 +6,7 @@ records alone. A record with `action_name` is an event, another one with `query_
 
 from __future__ import annotations
 
-from coclick.logs.duckdb_session import Workspace
+from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.files import LogFile
 from coclick.logs.text_sql import cells, lines
 from coclick.logs.typed_fields import Column
@@ -35,9 +35,9 @@ COLUMNS = {
 }
 
 
-def create_queries(work: Workspace, file: LogFile, source: str) -> None:
+def create_queries(db: DuckDBSession, file: LogFile, source: str) -> None:
     """The queries by their id. Of several with one id, the smallest text: no order of lines matters."""
-    work.run(f"""
+    db.execute(f"""
         CREATE TABLE ubi_query AS
         SELECT query_id, min(user_query) AS user_query, min(client_id) AS client_id, count(*) AS records
         FROM ({_records(file, source)})
@@ -47,12 +47,12 @@ def create_queries(work: Workspace, file: LogFile, source: str) -> None:
 def events(file: LogFile, source: str) -> str:
     """Relation of all records but queries, for `COLUMNS`; `source` gives lines."""
     return f"""
-        SELECT event.* REPLACE (CASE WHEN problem IS NULL AND action_name IS NULL
-                THEN '|neither a query nor an event' ELSE problem END AS problem),
+        SELECT event.* REPLACE (CASE WHEN parse_error IS NULL AND action_name IS NULL
+                THEN '|neither a query nor an event' ELSE parse_error END AS parse_error),
             coalesce(asked.user_query, event.user_query) AS text,
             coalesce(event.client_id, user_id, session_id, asked.client_id) AS who
         FROM ({_records(file, source)}) event LEFT JOIN ubi_query asked USING (query_id)
-        WHERE problem IS NOT NULL OR action_name IS NOT NULL OR query_id IS NULL"""
+        WHERE parse_error IS NOT NULL OR action_name IS NOT NULL OR query_id IS NULL"""
 
 
 def _records(file: LogFile, source: str) -> str:
@@ -60,7 +60,7 @@ def _records(file: LogFile, source: str) -> str:
     columns = ", ".join(f"nullif(cell[{place}], '') AS {name}" for place, name in enumerate(_KEYS, 1))
     return f"""
         SELECT * FROM (SELECT * EXCLUDE (cell), {columns} FROM ({cells(file, source, list(_KEYS.values()))}))
-        WHERE problem IS NOT NULL OR action_name IS NOT NULL OR query_id IS NOT NULL
+        WHERE parse_error IS NOT NULL OR action_name IS NOT NULL OR query_id IS NOT NULL
             OR coalesce(bulk_index, bulk_create) IS NULL"""
 
 

@@ -19,23 +19,23 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.user_views import check_name, nothing_matches, view_names
 from coclick.jit.threads import threads as all_threads
-from coclick.logs.detect_format import DetectedFormat
-from coclick.logs.duckdb_session import Workspace, parse_memory
-from coclick.logs.files import LogFile, blame, expand, look, with_header
-from coclick.logs.numbering import TEXTS_AT_ONCE
+from coclick.logs.detect_format import FileFields
+from coclick.logs.duckdb_session import DuckDBSession, parse_memory
+from coclick.logs.files import LogFile, detect_file, expand_paths, locate_error, with_header
+from coclick.logs.numbering import TEXT_BLOCK_ROWS
 from coclick.logs.pipeline import REJECTS
-from coclick.logs.reader import Rows
+from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     copy_rejects,
-    create_reject,
-    first_rejected,
+    create_reject_tables,
+    locate_first_reject,
     publish_rejects,
     rejected,
     write_rejects,
 )
-from coclick.logs.schema import VIEW_COLUMNS, resolve
+from coclick.logs.schema import VIEW_COLUMNS, match_columns
 from coclick.logs.spellings import copy_variants
-from coclick.logs.write_arrays import Numbering, add_counts, pointers, write_strings
+from coclick.logs.write_arrays import IdMap, add_counts, row_pointers, write_strings
 from coclick.storage.artefact import ArtefactWriter, writing
 from coclick.storage.parquet_tables import is_parquet
 from coclick.text.analyzer import normalise_batch
@@ -69,23 +69,23 @@ def add_view(
         )
     graph, size = ClickGraph.open(source), parse_memory(memory)
     check_name(name, graph.texts)
-    paths = expand(queries), expand(docs)
+    paths = expand_paths(queries), expand_paths(docs)
     out = Path(out).resolve()
     with (
         writing(out, force=force) as writer,
-        Workspace(out.parent / f".{out.name}.building", size, threads or all_threads()) as work,
+        DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
     ):
-        create_reject(work)
+        create_reject_tables(db)
         sides = (
             _Side("queries", "query", paths[0], graph.queries),
             _Side("docs", "doc", paths[1], graph.docs),
         )
         counted: dict[str, Any] = {}
         for side in sides:
-            counted |= side.write(work, writer, f"view.{name}")
-        counted["rejected"] = rejected(work, [*paths[0], *paths[1]])
-        _keep_others(graph, work, writer, name)
-        write_rejects(work, writer, f"view.{name}.rejects")
+            counted |= side.write(db, writer, f"view.{name}")
+        counted["rejected"] = rejected(db, [*paths[0], *paths[1]])
+        _keep_others(graph, db, writer, name)
+        write_rejects(db, writer, f"view.{name}.rejects")
         views = {**graph.figures.get("views", {}), name: counted}
         writer.commit("graph", figures={**graph.figures, "views": views})
         publish_rejects(writer, "rejects", REJECTS)
@@ -94,14 +94,14 @@ def add_view(
     return ClickGraph.open(out)
 
 
-def _keep_others(graph: ClickGraph, work: Workspace, out: ArtefactWriter, name: str) -> None:
+def _keep_others(graph: ClickGraph, db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
     """All that the graph has but the view of that name; tables from Spark become arrays."""
     source = graph.artefact
     assert source is not None  # it was opened from disk
     if is_parquet(source):
         graph.write(out)
         copy_variants(graph, out)
-        copy_rejects(source, work, out)
+        copy_rejects(source, db, out)
         return
     for part in source.files:
         if not part.startswith(f"view.{name}."):
@@ -117,36 +117,36 @@ class _Side:
     paths: list[Path]
     known: Vocab
 
-    def write(self, work: Workspace, out: ArtefactWriter, prefix: str) -> dict[str, int]:
+    def write(self, db: DuckDBSession, out: ArtefactWriter, prefix: str) -> dict[str, int]:
         """Files to arrays; returns what was counted."""
-        rows = Rows(work, "view", {self.key, "feature", "value"}, ())
+        log = LogReader(db, "view", {self.key, "feature", "value"}, ())
         try:
-            rows.open([self._columns(look(path)) for path in self.paths])
-            self._place_ids(work, rows)
-            right = work.value(f"SELECT coalesce(sum(n), 0)::BIGINT FROM place WHERE id <> {_BLANK}")
-            if right < rows.read:
-                rows.save_rejects()
-            self._check(work, rows.read, right)
-            self._number(work, rows)
+            log.open([self._columns(detect_file(path)) for path in self.paths])
+            self._place_ids(db, log)
+            right = db.fetch_value(f"SELECT coalesce(sum(n), 0)::BIGINT FROM place WHERE id <> {_BLANK}")
+            if right < log.n_rows:
+                log.save_rejects()
+            self._check(db, log.n_rows, right)
+            self._number(db, log)
         except duckdb.Error as error:
-            raise blame(error, self.paths) from error
-        work.keep_order(True)
-        self._write_rows(work, out, f"{prefix}.{self.name}")
-        features = Numbering.of(np.ones(work.value("SELECT count(*) FROM feature"), bool))
-        write_strings(work, out, f"{prefix}.{self.key}_features", "feature", "name", features)
-        work.keep_order(False)
-        unknown = work.value(f"SELECT count(*) FROM place WHERE id = {_UNKNOWN}")
-        return {f"unknown_{self.name}": unknown, f"{self.key}_rows": rows.read}
+            raise locate_error(error, self.paths) from error
+        db.preserve_order(True)
+        self._write_rows(db, out, f"{prefix}.{self.name}")
+        features = IdMap.of(np.ones(db.fetch_value("SELECT count(*) FROM feature"), bool))
+        write_strings(db, out, f"{prefix}.{self.key}_features", "feature", "name", features)
+        db.preserve_order(False)
+        unknown = db.fetch_value(f"SELECT count(*) FROM place WHERE id = {_UNKNOWN}")
+        return {f"unknown_{self.name}": unknown, f"{self.key}_rows": log.n_rows}
 
-    def _columns(self, file: LogFile) -> DetectedFormat:
+    def _columns(self, file: LogFile) -> FileFields:
         """The file with the places of its fields; text files have a header."""
         if file.empty:
             raise UserError("the file is empty", where=str(file.path))
         names = list(file.columns)
-        places = resolve(names, {self.key: VIEW_COLUMNS[self.key]})
+        places = match_columns(names, {self.key: VIEW_COLUMNS[self.key]})
         for place in places.values():
             names[place] = ""  # one column is not both id and feature
-        places |= resolve(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
+        places |= match_columns(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
         for field in (self.key, "feature"):
             if field not in places:
                 there = ", ".join(map(repr, file.columns[:20])) or "none"
@@ -158,43 +158,43 @@ class _Side:
                 )
         return with_header(file, file.kind in ("tsv", "csv")), places
 
-    def _place_ids(self, work: Workspace, rows: Rows) -> None:
+    def _place_ids(self, db: DuckDBSession, log: LogReader) -> None:
         """Table `place`: the ids as they are given, how often, and their rows in the graph."""
-        work.run(f"""
-            CREATE OR REPLACE TABLE given AS SELECT {self.key} AS raw, count(*) AS n FROM ({rows.relation})
-                WHERE bad IS NULL GROUP BY raw;
+        db.execute(f"""
+            CREATE OR REPLACE TABLE given AS SELECT {self.key} AS raw, count(*) AS n FROM ({log.relation})
+                WHERE error IS NULL GROUP BY raw;
             CREATE OR REPLACE TABLE place (raw VARCHAR, n BIGINT, id INTEGER);
             CREATE OR REPLACE VIEW spelling AS SELECT raw, nullif(id, {_BLANK}) AS id FROM place""")
-        for batch in work.blocks("given", "raw, n", most=TEXTS_AT_ONCE):
+        for batch in db.blocks("given", "raw, n", max_rows=TEXT_BLOCK_ROWS):
             texts = batch["raw"].tolist()
             if self.key == "query":
                 texts = normalise_batch(texts)
             blank = np.array([not text for text in texts], bool)
-            work.insert("place", {**batch, "id": np.where(blank, _BLANK, self.known.lookup(texts))})
+            db.insert("place", {**batch, "id": np.where(blank, _BLANK, self.known.lookup(texts))})
 
-    def _check(self, work: Workspace, read: int, right: int) -> None:
+    def _check(self, db: DuckDBSession, read: int, right: int) -> None:
         """A file of which nothing can be used is a mistake."""
         where = ", ".join(map(str, self.paths[:3]))
         if not read:
             raise UserError("there is no row in the file", where=where)
         if not right:
-            reasons = rejected(work, self.paths)
+            reasons = rejected(db, self.paths)
             reason = next(iter(reasons))
             raise UserError(
                 f"none of {read:,} rows can be used; commonest reason: {reason} ({reasons[reason]:,})",
-                where=first_rejected(work, reason),
+                where=locate_first_reject(db, reason),
             )
-        if not work.value("SELECT count(*) FROM place WHERE id >= 0"):
-            ids = [row[0] for row in work.rows("SELECT raw FROM place ORDER BY raw LIMIT 3")]
+        if not db.fetch_value("SELECT count(*) FROM place WHERE id >= 0"):
+            ids = [row[0] for row in db.fetchall("SELECT raw FROM place ORDER BY raw LIMIT 3")]
             raise nothing_matches(
                 "queries" if self.key == "query" else "documents", ids, self.known, where=where
             )
 
-    def _number(self, work: Workspace, rows: Rows) -> None:
+    def _number(self, db: DuckDBSession, log: LogReader) -> None:
         """Tables `feature` (id, name) of the rows that belong to the graph, and `entry` (r, c, value)."""
-        work.run(f"""
+        db.execute(f"""
             CREATE OR REPLACE VIEW used AS SELECT id, feature AS name, value
-                FROM ({rows.relation}) JOIN place ON raw = {self.key} WHERE bad IS NULL AND id >= 0;
+                FROM ({log.relation}) JOIN place ON raw = {self.key} WHERE error IS NULL AND id >= 0;
             CREATE OR REPLACE TABLE feature AS
                 SELECT (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id, name
                 FROM (SELECT DISTINCT name FROM used) ORDER BY id;
@@ -202,18 +202,18 @@ class _Side:
                 SELECT used.id AS r, feature.id AS c, value FROM used JOIN feature USING (name)
                 ORDER BY r, c, value""")
 
-    def _write_rows(self, work: Workspace, out: ArtefactWriter, name: str) -> None:
+    def _write_rows(self, db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
         """The matrix. Values of one entry stand in their order, so their sum is that of any order of rows."""
         counts = np.zeros(len(self.known), np.int64)
-        width = work.value("SELECT count(*) FROM feature")
+        width = db.fetch_value("SELECT count(*) FROM feature")
         with (
             out.stream(f"{name}.indices", np.int32) as append_indices,
             out.stream(f"{name}.data", np.float32) as append_data,
         ):
-            for first, last in work.ranges("entry", "r"):
-                block = work.arrays(f"SELECT r, c, value FROM entry WHERE r >= {first} AND r < {last}")
+            for first, last in db.ranges("entry", "r"):
+                block = db.fetch_arrays(f"SELECT r, c, value FROM entry WHERE r >= {first} AND r < {last}")
                 new = np.flatnonzero(np.diff(block["r"].astype(np.int64) * width + block["c"], prepend=-1))
                 add_counts(counts, block["r"][new])
                 append_indices(block["c"][new])
                 append_data(np.add.reduceat(block["value"], new))
-        out.array(f"{name}.indptr", pointers(counts))
+        out.array(f"{name}.indptr", row_pointers(counts))

@@ -9,7 +9,7 @@ from typing import Any
 from coclick.errors import UserError
 from coclick.logs.schema import ACTIONS, Action, action_codes
 
-_MOST_ACTIONS = 20
+_MAX_ACTIONS = 20
 
 
 def check_arguments(format: str, formats: Sequence[str], min_clicks: float, min_users: int) -> None:
@@ -28,7 +28,7 @@ def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] 
         raise UserError("--actions needs a log of events with a column for the action")
 
 
-def tell_actions(
+def classify_actions(
     counts: Mapping[str, int], actions: Sequence[Action]
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Of the names in a log, and how often each occurs: codes of those that matter, and the other names with
@@ -37,18 +37,18 @@ def tell_actions(
     others = {name: count for name, count in counts.items() if name not in codes}
     for code, action in enumerate(actions, 1):
         if code not in codes.values() and action.name not in ACTIONS:
-            there = ", ".join(commonest(others)) or "none but those that count"
+            there = ", ".join(most_common_actions(others)) or "none but those that count"
             raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {there}")
     return codes, others
 
 
-def commonest(counts: Mapping[str, int]) -> dict[str, int]:
+def most_common_actions(counts: Mapping[str, int]) -> dict[str, int]:
     """The actions that people are told of; counts have the commonest first."""
-    return dict(list(counts.items())[:_MOST_ACTIONS])
+    return dict(list(counts.items())[:_MAX_ACTIONS])
 
 
-def no_edge(
-    figures: Mapping[str, Any], below: int, first_rejected: Callable[[str], str] | None = None
+def no_edges_error(
+    figures: Mapping[str, Any], below: int, locate_first_reject: Callable[[str], str] | None = None
 ) -> UserError:
     """No edge at all: why? `below` were clicked, and `first_rejected` knows where a reason stands."""
     if below:
@@ -65,11 +65,11 @@ def no_edge(
     reason, count = next(iter(figures["rejected"].items()))
     return UserError(
         f"{what}, {sum(figures['rejected'].values()):,} rejected; commonest reason: {reason} ({count:,})",
-        where=first_rejected(reason) if first_rejected else None,
+        where=locate_first_reject(reason) if locate_first_reject else None,
     )
 
 
-def no_overlap(log: Sequence[str], documents: Sequence[str], where: str | None = None) -> UserError:
+def no_overlap_error(log: Sequence[str], documents: Sequence[str], where: str | None = None) -> UserError:
     """A log of which no document is in DOCS belongs to something else, or spells its ids otherwise."""
     examples = [", ".join(map(repr, names)) for names in (log, documents)]
     return UserError(
