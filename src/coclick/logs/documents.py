@@ -1,4 +1,4 @@
-"""DOCS: the documents' texts, one field a column."""
+"""Read DOCS, the file of documents: an id and text fields, one column each."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from coclick.logs.validation import no_overlap_error
 
 MISSING_ID, DUPLICATE_ID = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
-_HEADERLESS = ("doc", "title", "body")
+_DEFAULT_FIELDS = ("doc", "title", "body")
 
 
 def read_documents(db: DuckDBSession, path: Path) -> list[str]:
-    """Make the view `document` (name, t0, t1 … for the texts) and return the fields that these are.
+    """Create the view `document` (name, t0, t1 …) and return the names of the text fields t0, t1 …
 
-    Of several documents with one id the first counts; the others, and rows without an id, go to `reject`.
+    Of several documents with one id the first is used. The others, and rows without an id, go to `reject`.
     """
     file = _detect_docs_file(path)
     names = field_names(file)
@@ -54,7 +54,7 @@ def read_documents(db: DuckDBSession, path: Path) -> list[str]:
     db.execute(f"""
         CREATE TABLE document_row AS
         SELECT line, {columns["doc"].text()} AS name {texts},
-            CASE WHEN parse_error IS NOT NULL THEN parse_error WHEN name IS NULL THEN '{MISSING_ID}' END AS error
+            coalesce(parse_error, CASE WHEN name IS NULL THEN '{MISSING_ID}' END) AS error
         FROM ({source});
         CREATE TABLE document_error AS
         SELECT line, error FROM document_row WHERE error IS NOT NULL UNION ALL
@@ -62,28 +62,30 @@ def read_documents(db: DuckDBSession, path: Path) -> list[str]:
             SELECT min(line) AS line FROM document_row WHERE error IS NULL GROUP BY name
         ) USING (line) WHERE error IS NULL;
         INSERT INTO reject
-        SELECT {literal(path)}, line, split_part(document_error.error, '|', 1), split_part(document_error.error, '|', 2), raw
+        SELECT {literal(path)}, line, split_part(error, '|', 1), split_part(error, '|', 2), raw
         FROM ({source}) JOIN document_error USING (line);
         CREATE VIEW document AS
         SELECT * EXCLUDE (line, error) FROM document_row ANTI JOIN document_error USING (line)""")
     db.preserve_order(False)
     if not db.fetch_value("SELECT count(*) FROM document"):
-        raise UserError("there is no document in the file", where=str(path))
+        raise UserError(
+            "the file of documents has no valid row", where=str(path), hint="each row needs an id"
+        )
     return fields
 
 
 class DocsFile(NamedTuple):
-    """The documents of a file, field by field, in its order; and the rows that are none."""
+    """The documents of a file (id → field → text) in file order, and the rejected rows."""
 
     docs: dict[str, dict[str, str]]
-    rejected: list[tuple[int, str]]  # line, what is wrong with it
+    rejected: list[tuple[int, str]]  # line, reason
 
 
 def read_docs(path: str | Path) -> DocsFile:
-    """Read documents as `build` does: of several with one id the first counts."""
+    """Read documents as `build` does. Of several documents with one id the first is used."""
     with (
-        TemporaryDirectory() as place,
-        DuckDBSession(Path(place) / "work", parse_memory("1GB"), all_threads()) as db,
+        TemporaryDirectory() as directory,
+        DuckDBSession(Path(directory) / "duckdb", parse_memory("1GB"), all_threads()) as db,
     ):
         create_reject_tables(db)
         fields = read_documents(db, Path(path))
@@ -96,7 +98,7 @@ def read_docs(path: str | Path) -> DocsFile:
 
 
 def check_overlap(db: DuckDBSession, path: Path) -> None:
-    """Raise for a log of which no document is in DOCS."""
+    """Raise if no document of the log is in DOCS."""
     if not db.fetch_value("SELECT count(*) FROM log_doc"):
         return
     if db.fetch_value("SELECT count(*) FROM log_doc SEMI JOIN document USING (name)"):
@@ -109,7 +111,7 @@ def check_overlap(db: DuckDBSession, path: Path) -> None:
 
 
 def assign_text_ids(db: DuckDBSession, fields: list[str]) -> None:
-    """Table `doc_text` (id, t0, t1 …) in the order of the documents' numbers."""
+    """Create `doc_text` (id, t0, t1 …), sorted by id."""
     texts = "".join(f", t{i}" for i in range(len(fields)))
     db.execute(f"CREATE TABLE doc_text AS SELECT id {texts} FROM document JOIN doc USING (name) ORDER BY id")
 
@@ -126,26 +128,26 @@ def _detect_docs_file(path: Path) -> LogFile:
 
 
 def is_header(cells: Sequence[str]) -> bool:
-    """Whether the first line of a text file names its columns: an id first, or an id and some text."""
+    """Return whether the first line names columns: an id first, or an id and a text field anywhere."""
     cells = [canonical_name(cell) for cell in cells]
     known = any(cell in DOC_COLUMNS["doc"] for cell in cells) and any(cell in _TEXT_NAMES for cell in cells)
     return known or cells[0] in DOC_COLUMNS["doc"]
 
 
 def default_fields(columns: int) -> list[str]:
-    """The fields of a text file without a header."""
-    return [*_HEADERLESS, *(f"field{number}" for number in range(4, columns + 1))][:columns]
+    """Return the field names of a text file without a header."""
+    return [*_DEFAULT_FIELDS, *(f"field{number}" for number in range(4, columns + 1))][:columns]
 
 
 def field_names(file: LogFile) -> dict[int, str]:
-    """Column → field, `doc` being the id; names fit for an array's name, each used once."""
+    """Map column index to field name: `doc` for the id, else a unique name that is valid as an array name."""
     if file.kind in ("tsv", "csv") and not file.header:
         return dict(enumerate(default_fields(len(file.columns))))
     found = check_flat(file, match_columns(file.columns, DOC_COLUMNS))
     taken = {"doc": found.pop("doc", 0), **found}
     for index, column in enumerate(file.columns):
-        text = not file.types or file.types[index] in ("VARCHAR", "BLOB")
-        if index not in taken.values() and text:
+        is_text = not file.types or file.types[index] in ("VARCHAR", "BLOB")
+        if index not in taken.values() and is_text:
             name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or f"field{index + 1}"
             taken[name if name not in taken else f"{name}_{index + 1}"] = index
     return {index: name for name, index in taken.items()}
@@ -163,19 +165,20 @@ def _parquet(file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Colum
 
 
 def _text(db: DuckDBSession, file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Column]]:
-    """Rows may be shorter than the first one: what is missing is empty."""
+    """Rows may have fewer cells than the first one; missing cells are empty."""
     text_sql.save_too_long(db, file, Event())
-    db.fetch_value(f"SELECT count(raw) FROM ({text_sql.lines([file])})")  # finds the lines that are no text
+    db.fetch_value(f"SELECT count(raw) FROM ({text_sql.lines([file])})")  # scan once to find invalid UTF-8
     text_sql.save_unreadable(db)
     if file.kind == "csv" and text_sql.has_broken_quotes(db, file):
-        db.execute("DELETE FROM unreadable")  # they are parts of records, which are judged as wholes
+        db.execute("DELETE FROM unreadable")  # `_records` checks whole records instead
         source = _records(db, file)
     else:
         db.execute("INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable")
         keys = [text_sql.json_pointer(key) for key in file.columns]
         source = f"""
             SELECT * REPLACE
-                (CASE WHEN cell IS NULL OR len(cell) > {len(file.columns)} THEN parse_error END AS parse_error)
+                (CASE WHEN cell IS NULL OR len(cell) > {len(file.columns)} THEN parse_error END
+                    AS parse_error)
             FROM ({text_sql.cells(file, text_sql.numbered_lines(file), keys)})"""
     columns = {name: Column(f"cell[{index + 1}]") for index, name in names.items()}
     columns["doc"] = Column(f"trim({columns['doc'].sql})")
@@ -183,7 +186,7 @@ def _text(db: DuckDBSession, file: LogFile, names: dict[int, str]) -> tuple[str,
 
 
 def _records(db: DuckDBSession, file: LogFile) -> str:
-    """Relation (line, cell, parse_error, raw) of a CSV file whose records run over several lines."""
+    """Relation (line, cell, parse_error, raw) of a CSV file with records of several lines."""
     staged = replace(file, path=db.temp_path("ndjson"), gzipped=False, header=False)
     with staged.path.open("wb") as out:
         out.writelines(_records_as_json(file))
@@ -195,7 +198,7 @@ def _records(db: DuckDBSession, file: LogFile) -> str:
 
 
 def _records_as_json(file: LogFile) -> Iterator[bytes]:
-    """Records as JSON: [the line on which it begins, what is wrong with it or null, [cells …]]."""
+    """Yield records as JSON lines: [first line, error or null, [cells …]]."""
     with open_bytes(file.path, file.gzipped) as stream, csv_field_limit(text_sql.MAX_LINE_BYTES):
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         records = csv.reader(text, delimiter=file.delimiter)
@@ -206,9 +209,12 @@ def _records_as_json(file: LogFile) -> Iterator[bytes]:
             except StopIteration:
                 return
             except csv.Error as error:
-                if records.line_num > line:  # a quote that is never closed? the rest is not to be trusted
+                if records.line_num > line:  # probably an unclosed quote: do not trust the rest
                     where = f"{file.path}, line {line}"
-                    raise UserError(f"the CSV cannot be read: {error}", where=where) from None
+                    hint = "check the quotes of this record"
+                    raise UserError(
+                        f"the CSV record cannot be parsed: {error}", where=where, hint=hint
+                    ) from None
                 yield _rejected_record(line, text_sql.TOO_LONG)
             else:
                 if record and (line > 1 or not file.header):
@@ -217,7 +223,7 @@ def _records_as_json(file: LogFile) -> Iterator[bytes]:
 
 
 def _checked_record(file: LogFile, line: int, record: list[str]) -> bytes:
-    """A record, or what is wrong with it. Bytes that are not UTF-8 stand in it as surrogates."""
+    """The JSON line of a record or its error. Invalid UTF-8 was decoded to surrogates, so encoding fails."""
     try:
         staged = _json_line([line, None, record])
     except UnicodeEncodeError:

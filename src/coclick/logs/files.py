@@ -1,4 +1,7 @@
-"""Which files a log is made of, and what each of them is: by its first bytes and first line."""
+"""Find the files of a log and detect their kind from their first bytes and lines.
+
+Paths and patterns go in; `LogFile`s come out, with kind, compression and columns.
+"""
 
 from __future__ import annotations
 
@@ -32,34 +35,34 @@ _KINDS = {
     ".jsonl": "ndjson",
     ".json": "ndjson",
 }
-_SAMPLE_LINES = 100  # lines from which the keys of NDJSON records are gathered
+_SAMPLE_LINES = 100  # the keys of NDJSON records are collected from these first lines
 _BULK_KEYS = ("index", "create")
 _NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
-MAX_RAW_CHARS = 10_000  # characters of a rejected line, as many as DuckDB keeps
+MAX_RAW_CHARS = 10_000  # of a rejected line, the same limit as DuckDB's
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A file with its kind and its columns, as it names them (by number where it has no header)."""
+    """A file with its kind and column names (numbered if it has no header)."""
 
     path: Path
     kind: str  # tsv, csv, ndjson or parquet
     gzipped: bool
     columns: tuple[str, ...]
-    types: tuple[str, ...] = ()  # of a Parquet file's columns
+    types: tuple[str, ...] = ()  # DuckDB types, Parquet only
     header: bool = False
     delimiter: str = "\t"
     ubi: bool = False
-    empty: bool = False  # nothing in it, not even a header
+    empty: bool = False  # not even a header
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Files that agree in this are read by one statement."""
+        """Key of files that one SQL statement can read together."""
         return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter
 
 
 def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
-    """The files that paths and patterns name, each once, in a fixed order."""
+    """Return the files that the paths and patterns name, each once, in a fixed order."""
     found: list[Path] = []
     for source in [sources] if isinstance(sources, str | Path) else sources:
         path = Path(source)
@@ -67,7 +70,7 @@ def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
             found.append(path)
         elif path.is_dir():
             raise UserError(
-                "this is a directory, not a file", where=str(source), hint=f"name files: {path}/*"
+                "this is a directory, not a file", where=str(source), hint=f"name the files in it: {path}/*"
             )
         elif glob.has_magic(str(source)):
             matches = sorted(Path(match) for match in glob.glob(str(source), recursive=True))  # noqa: PTH207 - absolute too
@@ -77,7 +80,7 @@ def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
         else:
             raise missing_file_error(path)
     if not found:
-        raise UserError("no log file is given")
+        raise UserError("no log file was given", hint="name one or more files or patterns")
     once: dict[Path, Path] = {}
     for path in found:
         once.setdefault(path.resolve(), path)
@@ -85,29 +88,31 @@ def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def missing_file_error(path: Path) -> UserError:
-    """Why something cannot be read as a file."""
+    """Return the error for a path that is missing or not a regular file."""
     if path.exists():
-        hint = "files are read several times: write what it gives to a file"
-        return UserError("this is not a file", where=str(path), hint=hint)
-    return UserError("there is no such file", where=str(path))
+        hint = "files are read several times: save the data to a regular file first"
+        return UserError("this is not a regular file", where=str(path), hint=hint)
+    return UserError("file not found", where=str(path), hint="check the path")
 
 
 def detect_file(path: Path) -> LogFile:
-    """What a file is. Its header is not recognised yet: that depends on the columns that are sought."""
+    """Detect the kind and columns of a file. `with_header` decides later whether line 1 is a header."""
     if (name := str(path).encode(errors="replace").decode()) != str(path):
-        raise UserError("the name of the file is not UTF-8", where=name, hint="rename it")
+        raise UserError("the file name is not valid UTF-8", where=name, hint="rename the file")
     try:
         with path.open("rb") as stream:
             magic = stream.read(4)
     except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise UserError(f"the file cannot be read: {error.strerror}", where=str(path)) from None
     if magic[:2] in (b"\xff\xfe", b"\xfe\xff"):
         hint = f"convert it: iconv -f UTF-16 -t UTF-8 {path}"
-        raise UserError("this is UTF-16; texts are read as UTF-8", where=str(path), hint=hint)
+        raise UserError("the file is UTF-16, but must be UTF-8", where=str(path), hint=hint)
     gzipped = magic[:2] == b"\x1f\x8b"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if ".gz" in suffixes[-1:] and not gzipped and magic:
-        raise UserError("this is not a gzip file, though it is named so", where=str(path))
+        raise UserError(
+            "the file is named .gz but is not gzip", where=str(path), hint="rename or compress it"
+        )
     kind = next((_KINDS[suffix] for suffix in reversed(suffixes) if suffix in _KINDS), None)
     if magic == b"PAR1" or (kind == "parquet" and not gzipped):
         return _detect_parquet(path)
@@ -126,7 +131,7 @@ def detect_file(path: Path) -> LogFile:
 
 @contextmanager
 def csv_field_limit(length: int) -> Iterator[None]:
-    """Python's reader takes CSV cells of so many characters meanwhile; its limit is that of the process."""
+    """Set the maximum length of CSV fields, which Python keeps per process, and restore it at the end."""
     before = csv.field_size_limit(length)
     try:
         yield
@@ -135,7 +140,7 @@ def csv_field_limit(length: int) -> Iterator[None]:
 
 
 def with_header(file: LogFile, header: bool) -> LogFile:
-    """The file whose first line is or is not a header; without one its columns are numbered."""
+    """Return the file with `header` set. Without a header its columns are numbered."""
     columns = file.columns
     if not header and file.kind in ("tsv", "csv"):
         columns = tuple(f"column {number}" for number in range(1, len(columns) + 1))
@@ -143,7 +148,7 @@ def with_header(file: LogFile, header: bool) -> LogFile:
 
 
 def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, dict[str, int]]:
-    """Recognise the header of a log file and say which column holds which field."""
+    """Detect the header of a log file and return the column index of each field."""
     fields = match_columns(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
@@ -157,91 +162,93 @@ def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, di
 
 
 def check_flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
-    """The fields again; refuses columns of Parquet that hold several values, which are no text."""
+    """Return the fields; raise for nested Parquet columns (structs, maps, lists)."""
     for field, index in fields.items():
         if file.types and _NESTED.fullmatch(file.types[index]):
             raise UserError(
-                f"the column {file.columns[index]!r} is to be {field}, but its type is {file.types[index]}",
+                f"the column {file.columns[index]!r} ({field}) has the nested type {file.types[index]}",
                 where=str(file.path),
-                hint="write a plain column of texts, numbers or times",
+                hint="replace it by a column of strings, numbers or timestamps",
             )
     return fields
 
 
 def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
-    """The first lines as text; what is not UTF-8 in them is replaced, and counted later."""
+    """Return the first lines as text. Invalid UTF-8 is replaced here and rejected when rows are read."""
     try:
         with open_bytes(path, gzipped) as stream:
             lines = list(islice(iter(lambda: stream.readline(1 << 22), b""), count))
     except (OSError, EOFError, zlib.error) as error:
         raise _gzip_error(path, error) from None
     text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
-    text = [part for line in text for part in line.split("\r")][:count]  # for DuckDB, too, it ends a line
+    text = [part for line in text for part in line.split("\r")][:count]  # DuckDB also ends a line at \r
     return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
 
 
-def find_long_lines(file: LogFile, most: int, stop: Event) -> list[tuple[int, str]]:
-    """Read a text file through: the lines of `most` bytes or more, by number, and how they begin.
+def find_long_lines(file: LogFile, max_bytes: int, stop: Event) -> list[tuple[int, str]]:
+    """Scan a text file for lines of `max_bytes` or more; return their numbers and first characters.
 
-    DuckDB drops such a line without a word if it lies across two buffers. Nor does it check a gzip file's
-    checksum, which this does by the way.
+    DuckDB silently drops such a line if it crosses two of its buffers. DuckDB does not verify gzip checksums
+    either; reading the whole file here does.
     """
-    if not file.gzipped and file.path.stat().st_size < most:
+    if not file.gzipped and file.path.stat().st_size < max_bytes:
         return []
     try:
         found: list[tuple[int, str]] = []
-        for counting in (False, True):  # to count all lines takes ten times as long as to look for long ones
+        for count_lines in (False, True):  # counting takes ten times as long, so only if there are any
             with open_bytes(file.path, file.gzipped) as stream:
-                found = list(_scan_long_lines(stream, most, stop, counting))
+                found = list(_scan_long_lines(stream, max_bytes, stop, count_lines))
             if not found:
                 break
-        return [(line, begin) for line, begin in found if line > int(file.header)]
+        return [(line, start) for line, start in found if line > int(file.header)]
     except (OSError, EOFError, zlib.error) as error:
         raise _gzip_error(file.path, error) if file.gzipped else error from None
 
 
-def _scan_long_lines(stream: IO[bytes], most: int, stop: Event, counting: bool) -> Iterator[tuple[int, str]]:
-    """See `too_long`; line numbers are right only if they are counted."""
-    line, length, begin = 1, 0, b""
+def _scan_long_lines(
+    stream: IO[bytes], max_bytes: int, stop: Event, count_lines: bool
+) -> Iterator[tuple[int, str]]:
+    """See `find_long_lines`. Line numbers are correct only with `count_lines`."""
+    line, length, start = 1, 0, b""
     while not stop.is_set() and (chunk := stream.read(1 << 20)):
         if chunk.endswith(b"\r"):
-            chunk += stream.read(1)  # both halves of an end of line
+            chunk += stream.read(1)  # do not split \r\n
         last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         if last < 0:
-            begin = (begin + chunk)[:MAX_RAW_CHARS]
+            start = (start + chunk)[:MAX_RAW_CHARS]
             length += len(chunk)
             continue
-        first = min(place for place in (chunk.find(b"\n"), chunk.find(b"\r")) if place >= 0)
-        if length + first >= most:
-            yield line, begin.decode("utf-8", "replace")
-        if counting:
+        first = min(at for at in (chunk.find(b"\n"), chunk.find(b"\r")) if at >= 0)
+        if length + first >= max_bytes:
+            yield line, start.decode("utf-8", "replace")
+        if count_lines:
             line += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-        begin, length = chunk[last + 1 :][:MAX_RAW_CHARS], len(chunk) - last - 1
-    if length >= most:
-        yield line, begin.decode("utf-8", "replace")
+        start, length = chunk[last + 1 :][:MAX_RAW_CHARS], len(chunk) - last - 1
+    if length >= max_bytes:
+        yield line, start.decode("utf-8", "replace")
 
 
 def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:
-    """The file's content, decompressed."""
+    """Open a file for reading bytes, decompressed."""
     return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
 
 
 def locate_error(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
-    """The file that a statement failed on, if it was one of the user's."""
+    """Return an error that names the input file a DuckDB error came from, or the error itself."""
     for path in paths:
         if str(path) in str(error):
-            return UserError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path))
+            return UserError(f"the file cannot be read: {str(error).splitlines()[0]}", where=str(path))
     names = ", ".join(map(str, paths[:3]))
-    if "GZIP" in str(error):  # nor is one named here
-        return UserError("a gzip file is damaged", where=names, hint="gunzip it and compress it again")
-    if type(error) is duckdb.Error:  # what the Parquet reader raises on damaged pages; it names no file
-        return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy it again")
+    if "GZIP" in str(error):  # DuckDB does not name the file
+        return UserError("a gzip file is damaged", where=names, hint="decompress and compress it again")
+    if type(error) is duckdb.Error:  # damaged Parquet pages; DuckDB does not name the file
+        return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy or export it again")
     return error
 
 
 def _gzip_error(path: Path, error: Exception) -> UserError:
     return UserError(
-        f"the gzip file is damaged: {error}", where=str(path), hint="copy it again, or leave it out"
+        f"the gzip file is damaged: {error}", where=str(path), hint="copy it again or leave it out"
     )
 
 
@@ -257,7 +264,7 @@ def _detect_parquet(path: Path) -> LogFile:
 
 
 def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
-    """Keys in the order in which the first records show them; lines that are no records are judged later."""
+    """Collect the keys of the first records in order of appearance. Invalid lines are rejected later."""
     keys: dict[str, None] = {}
     ubi = False
     for line in lines:

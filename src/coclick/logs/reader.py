@@ -1,7 +1,7 @@
-"""All rows of a log as one relation of typed fields, and the table of those that were rejected.
+"""Read the files of a log or view as one relation of typed fields, and collect the rejected rows.
 
-Parquet is read where it lies, column by column, as often as needed. Text is parsed once, into a temporary
-Parquet file. Only when something was rejected are the files read again, in order, to say where it stands.
+Parquet files are queried in place, column by column, as often as needed. Text files are parsed once, into a
+temporary Parquet file. Only if rows were rejected, the files are read again in order, to find their lines.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from coclick.logs.validation import classify_actions, most_common_actions
 
 @dataclass(frozen=True)
 class _Group:
-    """Files that are read alike: `typed` makes a relation of fields from lines (or Parquet rows), and
-    `numbered` gives the lines of one file with their numbers."""
+    """Files that are read by the same SQL.
+
+    `typed` turns a relation of lines (or Parquet rows) into one of typed fields; `numbered` returns the
+    relation of one file's lines with their numbers.
+    """
 
     files: list[LogFile]
     typed: Callable[[str], str]
@@ -32,9 +35,9 @@ class _Group:
 
 @dataclass
 class LogReader:
-    """The rows of a log or of a view. `relation` has the columns of `names`, and `error` for what is wrong.
+    """Reads the rows of a log or view. `relation` has the columns `names`, and `error` for invalid rows.
 
-    Event logs have `action_code`, the action's code: rows without one are neither shown nor clicked, nor rejected.
+    In event logs it also has `action_code`. Rows without a code are ignored: not counted and not rejected.
     """
 
     db: DuckDBSession
@@ -42,12 +45,10 @@ class LogReader:
     fields: set[str]
     actions: Sequence[Action]
     relation: str = ""
-    n_rows: int = 0  # rows, right or not
-    n_ignored: int = (
-        0  # right rows that are neither shown nor clicked: other actions, queries of a UBI export
-    )
-    other_actions: dict[str, int] = field(default_factory=dict)  # the commonest of those
-    _act: str = "1"
+    n_rows: int = 0  # valid or not
+    n_ignored: int = 0  # valid rows that are not counted: other actions, query records of a UBI export
+    other_actions: dict[str, int] = field(default_factory=dict)  # the most common ignored actions
+    _action_code: str = "1"  # SQL
     _groups: list[_Group] = field(default_factory=list)
 
     @property
@@ -57,27 +58,27 @@ class LogReader:
 
     @property
     def names(self) -> list[str]:
-        """The columns of the relation."""
+        """The columns of the relation, without `error` and `action_code`."""
         return typed_columns(self.format, self.fields)
 
     def open(self, found: Sequence[FileFields]) -> None:
-        """Read text files into Parquet, and make the relation over everything."""
+        """Parse text files into Parquet, and define the relation over all files."""
         if self.format == "ubi":
             self._open_ubi([file for file, _ in found])
         else:
             groups: dict[object, tuple[list[LogFile], dict[str, int]]] = {}
-            for file, place in found:
-                groups.setdefault(file.shape, ([], place))[0].append(file)
-            parts = [self._open_group(group, place) for group, place in groups.values()]
+            for file, columns in found:
+                groups.setdefault(file.shape, ([], columns))[0].append(file)
+            parts = [self._open_group(group, columns) for group, columns in groups.values()]
             self.relation = " UNION ALL ".join(parts)
         if self.has_events:
             self._assign_action_codes()
-            self.relation = f"SELECT *, {self._act}::TINYINT AS action_code FROM ({self.relation})"
+            self.relation = f"SELECT *, {self._action_code}::TINYINT AS action_code FROM ({self.relation})"
         self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self.relation})")
         self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self._unreadable()})")
 
-    def _open_group(self, files: list[LogFile], place: dict[str, int]) -> str:
-        wanted = {name: index for name, index in place.items() if name in self.fields}
+    def _open_group(self, files: list[LogFile], columns: dict[str, int]) -> str:
+        wanted = {name: index for name, index in columns.items() if name in self.fields}
         if files[0].kind == "parquet":
             return self._open_parquet(files, wanted)
         if files[0].kind == "ndjson":
@@ -126,7 +127,7 @@ class LogReader:
         return typed(self.format, column, source)
 
     def _assign_action_codes(self) -> None:
-        """Give the actions that matter their codes, and count the others."""
+        """Assign codes to impressions and the actions that count as clicks; count the other actions."""
         if "action" not in self.fields:
             return
         counts = dict(
@@ -135,12 +136,12 @@ class LogReader:
         )
         codes, others = classify_actions(counts, self.actions)
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
-        self._act = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
+        self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
         self.other_actions = most_common_actions(others)
         self.n_ignored += sum(others.values())
 
     def _stage(self, group: _Group, lines: str) -> str:
-        """Parse text files into a Parquet file, reading meanwhile what DuckDB does not tell of them."""
+        """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
         self._groups.append(group)
         path = self.db.temp_path("parquet")
         chosen = f"SELECT {', '.join(self.names)}, error FROM ({group.typed(lines)})"
@@ -163,7 +164,7 @@ class LogReader:
     def save_rejects(self) -> None:
         """Fill the table `reject` (file, line, field, reason, raw), reading the files again in order.
 
-        Needs the table `spelling`, which knows the queries that normalisation leaves nothing of.
+        Needs the table `spelling`, whose id is null for queries that are blank after normalisation.
         """
         blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL)" if "query" in self.fields else "false"
         self.db.execute(f"INSERT INTO reject {self._unreadable()}")
@@ -176,7 +177,7 @@ class LogReader:
                     FROM (
                         SELECT * REPLACE (
                             CASE WHEN error IS NULL AND {blank} THEN '{BLANK_QUERY}' ELSE error END AS error
-                        ), {self._act} AS action_code
+                        ), {self._action_code} AS action_code
                         FROM ({group.typed(group.numbered(file))}))
                     WHERE {aggregation_sql.is_rejected("action" in self.fields)}""")
         self.db.preserve_order(False)

@@ -1,4 +1,4 @@
-"""Rows that were rejected: a table while files are read, a part of the graph in the end."""
+"""Rejected rows: collected in the table `reject` during a build, then stored as a part of the graph."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from coclick.storage.parquet_tables import read_rejects
 
 
 def rejects(graph: ClickGraph) -> list[tuple[str | None, int | None, str, str, str]]:
-    """(file, line, field, reason, raw row) of all that the build rejected, whichever engine built the graph.
+    """Return (file, line, field, reason, raw row) of every row that the build rejected.
 
-    Rows that Spark read have no file and no line.
+    Rows rejected by Spark have no file and no line.
     """
     return read_rejects(graph.artefact) if graph.artefact else []
 
 
 def create_reject_tables(db: DuckDBSession) -> None:
-    """The table of rejected rows of all files."""
+    """Create the tables `reject` and `unreadable`."""
     text_sql.create_unreadable(db)
     db.execute("CREATE TABLE reject (file VARCHAR, line BIGINT, field VARCHAR, reason VARCHAR, raw VARCHAR)")
 
 
-def rejected(db: DuckDBSession, files: Sequence[Path]) -> dict[str, int]:
-    """How many rows of these files were rejected, by reason, the commonest first."""
+def count_rejects(db: DuckDBSession, files: Sequence[Path]) -> dict[str, int]:
+    """Count the rejected rows of these files by reason, the most common reason first."""
     names = ", ".join(literal(path) for path in files)
     return dict(
         db.fetchall(f"""SELECT trim(field || ' ' || reason), count(*) FROM reject WHERE file IN ({names})
@@ -38,7 +38,7 @@ def rejected(db: DuckDBSession, files: Sequence[Path]) -> dict[str, int]:
 
 
 def locate_first_reject(db: DuckDBSession, reason: str) -> str:
-    """Where the first row stands that was rejected for a reason, and what it says."""
+    """Return the file, line and text of the first row rejected for a reason."""
     file, line, raw = db.fetchall(f"""
         SELECT file, line, raw FROM reject WHERE trim(field || ' ' || reason) = {literal(reason)}
         ORDER BY file, line LIMIT 1""")[0]
@@ -46,7 +46,7 @@ def locate_first_reject(db: DuckDBSession, reason: str) -> str:
 
 
 def write_rejects(db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
-    """Keep the rejected rows, if there are any, as a part of the artefact."""
+    """Store the rejected rows, if there are any, as a part of the artefact."""
     if not db.fetch_value("SELECT count(*) FROM reject"):
         return
     path = out.scratch()
@@ -56,7 +56,7 @@ def write_rejects(db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
 
 
 def copy_rejects(source: Artefact, db: DuckDBSession, out: ArtefactWriter) -> None:
-    """The rejected rows of a graph from Spark, if there are any, in one file."""
+    """Copy the rejected rows of a graph built by Spark, if there are any, into one file."""
     if files := source.table("rejects"):
         path = out.scratch()
         rows = f"FROM read_parquet({paths_sql(files)}) ORDER BY ALL"
@@ -65,7 +65,7 @@ def copy_rejects(source: Artefact, db: DuckDBSession, out: ArtefactWriter) -> No
 
 
 def publish_rejects(out: ArtefactWriter, name: str, file: str) -> None:
-    """Show that part under a name that people find."""
+    """Link the part `name` as `file` in the output directory, or remove `file` if there is no such part."""
     target = out.path / file
     if name not in out.files:
         target.unlink(missing_ok=True)
@@ -76,4 +76,4 @@ def publish_rejects(out: ArtefactWriter, name: str, file: str) -> None:
     except OSError:
         shutil.copyfile(out.path / out.files[name]["file"], part)
     part.replace(target)
-    part.unlink(missing_ok=True)  # replacing a file by a link to itself leaves both
+    part.unlink(missing_ok=True)  # replacing a hard link by another link to the same file keeps both names

@@ -1,7 +1,7 @@
-"""Text files in SQL: every file is read line by line, and a line is cut into cells by an expression.
+"""SQL that reads text files (TSV, CSV, NDJSON) line by line and splits lines into cells.
 
-DuckDB's own CSV parser gives up on a whole file for one mixed line ending, drops rows silently in its
-lenient mode and loses line numbers. Lines are as fast, and they keep the raw text and its place.
+DuckDB's own CSV parser fails on a whole file for one mixed line ending, drops rows silently in its lenient
+mode, and loses line numbers. Reading lines is as fast, and keeps the raw text and the line number.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _BUFFER = 32_000_000
 
 
 def lines(files: Sequence[LogFile]) -> str:
-    """Relation (file, raw) of the lines of files of one shape. What is not UTF-8 goes to `unreadable`."""
+    """Return a relation (file, raw) of the lines of files of one shape, without invalid UTF-8."""
     return f"SELECT filename AS file, line AS raw FROM {_read_lines(files, 'store_rejects = true')}"
 
 
 def numbered_lines(file: LogFile) -> str:
-    """Relation (file, line, raw) for one file; needs `keep_order`, and `save_unreadable` to have run.
+    """Return a relation (file, line, raw) of one file. Needs `preserve_order`, and `save_unreadable` before.
 
-    Lines that could not be read are missing from the scan: those in front of a line are added to its number.
+    The scan skips unreadable lines, so the number of those before a line is added to its row number.
     """
     path, skipped = literal(file.path), int(file.header)
     return f"""
@@ -38,14 +38,14 @@ def numbered_lines(file: LogFile) -> str:
             SELECT row_number() OVER () + {skipped} AS n, line AS raw
             FROM {_read_lines([file], "ignore_errors = true")}
         ) ASOF LEFT JOIN (
-            SELECT line - place + 1 AS from_n, max(place) AS missing
-            FROM (SELECT line, row_number() OVER (ORDER BY line) AS place FROM unreadable WHERE file = {path})
+            SELECT line - rank + 1 AS from_n, max(rank) AS missing
+            FROM (SELECT line, row_number() OVER (ORDER BY line) AS rank FROM unreadable WHERE file = {path})
             GROUP BY from_n
         ) ON n >= from_n"""
 
 
 def _read_lines(files: Sequence[LogFile], on_error: str) -> str:
-    """The lines but those that are too long, some of which DuckDB lets through: see `save_too_long`."""
+    """All lines except those that are too long, some of which DuckDB lets through: see `save_too_long`."""
     paths = paths_sql([file.path for file in files])
     compression = "gzip" if files[0].gzipped else "none"
     return f"""(SELECT filename, line FROM read_csv({paths}, columns = {{'line': 'VARCHAR'}},
@@ -56,12 +56,12 @@ def _read_lines(files: Sequence[LogFile], on_error: str) -> str:
 
 
 def create_unreadable(db: DuckDBSession) -> None:
-    """The table of lines that are no text."""
+    """Create the table `unreadable` of lines that are not valid UTF-8 or too long."""
     db.execute("CREATE TABLE unreadable (file VARCHAR, line BIGINT, reason VARCHAR, raw VARCHAR)")
 
 
 def save_unreadable(db: DuckDBSession) -> None:
-    """Keep what the scans since the last call could not read, but for lines that are too long."""
+    """Move the lines that DuckDB rejected since the last call to `unreadable`, except long lines."""
     if not db.fetch_value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'reject_errors'"):
         return
     db.execute(f"""
@@ -75,50 +75,51 @@ def save_unreadable(db: DuckDBSession) -> None:
 
 
 def save_too_long(db: DuckDBSession, file: LogFile, stop: Event) -> None:
-    """Keep a file's lines that are too long: DuckDB tells of some only."""
+    """Add the lines of a file that are too long to `unreadable`. DuckDB reports only some of them."""
     for line, raw in find_long_lines(file, MAX_LINE_BYTES, stop):
         row = {"file": str(file.path), "line": line, "reason": TOO_LONG, "raw": raw}
         db.insert("unreadable", {name: np.array([value]) for name, value in row.items()})
 
 
 def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
-    """Relation that adds to lines a list `cell` (null where the line cannot be cut) and `parse_error`.
+    """Return a relation that adds to lines a list `cell` (null if it cannot be split) and `parse_error`.
 
-    Cells are the columns in order; of NDJSON the values at `keys`, JSON paths.
+    Cells are the columns in order, or for NDJSON the values at the JSON paths `keys`.
     """
     lines = f"SELECT * FROM ({lines}) WHERE raw IS NOT NULL"
     if file.kind == "ndjson":
         paths = ", ".join(literal(key) for key in keys)
-        cut = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
+        split = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
         parse_error = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
     else:
-        cut = f"string_split(raw, {literal(file.delimiter)})"
+        split = f"string_split(raw, {literal(file.delimiter)})"
         if file.kind == "csv":
-            lines, cut = (
+            lines, split = (
                 _split_quoted(lines, file.delimiter),
-                f"CASE WHEN part IS NULL THEN {cut} {_UNQUOTED} END",
+                f"CASE WHEN part IS NULL THEN {split} {_UNQUOTED} END",
             )
         parse_error = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
             WHEN len(cell) <> {len(file.columns)} THEN '|{WRONG_COLUMNS}' END"""
-    return f"SELECT *, {parse_error} AS parse_error FROM (SELECT *, {cut} AS cell FROM ({lines}))"
+    return f"SELECT *, {parse_error} AS parse_error FROM (SELECT *, {split} AS cell FROM ({lines}))"
 
 
 def reject_nested(cells: str, keys: Sequence[str]) -> str:
-    """The cells of NDJSON again: a list or an object is no value.
+    """Return the relation `cells` of NDJSON with a `parse_error` for values that are lists or objects.
 
-    Types are looked up only where a value looks like one of these: that takes as long as the cutting.
+    Types are looked up only for values that start with [ or {, because it takes as long as the splitting.
     """
     types = f"json_type(raw, [{', '.join(literal(key) for key in keys)}])"
     return f"""
         SELECT * REPLACE (
-            CASE WHEN parse_error IS NULL AND len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
+            CASE WHEN parse_error IS NULL
+                AND len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
             THEN CASE WHEN list_has_any({types}, ['ARRAY', 'OBJECT']) THEN '|{SEVERAL_VALUES}' END
             ELSE parse_error END AS parse_error)
         FROM ({cells})"""
 
 
 def _split_quoted(lines: str, delimiter: str) -> str:
-    """Adds to lines with quotes their cells, still quoted, as `part` (RFC 4180, one record a line)."""
+    """Add to lines with quotes their cells, still quoted, as `part` (RFC 4180, one record per line)."""
     found = literal(f'("(?:[^"]|"")*"|[^"{delimiter}][^{delimiter}]*|)[{delimiter}]')
     return f"""
         SELECT *, CASE WHEN contains(raw, '"')
@@ -126,7 +127,7 @@ def _split_quoted(lines: str, delimiter: str) -> str:
         FROM ({lines})"""
 
 
-# The parts make up the whole line, or its quotes make no sense.
+# If the parts do not add up to the whole line, its quotes are broken.
 _UNQUOTED = """
     WHEN list_sum(list_transform(part, lambda text: strlen(text) + 1)) = strlen(raw) + 1
     THEN list_transform(part, lambda text:
@@ -134,9 +135,9 @@ _UNQUOTED = """
 
 
 def has_broken_quotes(db: DuckDBSession, file: LogFile) -> bool:
-    """Whether some line of a CSV file cannot be cut: a record of several lines, or a stray quote.
+    """Return whether a line of a CSV file cannot be split: a record of several lines, or a stray quote.
 
-    Needs `save_unreadable` to have run: what is no text may be part of a record, too.
+    Needs `save_unreadable` before, because an unreadable line may be part of such a record.
     """
     read = f"SELECT line AS raw FROM {_read_lines([file], 'ignore_errors = true')}"
     return bool(
@@ -147,5 +148,5 @@ def has_broken_quotes(db: DuckDBSession, file: LogFile) -> bool:
 
 
 def json_pointer(key: str) -> str:
-    """The JSON pointer of a top-level key: in it `*` is a letter, too."""
+    """Return the JSON pointer of a top-level key. Unlike in a JSON path, `*` is an ordinary character."""
     return "/" + key.replace("~", "~0").replace("/", "~1")

@@ -1,7 +1,7 @@
-"""OpenSearch User Behavior Insights: `ubi_queries` and `ubi_events` records, joined on `query_id`.
+"""SQL for OpenSearch User Behavior Insights: `ubi_queries` and `ubi_events` records, joined on `query_id`.
 
-An export is bulk NDJSON, in which a line with an action (`{"index": …}`) stands before every record, or the
-records alone. A record with `action_name` is an event, another one with `query_id` is a query.
+An export is bulk NDJSON, with an action line (`{"index": …}`) before every record, or the records alone. A
+record with `action_name` is an event; any other record with `query_id` is a query.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ COLUMNS = {
     "timestamp": Column("timestamp"),
     "user": Column("who"),
     "action": Column("action_name"),
-    "position": Column("coalesce(CAST(TRY_CAST(ordinal AS BIGINT) + 1 AS VARCHAR), ordinal)"),  # from 0
+    "position": Column(
+        "coalesce(CAST(TRY_CAST(ordinal AS BIGINT) + 1 AS VARCHAR), ordinal)"
+    ),  # UBI counts from 0
 }
 
 
 def create_queries(db: DuckDBSession, file: LogFile, source: str) -> None:
-    """The queries by their id. Of several with one id, the smallest text: no order of lines matters."""
+    """Create `ubi_query`, one row per id. The smallest text wins, so the order of lines does not matter."""
     db.execute(f"""
         CREATE TABLE ubi_query AS
         SELECT query_id, min(user_query) AS user_query, min(client_id) AS client_id, count(*) AS records
@@ -45,7 +47,7 @@ def create_queries(db: DuckDBSession, file: LogFile, source: str) -> None:
 
 
 def events(file: LogFile, source: str) -> str:
-    """Relation of all records but queries, for `COLUMNS`; `source` gives lines."""
+    """Return a relation of all records except queries, with the columns of `COLUMNS`. `source` has lines."""
     return f"""
         SELECT event.* REPLACE (CASE WHEN parse_error IS NULL AND action_name IS NULL
                 THEN '|neither a query nor an event' ELSE parse_error END AS parse_error),
@@ -56,7 +58,7 @@ def events(file: LogFile, source: str) -> str:
 
 
 def _records(file: LogFile, source: str) -> str:
-    """Lines with one column a key of `_KEYS`, empty texts being null, without the lines between records."""
+    """The records with one column per key of `_KEYS`, null if empty, without the bulk action lines."""
     columns = ", ".join(f"nullif(cell[{place}], '') AS {name}" for place, name in enumerate(_KEYS, 1))
     return f"""
         SELECT * FROM (SELECT * EXCLUDE (cell), {columns} FROM ({cells(file, source, list(_KEYS.values()))}))
@@ -65,6 +67,6 @@ def _records(file: LogFile, source: str) -> str:
 
 
 def all_lines(files: list[LogFile]) -> str:
-    """The lines of all files of an export, whatever their compression."""
+    """Return a relation of the lines of all files of an export, compressed or not."""
     shapes = {file.shape: [other for other in files if other.shape == file.shape] for file in files}
     return " UNION ALL ".join(f"({lines(group)})" for group in shapes.values())
