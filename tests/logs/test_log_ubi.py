@@ -1,4 +1,4 @@
-"""OpenSearch User Behavior Insights exports: a small one by hand, and a real one beside plain Python."""
+"""OpenSearch User Behavior Insights: a small export, and a real one against plain Python."""
 
 import gzip
 import json
