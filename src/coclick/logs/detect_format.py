@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coclick.errors import UserError
+from coclick.graph.columns import FIELDS, REQUIRED, missing_column_error
 from coclick.logs.files import LogFile, find_fields
-from coclick.logs.schema import FIELDS, REQUIRED
 
 FileFields = tuple[LogFile, dict[str, int]]  # a file, and the column index of each field
 
@@ -28,7 +28,7 @@ def detect_format(
     for file, columns_of in found:
         missing = [field for field in REQUIRED[format] if field not in columns_of]
         if missing:
-            raise _missing_column_error(missing[0], format, file)
+            raise missing_column_error(missing[0], format, file.columns, str(file.path))
     fields = [{field for field in columns_of if field in FIELDS[format]} for _, columns_of in found]
     for (file, _), these in zip(found, fields, strict=True):
         if these != fields[0]:
@@ -47,14 +47,3 @@ def _ubi(file: LogFile, columns: Sequence[str] | None) -> LogFile:
     if file.kind != "ndjson":
         raise UserError("a UBI export must be NDJSON", where=f"{file.path}, which is {file.kind}")
     return replace(file, columns=())
-
-
-def _missing_column_error(field: str, format: str, file: LogFile) -> UserError:
-    required = ", ".join(REQUIRED[format])
-    optional = ", ".join(name for name in FIELDS[format] if name not in REQUIRED[format])
-    existing = ", ".join(repr(name) for name in file.columns[:20]) or "none"
-    return UserError(
-        f"no column for {field!r}: a log of {format} needs {required} and may have {optional}",
-        where=f"{file.path}, whose columns are {existing}",
-        hint=f"name the columns in the order of the file: --columns {required.replace(' ', '')}",
-    )

@@ -14,6 +14,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from coclick.errors import UserError
+from coclick.graph.columns import DOC_COLUMNS, canonical_name, match_columns
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import text_sql
 from coclick.logs.duckdb_session import DuckDBSession, literal, parse_memory, paths_sql
@@ -27,8 +28,8 @@ from coclick.logs.files import (
     open_bytes,
     with_header,
 )
+from coclick.logs.in_memory import as_files
 from coclick.logs.rejects import create_reject_tables
-from coclick.logs.schema import DOC_COLUMNS, canonical_name, match_columns
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap_error
 
@@ -81,13 +82,15 @@ class DocsFile(NamedTuple):
     rejected: list[tuple[int, str]]  # line, reason
 
 
-def read_docs(path: str | Path) -> DocsFile:
-    """Read documents as `build` does. Of several documents with one id the first is used."""
+def read_docs(source: Any) -> DocsFile:
+    """Read documents from a file or a table as `build` does. Of several with one id the first is used."""
     with (
+        as_files([], source) as (_, path),
         TemporaryDirectory() as directory,
         DuckDBSession(Path(directory) / "duckdb", parse_memory("1GB"), all_threads()) as db,
     ):
         create_reject_tables(db)
+        assert path is not None
         fields = read_documents(db, Path(path))
         rejected = db.fetchall("SELECT line, trim(field || ' ' || reason) FROM reject ORDER BY line")
         texts = "".join(f", t{i}" for i in range(len(fields)))

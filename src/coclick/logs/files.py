@@ -22,8 +22,9 @@ from typing import IO, Any
 import duckdb
 
 from coclick.errors import UserError
+from coclick.graph.columns import canonical_name, match_columns
 from coclick.logs.duckdb_session import paths_sql
-from coclick.logs.schema import canonical_name, match_columns, match_given_columns
+from coclick.logs.schema import match_given_columns
 
 _KINDS = {
     ".tsv": "tsv",

@@ -16,6 +16,7 @@ from coclick.logs.detect_format import FileFields, detect_format
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import detect_file, expand_paths, locate_error
 from coclick.logs.history import write_history
+from coclick.logs.in_memory import as_files
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -32,8 +33,8 @@ REJECTS = "rejects.parquet"
 
 
 def build(
-    sources: str | Path | Sequence[str | Path],
-    docs: str | Path | None,
+    sources: Any,
+    docs: Any,
     out: str | Path,
     *,
     format: str = "auto",
@@ -46,28 +47,56 @@ def build(
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ClickGraph:
-    """Build a click graph from log files and write it to the directory `out`.
+    """Build a click graph from a log and write it to the directory `out`.
 
-    `sources` are files or patterns: TSV, CSV, Parquet or NDJSON, gzipped or not. Formats are `clicks`
-    (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user, action, position];
-    without `action` every row is a click) and `ubi` (an OpenSearch User Behavior Insights export). `auto`
-    decides by the columns. `columns` names the columns of files without a header, or renames them in order.
+    Parameters:
 
-    `actions` maps the actions that count as clicks to their weights, such as `{"click": 1, "cart": 3}`. By
-    default only clicks count. Pairs with fewer than `min_clicks` clicks, or clicked by fewer than `min_users`
-    users, do not become edges. With a threshold above 1, queries without any edge are left out of the graph.
-    In an event log `min_clicks` counts actions regardless of their weights.
+    - `sources`: files or patterns (TSV, CSV, Parquet or NDJSON, gzipped or not), or tables in memory: pandas
+      and polars frames, Arrow tables, anything with the Arrow PyCapsule interface; one or a list.
+    - `docs`: documents with an id and text fields, as a file, a table, a mapping from id to title or to
+      fields; or None.
+    - `out`: the directory of the graph; `force` replaces a graph that is there.
+    - `format`: `clicks` (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user,
+      action, position]; without `action` every row is a click) or `ubi` (an OpenSearch User Behavior Insights
+      export). `auto` decides by the columns.
+    - `columns`: names for the columns of files without a header, or new names for columns, in order.
+    - `actions`: the actions that count as clicks, with weights, such as `{"click": 1, "cart": 3}`. By default
+      only clicks count.
+    - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
+      a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
+      actions regardless of their weights.
+    - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
+    - `progress`: a function that is called with a line about each step.
 
-    Invalid rows are counted and stored in `rejects.parquet` in the output directory. `memory` limits the
-    memory of the whole process.
+    Returns the graph, opened. Invalid rows are counted in its statistics and stored in `rejects.parquet` in
+    `out`.
     """
+    with as_files(sources, docs) as (paths, docs_path):
+        _build(paths, docs_path, Path(out).resolve(), format, columns, min_clicks, min_users, actions, memory,
+               threads, force, progress)  # fmt: skip
+    return ClickGraph.open(out)
+
+
+def _build(
+    sources: Sequence[str | Path],
+    docs: str | Path | None,
+    out: Path,
+    format: str,
+    columns: Sequence[str] | None,
+    min_clicks: float,
+    min_users: int,
+    actions: Mapping[str, float] | None,
+    memory: str,
+    threads: int | None,
+    force: bool,
+    progress: Callable[[str], None] | None,
+) -> None:
     started = time.monotonic()
     validation.check_arguments(format, FORMATS, min_clicks, min_users)
     size, weighted = parse_memory(memory), weighted_actions(actions)
     paths = expand_paths(sources)
     format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
     validation.check_fields(fields, min_users, actions)
-    out = Path(out).resolve()
     with (
         writing(out, force=force) as writer,
         DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
@@ -81,7 +110,6 @@ def build(
         run.figures["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", figures=run.figures)
         publish_rejects(writer, "rejects", REJECTS)
-    return ClickGraph.open(out)
 
 
 class _Build:

@@ -1,47 +1,16 @@
-"""Names of log columns and user actions: which names a file may use, and which field or action they mean."""
+"""User actions in logs, and columns named with --columns: which names mean which action or field."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coclick.errors import UserError
+from coclick.graph.columns import LOG_COLUMNS, canonical_name, find_field
 
 FORMATS = ("clicks", "events", "ubi")
 
-# Field → accepted column names, the canonical one first. Case, spaces and hyphens are ignored.
-LOG_COLUMNS: dict[str, tuple[str, ...]] = {
-    "query": ("query", "q", "query_text", "search_query", "user_query", "search_term", "term", "keyword"),
-    "doc": (
-        *("doc", "doc_id", "docid", "docno", "document", "document_id", "item", "item_id", "product"),
-        *("product_id", "asin", "sku", "object_id", "result", "url"),
-    ),
-    "clicks": ("clicks", "click_count", "n_clicks", "num_clicks", "count"),
-    "impressions": ("impressions", "impression_count", "n_impressions", "shown", "views"),
-    "users": ("users", "user_count", "n_users", "distinct_users"),
-    "timestamp": ("timestamp", "@timestamp", "time", "ts", "datetime", "event_time", "date"),
-    "user": ("user", "user_id", "userid", "client_id", "visitor", "visitor_id", "session", "session_id"),
-    "action": ("action", "action_name", "event", "event_type", "event_name"),
-    "position": ("position", "pos", "rank", "ordinal"),
-}
-DOC_COLUMNS: dict[str, tuple[str, ...]] = {
-    "doc": (*LOG_COLUMNS["doc"][:-1], "id", "_id"),
-    "title": ("title", "name", "doc_title", "product_title"),
-}
-VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
-    "query": LOG_COLUMNS["query"],
-    "doc": (*LOG_COLUMNS["doc"], "id", "_id"),
-    "feature": ("feature", "feature_name", "tag", "category", "term", "word", "token", "name", "key"),
-    "value": ("value", "weight", "score", "count", "n", "tf"),
-}
-FIELDS = {
-    "clicks": ("query", "doc", "clicks", "impressions", "users"),
-    "events": ("query", "doc", "timestamp", "user", "action", "position"),
-    "view": ("query", "doc", "feature", "value"),  # either query or doc
-}
-REQUIRED = {"clicks": ("query", "doc", "clicks"), "events": ("query", "doc")}
 SKIPPED = ("", "_", "-")  # names in --columns for a column to skip
 
 # Action → accepted names. Rows with any other action are ignored: neither impressions nor clicks.
@@ -52,29 +21,6 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "purchase": ("purchase", "purchased", "buy", "order"),
 }
 DEFAULT_WEIGHTS = {"click": 1.0}
-
-
-def canonical_name(name: str) -> str:
-    """Return a column or action name in the form in which names are compared."""
-    return re.sub(r"[\s\-]+", "_", name.strip().lower())
-
-
-def find_field(name: str, table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS) -> str | None:
-    """Return the field that a column of this name holds, or None."""
-    return next((field for field, names in table.items() if canonical_name(name) in names), None)
-
-
-def match_columns(
-    columns: Sequence[str], table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS
-) -> dict[str, int]:
-    """Map each field to the index of its column. Names listed earlier in the table win."""
-    names = [canonical_name(name) for name in columns]
-    found = {}
-    for field, aliases in table.items():
-        match = next((alias for alias in aliases if alias in names), None)
-        if match:
-            found[field] = names.index(match)
-    return found
 
 
 def match_given_columns(given: Sequence[str], columns: Sequence[str], where: str) -> dict[str, int]:

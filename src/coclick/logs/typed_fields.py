@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from coclick.graph.columns import FIELDS
 from coclick.logs.aggregation_sql import MICRO
-from coclick.logs.schema import FIELDS
 
 BLANK_QUERY = "query|is blank once normalised"  # detected after normalisation, not here
 _MAX_VALUE = 10**12

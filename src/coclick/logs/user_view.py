@@ -17,6 +17,7 @@ import numpy as np
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.graph.columns import VIEW_COLUMNS, match_columns
 from coclick.graph.user_views import check_name, nothing_matches, view_names
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.detect_format import FileFields
@@ -33,7 +34,6 @@ from coclick.logs.rejects import (
     publish_rejects,
     write_rejects,
 )
-from coclick.logs.schema import VIEW_COLUMNS, match_columns
 from coclick.logs.spellings import copy_variants
 from coclick.logs.write_arrays import IdMap, add_counts, row_pointers, write_strings
 from coclick.storage.artefact import ArtefactWriter, writing

@@ -259,12 +259,14 @@ class Model:
         [asked] = self._queries([query])
         return self._confidence(asked)
 
-    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
+    def add(self, docs: Any) -> Self:
         """Return a model that also knows these documents; nothing is learned again.
 
-        Parameters: `docs`, ids with a title each, or with a mapping of fields. This model stays as it is.
+        Parameters: `docs`, a mapping from id to title or to fields, a table (pandas, polars, Arrow) with
+        columns doc, title and further texts, or the path of a file of documents. This model stays as it is.
         """
         self._require("add")
+        docs = _documents(docs)
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
         new = Arrivals.of(docs, self.trained_on)
@@ -438,6 +440,15 @@ def train(spec: str | Model, graph: ClickGraph | str | Path, progress: Progress 
     """
     model = spec if isinstance(spec, Model) else create(spec)
     return model.fit(ClickGraph.open(graph) if isinstance(graph, str | Path) else graph, progress)
+
+
+def _documents(given: Any) -> Mapping[str, str | Mapping[str, str]]:
+    """Documents as a mapping, from a mapping, a table or a file."""
+    if isinstance(given, Mapping):
+        return given
+    from coclick.logs.documents import read_docs
+
+    return read_docs(given).docs
 
 
 def _texts(given: str | Sequence[str], what: str) -> list[str]:
