@@ -140,11 +140,9 @@ class ClickGraph:
         """
         if is_table(docs):
             docs = doc_texts(docs)
+        given = click_rows(clicks) if is_table(clicks) else clicks
         try:
-            rows = [
-                (q, doc, float(count))
-                for q, doc, count in (click_rows(clicks) if is_table(clicks) else clicks)
-            ]
+            rows = [(query, doc, float(count)) for query, doc, count in given]
         except (TypeError, ValueError) as error:
             raise UserError(
                 f"clicks must be rows of (query, document, number of clicks): {error}",

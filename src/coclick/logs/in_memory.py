@@ -1,4 +1,4 @@
-"""Tables and mappings in memory as temporary files, so that `build` and `read_docs` read them like any file."""
+"""Tables and mappings in memory as temporary files, which `build` and `read_docs` read like any file."""
 
 from __future__ import annotations
 

@@ -266,7 +266,7 @@ class Model:
         columns doc, title and further texts, or the path of a file of documents. This model stays as it is.
         """
         self._require("add")
-        docs = _documents(docs)
+        docs = documents_from(docs)
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
         new = Arrivals.of(docs, self.trained_on)
@@ -442,7 +442,7 @@ def train(spec: str | Model, graph: ClickGraph | str | Path, progress: Progress 
     return model.fit(ClickGraph.open(graph) if isinstance(graph, str | Path) else graph, progress)
 
 
-def _documents(given: Any) -> Mapping[str, str | Mapping[str, str]]:
+def documents_from(given: Any) -> Mapping[str, str | Mapping[str, str]]:
     """Documents as a mapping, from a mapping, a table or a file."""
     if isinstance(given, Mapping):
         return given

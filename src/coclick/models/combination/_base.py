@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from coclick.arrays.strings import Strings
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
-from coclick.models.base import Model, TopK
+from coclick.models.base import Model, TopK, documents_from
 from coclick.models.registry import create
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
@@ -127,9 +127,10 @@ class Combination(Model):
         score = sum(part.value for part in parts)
         return Explanation(query.text, self.graph_.docs[doc], score, parts)
 
-    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
-        """Every part takes the documents."""
+    def add(self, docs: Any) -> Self:
+        """Return a combination whose parts also know these documents: see `Model.add`."""
         self._require("add")
+        docs = documents_from(docs)
         larger = type(self)(self.parts)
         parts = [part.add(docs) for part in self.parts_]
         larger.assemble(parts[0].graph_, parts)
