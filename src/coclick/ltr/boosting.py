@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.evaluation.measures import MAIN, mean, measure
+from coclick.evaluation.measures import MAIN_MEASURE, mean, measure
 from coclick.jit.threads import threads
 from coclick.ltr.folds import Examples
 from coclick.ltr.trees import Trees
@@ -60,7 +60,7 @@ class Boosting:
                 order = np.argsort(-scores[first:last], kind="stable").tolist()
                 grades[query] = dict(zip(docs, asked.grades[first:last].tolist(), strict=True))
                 rankings[query] = [docs[i] for i in order]
-        return mean(measure(grades, rankings, (MAIN,)), list(grades))
+        return mean(measure(grades, rankings, (MAIN_MEASURE,)), list(grades))
 
     def _parameters(self, *several: Examples | None) -> dict[str, Any]:
         highest = max(int(one.grades.max(initial=0)) for one in several if one is not None)

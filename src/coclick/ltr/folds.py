@@ -32,8 +32,8 @@ from coclick.models.base import Model, create
 from coclick.progress import Progress, quiet
 from coclick.text.analyzer import normalise
 
-MOST_HIDDEN = 0.5  # of the documents with clicks, in a fold
-LATER = 0.2  # of the days whose clicks are labels of seen queries
+MAX_HIDDEN_SHARE = 0.5  # of the documents with clicks, in a fold
+LATER_SHARE = 0.2  # of the days whose clicks are labels of seen queries
 
 Grades = dict[int, int]  # document → grade
 
@@ -178,7 +178,7 @@ def _later_days(
     graph: ClickGraph, parts: Sequence[str], features: FeatureSet, sampling: Sampling, progress: Progress
 ) -> Iterator[Examples]:
     """Seen queries: parts that know the earlier days, grades from the later ones."""
-    earlier, later = graph.split("time", LATER)
+    earlier, later = graph.split("time", LATER_SHARE)
     rows = _choose(np.flatnonzero(later.row_nnz()), sampling)
     if not len(rows) or not earlier.clicks.nnz:
         return
@@ -200,7 +200,7 @@ def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
 
 def _hidden(graph: ClickGraph, sampling: Sampling, fold: int) -> NDArray[np.bool_]:
     """The documents whose clicks the parts of a fold are not shown."""
-    share = min(float((graph.clicks_by_doc.row_nnz() == 0).mean()), MOST_HIDDEN)
+    share = min(float((graph.clicks_by_doc.row_nnz() == 0).mean()), MAX_HIDDEN_SHARE)
     return np.random.default_rng([sampling.seed, fold]).random(len(graph.docs)) < share
 
 
