@@ -42,7 +42,7 @@ class OpenSearch(BulkApiExporter):
         """Return the curl commands."""
         return f"""{self.commands()}
 `neural_sparse` accepts `query_tokens` since version 2.14. Without the neural-search plugin, use a `bool`
-query with these clauses: `{{"rank_feature": {{"field": "words.WORD", "linear": {{}}, "boost": WEIGHT}}}}`.
+query with `should` clauses: `{{"rank_feature": {{"field": "words.WORD", "linear": {{}}, "boost": WEIGHT}}}}`.
 """
 
 

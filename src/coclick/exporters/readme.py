@@ -43,7 +43,7 @@ def _differences(error: dict[str, Any]) -> str:
     return (
         f"Measured on the {error['documents_each']} best documents of each of {error['queries']} queries of "
         f"the log:\n\n- mean absolute error of scores: {error['mean']:.2g}\n"
-        f"- maximum: {error['largest']:.2g}, which is at most {error['largest_of_best_score']:.2g} of the "
-        f"query's best score\n- share of coclick's top 10 in the engine's top 10: "
+        f"- maximum: {error['largest']:.2g}; relative to the best score of the query: "
+        f"{error['largest_of_best_score']:.2g}\n- share of coclick's top 10 in the engine's top 10: "
         f"{error['of_our_top_10_in_theirs']:.2%}"
     )
