@@ -1,6 +1,5 @@
 """docs/new-model.md as it is written: a model out of tree, its entry point, and a saved one reopened."""
 
-import os
 import re
 import subprocess
 import sys
