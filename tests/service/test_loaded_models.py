@@ -7,7 +7,7 @@ import pytest
 import planted
 from coclick import open_model, train
 from coclick.errors import ArtefactError, NotFoundError, UserError
-from coclick.service.loaded_models import Catalogue, named
+from coclick.service.loaded_models import Catalogue, named_paths
 
 QUERY = next(iter(planted.TOPICS))
 
@@ -47,7 +47,7 @@ def test_a_model_that_is_damaged_changes_nothing(place):
 
 
 def test_names(models, tmp_path):
-    found = named([str(models / "vpcg"), f"other={models / 'vpcg'}"])
+    found = named_paths([str(models / "vpcg"), f"other={models / 'vpcg'}"])
     assert [name for name, _ in found] == ["vpcg", "other"]
     catalogue = Catalogue(found)
     assert catalogue.names() == ["vpcg", "other"] and catalogue.get().name == "vpcg"
@@ -56,10 +56,10 @@ def test_names(models, tmp_path):
     with pytest.raises(UserError, match="two models are called"):
         Catalogue([*found, found[0]])
     with pytest.raises(UserError, match="cannot read the model"):
-        named(["=x"])
+        named_paths(["=x"])
     strange = tmp_path / "a=b"
     shutil.copytree(models / "vpcg", strange)
-    assert named([str(strange)]) == (("a=b", str(strange)),)
+    assert named_paths([str(strange)]) == (("a=b", str(strange)),)
 
 
 def test_what_is_no_model_is_refused(tmp_path, graph):

@@ -132,7 +132,7 @@ A query of the log is asked with `ORDER BY vector <#> ({asked})`.{words}
             if self._longest > _INDEXED_WORDS:
                 return (
                     f"-- HNSW takes {_INDEXED_WORDS:,} words of a document, and one has {self._longest:,}.\n"
-                    f"-- Export again with --most-weights {_INDEXED_WORDS} for an index.\n"
+                    f"-- Export again with --max-weights {_INDEXED_WORDS} for an index.\n"
                 )
             return f"CREATE INDEX ON {name} USING hnsw (vector sparsevec_ip_ops);\n"
         if dim <= _INDEXED:

@@ -81,7 +81,7 @@ class Catalogue:
         return found
 
 
-def named(paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def named_paths(paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """`NAME=DIR`, or a directory that is served under its own name."""
     found = []
     for given in paths:
