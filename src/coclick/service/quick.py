@@ -1,4 +1,4 @@
-"""FastAPI, imported sooner than it would be."""
+"""A faster import of FastAPI."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pydantic import BaseModel, ConfigDict
 
 
 def import_fastapi() -> None:
-    """Import it, and let pydantic make the validators of FastAPI's own models on first use.
+    """Import FastAPI, and let pydantic build the validators of FastAPI's own models on first use.
 
-    There are 37 for its OpenAPI document, which a service is rarely asked for, and to make them takes longer
-    than to open a model of a million documents. FastAPI has no setting for this.
+    37 of them are for the OpenAPI document, which is rarely requested, and building them takes longer than
+    opening a model of a million documents. FastAPI has no setting for this.
     """
-    usual = BaseModel.model_config
+    default = BaseModel.model_config
     BaseModel.model_config = ConfigDict(defer_build=True)
     try:
         import fastapi  # noqa: F401
     finally:
-        BaseModel.model_config = usual
+        BaseModel.model_config = default
