@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from benchmarks._server import Server, ask, serving
 from coclick import answers, build, open_model, simulate, train
-from coclick.service.settings import BODY
+from coclick.service.settings import MAX_BODY
 
 CLIENTS = 4
 PAUSE = 0.03  # seconds between the requests of a client
@@ -27,7 +27,7 @@ NONSENSE = [
     ("GET", "/search?q=" + "x" * 1001, None, 422),
     ("GET", "/explain?q=x&doc=none", None, 404),
     ("POST", "/rank", b"{", 422),
-    ("POST", "/search", b'{"queries": ["' + b"x" * BODY + b'"]}', 413),
+    ("POST", "/search", b'{"queries": ["' + b"x" * MAX_BODY + b'"]}', 413),
     ("GET", "/%00%ff", None, 404),
 ]
 

@@ -1,4 +1,4 @@
-"""Write docs/commands.md from the command line's own help texts: `make docs`."""
+"""Generate docs/commands.md from the help texts of the command line: `make docs`."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from typing import Any
 
 from typer.main import get_command
 
-from coclick.cli import app
+from coclick.cli import LazyGroup, app
 
 HEAD = """# Commands
 
 Generated from the help texts by `make docs`; a test fails when it is out of date. Every command that prints a
-table also prints JSON with `--json`. Exit codes: 0 fine, 1 could not be done, 2 a mistake in what was given,
-3 a damaged artefact, 130 interrupted.
+table also prints JSON with `--json`. Exit codes: 0 success, 1 failure, 2 wrong arguments or input, 3 damaged
+graph or model, 130 interrupted.
 """
 
 
 def reference() -> str:
-    """The page as it should be."""
+    """Return the generated page."""
     group = get_command(app)
-    assert hasattr(group, "commands")
+    assert isinstance(group, LazyGroup)
     parts = [HEAD]
-    for name, command in sorted(group.commands.items()):
-        if command.hidden:
-            continue
+    for name in sorted(group.list_commands(None)):
+        command = group.get_command(None, name)
         arguments = " ".join(_name(option) for option in command.params if not option.opts[0].startswith("-"))
         parts.append(
             f"## coclick {name}\n\n    coclick {name} {arguments}\n\n{(command.help or '').strip()}\n"

@@ -1,4 +1,4 @@
-"""The command that starts the service."""
+"""The command that starts the HTTP service."""
 
 from __future__ import annotations
 
@@ -17,29 +17,33 @@ def serve(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL...", help="Trained models' directories, the default first; NAME=DIR to name one."
+            metavar="MODEL...",
+            help="Directories of trained models, the default first; NAME=DIR sets the name.",
         ),
     ],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
-    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses a free one.")] = 8765,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     api_key_file: Annotated[
-        Path | None, typer.Option(help="A file with a key that every request must bring.")
+        Path | None, typer.Option(help="File with the API key that every request must send.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="A page that `evaluate --html` or `compare --html` wrote.")
+        Path | None,
+        typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; they share the models' memory.")] = 1,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 10,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Number of processes; they share the models in memory.")
+    ] = 1,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a request in seconds.")] = 10,
 ) -> None:
-    """Serve models over HTTP, with the studio page to look at them.
+    """Serve models over HTTP, with a studio page to inspect them.
 
-    A model that is trained anew into its directory is taken within a second, without a dropped request.
+    A model that is retrained in its directory is reloaded within a second, without dropping requests.
     """
-    gc.disable()  # until the service stands: what it loads stays, and the search for garbage takes long
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as for kernels: requests are answered side by side
+    gc.disable()  # until the service is up: what it loads stays, and collecting takes long
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # like kernels: requests run in parallel instead
     try:
-        from coclick.service import loaded_models as catalogue
         from coclick.service import run
+        from coclick.service.loaded_models import named_paths
     except ModuleNotFoundError as missing:
         raise UserError(f"the service needs {missing.name}", hint='pip install "coclick[serve]"') from None
     from coclick.service.settings import Settings
@@ -47,11 +51,14 @@ def serve(
     key = run.read_key(api_key_file) if api_key_file else None
     if report is not None and not report.is_file():
         raise UserError(
-            "there is no such report", where=str(report), hint="coclick compare GRAPH --html FILE"
+            "the report does not exist", where=str(report), hint="coclick compare GRAPH --html FILE"
         )
     if key is None and host not in ("127.0.0.1", "localhost", "::1"):
-        say("note: whoever reaches this address may ask; --api-key-file asks for a key")
+        say(
+            "note: no API key is set: anyone who can reach this address can query it; "
+            "--api-key-file sets a key"
+        )
     settings = Settings(
-        catalogue.named(models), key, timeout, str(report.resolve()) if report is not None else None
+        named_paths(models), key, timeout, str(report.resolve()) if report is not None else None
     )
     run.serve(settings, host, port, workers)
