@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from coclick.cli.terminal import say
 from coclick.errors import UserError
 
 
@@ -39,26 +36,18 @@ def serve(
 
     A model that is retrained in its directory is reloaded within a second, without dropping requests.
     """
-    gc.disable()  # until the service is up: what it loads stays, and collecting takes long
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # like kernels: requests run in parallel instead
-    try:
-        from coclick.service import run
-        from coclick.service.loaded_models import named_paths
-    except ModuleNotFoundError as missing:
-        raise UserError(f"the service needs {missing.name}", hint='pip install "coclick[serve]"') from None
-    from coclick.service.settings import Settings
+    from coclick.service import serve as serve_models
 
-    key = run.read_key(api_key_file) if api_key_file else None
-    if report is not None and not report.is_file():
-        raise UserError(
-            "the report does not exist", where=str(report), hint="coclick compare GRAPH --html FILE"
-        )
-    if key is None and host not in ("127.0.0.1", "localhost", "::1"):
-        say(
-            "note: no API key is set: anyone who can reach this address can query it; "
-            "--api-key-file sets a key"
-        )
-    settings = Settings(
-        named_paths(models), key, timeout, str(report.resolve()) if report is not None else None
-    )
-    run.serve(settings, host, port, workers)
+    key = _read_key(api_key_file) if api_key_file else None
+    serve_models(models, host=host, port=port, api_key=key, report=report, workers=workers, timeout=timeout)
+
+
+def _read_key(path: Path) -> str:
+    """Read the API key from a file with one line."""
+    try:
+        key = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"the API key cannot be read: {error}", where=str(path)) from None
+    if not key or "\n" in key:
+        raise UserError("the API key file must have one line", where=str(path))
+    return key

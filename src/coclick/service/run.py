@@ -10,7 +10,6 @@ import os
 import socket
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -38,7 +37,7 @@ class _Server(uvicorn.Server):
         await super().shutdown()
 
 
-def serve(settings: Settings, host: str, port: int, workers: int = 1) -> None:
+def run_server(settings: Settings, host: str, port: int, workers: int = 1) -> None:
     """Serve until SIGTERM or Ctrl-C, which let running requests finish."""
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     settings.export_env()
@@ -75,17 +74,6 @@ def listen(host: str, port: int) -> socket.socket:
         reason = getattr(error, "strerror", None) or str(error)
         hint = "choose another port with --port, or 0 for a free one"
         raise UserError(f"cannot listen: {reason}", where=f"{host}:{port}", hint=hint) from None
-
-
-def read_key(path: Path) -> str:
-    """Read the API key from a file with one line."""
-    try:
-        key = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"the API key cannot be read: {error}", where=str(path)) from None
-    if not key or "\n" in key:
-        raise UserError("the API key file must have one line", where=str(path))
-    return key
 
 
 def _freeze_loaded_objects() -> None:
