@@ -11,14 +11,14 @@ from typer.testing import CliRunner
 
 from coclick.cli import app
 from coclick.errors import CoclickError, UserError
-from coclick.spark import session
+from coclick.spark import requirements
 
 
 def test_no_java(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(UserError, match="needs Java") as error:
-        session.check_java()
+        requirements.check_java()
     assert "openjdk-17" in error.value.hint
 
 
@@ -33,14 +33,14 @@ def test_a_package_is_missing(monkeypatch, missing):
 
     monkeypatch.setattr(importlib.metadata, "version", version)
     with pytest.raises(UserError, match=missing) as error:
-        session.check_packages()
+        requirements.check_packages()
     assert error.value.hint == 'pip install "coclick[spark]"'
 
 
 def test_a_spark_that_is_too_old():
-    session.check_version("4.1.0")
+    requirements.check_version("4.1.0")
     with pytest.raises(UserError, match=r"Spark 3\.5\.1, and 4\.1 or later"):
-        session.check_version("3.5.1")
+        requirements.check_version("3.5.1")
 
 
 def test_a_master_that_nobody_answers_at():

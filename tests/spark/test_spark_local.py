@@ -200,9 +200,9 @@ def test_a_unit_that_no_text_teaches_has_no_direction():
 
 def test_a_head_query_is_no_heavy_task(spark, tmp_path):
     """A graph with a Zipf exponent of 1.3: no part has much more than its share, whatever its head."""
-    from coclick.spark.links import Links, cut
-    from coclick.spark.parts import Nodes
-    from coclick.spark.payload import csr_of, unpack
+    from coclick.spark.partitioned_matrix import Links, cut
+    from coclick.spark.partitioning import Nodes
+    from coclick.spark.serialization import csr_of, unpack
     from coclick.spark.storage import Work
 
     degrees = np.maximum(4000 / np.arange(1, 1001) ** 1.3, 1).astype(int)

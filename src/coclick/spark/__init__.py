@@ -5,7 +5,7 @@ What a user calls is in here; `docs/spark.md` says how. Importing it needs `pip 
 
 from __future__ import annotations
 
-from coclick.spark.session import check_packages
+from coclick.spark.requirements import check_packages
 
 check_packages()
 

@@ -23,10 +23,10 @@ from coclick.logs.validation import check_arguments, check_fields, no_edge
 from coclick.spark import documents, events
 from coclick.spark.engine import ours
 from coclick.spark.graph import SparkGraph
+from coclick.spark.log_rows import Rows, by_reason, write_rejects
 from coclick.spark.numbering import numbered
-from coclick.spark.rows import Rows, by_reason, write_rejects
 from coclick.spark.storage import Output, output
-from coclick.spark.typed import described
+from coclick.spark.typed_fields import described
 
 _FORMATS = ("clicks", "events")
 

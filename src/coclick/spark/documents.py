@@ -15,7 +15,7 @@ from coclick.logs.documents import DUPLICATE, MISSING, field_names
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap
 from coclick.spark.storage import Work
-from coclick.spark.typed import described, in_memory
+from coclick.spark.typed_fields import described, in_memory
 
 TOO_LONG = "_too_long"  # a column of records that have more cells than the table has columns, as they were
 LONG = "|wrong number of columns"

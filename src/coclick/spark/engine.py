@@ -8,7 +8,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from coclick.errors import UserError
-from coclick.spark.session import check_java, check_master, check_version
+from coclick.spark.requirements import check_java, check_master, check_version
 
 _SETTINGS = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",  # a broadcast passes through the driver

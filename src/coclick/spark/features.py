@@ -21,11 +21,11 @@ from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import numbered
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import column
+from coclick.spark.partitioning import Nodes
+from coclick.spark.serialization import column
 from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import ENTRIES, entry_table
-from coclick.spark.words import (
+from coclick.spark.vector_tables import ENTRIES, entry_table
+from coclick.spark.vocabulary import (
     commonest_surface,
     count_words,
     in_parts,

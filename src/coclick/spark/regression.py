@@ -20,10 +20,19 @@ from pyspark.sql import functions as F
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
 from coclick.models.propagation.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, preconditioner
-from coclick.spark.links import Links, Plan, cut, piece
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, cells_by, csr_arrays, csr_of, pack, part_row, unpack, unpack_csr
-from coclick.spark.step import MESSAGE, message, messages_of, on_executors, received_rows
+from coclick.spark.matrix_product import MESSAGE, message, messages_of, on_executors, received_rows
+from coclick.spark.partitioned_matrix import Links, Plan, cut, piece
+from coclick.spark.partitioning import Nodes
+from coclick.spark.serialization import (
+    cells,
+    cells_by,
+    csr_arrays,
+    csr_of,
+    pack,
+    part_row,
+    unpack,
+    unpack_csr,
+)
 from coclick.spark.storage import Work
 
 if TYPE_CHECKING:

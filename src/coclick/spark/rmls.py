@@ -26,14 +26,14 @@ from coclick.models.projection.rmls import RMLS
 from coclick.solvers.rmls import Penalty, random_rows_of
 from coclick.spark.features import Featured, Side, featurise
 from coclick.spark.graph import SparkGraph
-from coclick.spark.learned import Learned, csr_entry
-from coclick.spark.links import TextSplitter, cut
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, pack, pack_csr, part_row, unpack, unpack_csr
-from coclick.spark.step import Step, Sum
+from coclick.spark.matrix_product import Step, Sum
+from coclick.spark.model_state import Learned, csr_entry
+from coclick.spark.partitioned_matrix import TextSplitter, cut
+from coclick.spark.partitioning import Nodes
+from coclick.spark.serialization import cells, pack, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import rows_of
-from coclick.spark.words import BLOCK
+from coclick.spark.vector_tables import rows_of
+from coclick.spark.vocabulary import BLOCK
 from coclick.text.analyzer import Analyzer
 
 _MAP = "part int, vectors binary, thresholds binary, entries long"

@@ -18,16 +18,16 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import where
 from coclick.models.propagation.vpcg import VPCG
-from coclick.spark.grams import GRAM, find_grams, held_units, units_of
-from coclick.spark.learned import csr_entry
-from coclick.spark.links import cut
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, pack_csr, part_row, unpack, unpack_csr
+from coclick.spark.matrix_product import Step, TopK
+from coclick.spark.model_state import csr_entry
+from coclick.spark.ngrams import GRAM, find_grams, held_units, units_of
+from coclick.spark.partitioned_matrix import cut
+from coclick.spark.partitioning import Nodes
 from coclick.spark.regression import unit_weights
-from coclick.spark.step import Step, TopK
+from coclick.spark.serialization import cells, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import rows_of, values_of
-from coclick.spark.words import BLOCK, Vocabulary, count_words, in_parts, token_blocks
+from coclick.spark.vector_tables import rows_of, values_of
+from coclick.spark.vocabulary import BLOCK, Vocabulary, count_words, in_parts, token_blocks
 from coclick.text.analyzer import Analyzer
 
 

@@ -12,14 +12,14 @@ from coclick.errors import UserError
 from coclick.models.propagation.rounds import initial_vectors
 from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.graph import SparkGraph
-from coclick.spark.learned import Learned, csr_entry
-from coclick.spark.links import cut
-from coclick.spark.parts import Nodes
-from coclick.spark.step import Step, TopK, with_plan
+from coclick.spark.matrix_product import Step, TopK, with_plan
+from coclick.spark.model_state import Learned, csr_entry
+from coclick.spark.partitioned_matrix import cut
+from coclick.spark.partitioning import Nodes
 from coclick.spark.storage import Output
 from coclick.spark.units import Units, UnitTrainingData, write_units
-from coclick.spark.vectors import rows_of
-from coclick.spark.words import (
+from coclick.spark.vector_tables import rows_of
+from coclick.spark.vocabulary import (
     BLOCK,
     Rows,
     Vocabulary,

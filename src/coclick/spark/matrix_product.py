@@ -24,8 +24,8 @@ from coclick.jit.threads import set_threads
 from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.links import Links, Plan, TextSplitter, piece
-from coclick.spark.payload import (
+from coclick.spark.partitioned_matrix import Links, Plan, TextSplitter, piece
+from coclick.spark.serialization import (
     cells,
     cells_by,
     csr_arrays,

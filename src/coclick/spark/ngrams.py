@@ -16,9 +16,9 @@ from pyspark.sql import functions as F
 
 from coclick.jit.threads import set_threads
 from coclick.spark.numbering import numbered
-from coclick.spark.payload import cells, column
+from coclick.spark.serialization import cells, column
 from coclick.spark.storage import Work
-from coclick.spark.words import read_tokens
+from coclick.spark.vocabulary import read_tokens
 from coclick.text.ngrams import WordUnits
 
 GRAM = ["g1", "g2", "g3"]

@@ -22,8 +22,8 @@ from coclick.arrays.kernels import hash_strings
 from coclick.arrays.strings import Strings
 from coclick.jit.threads import set_threads
 from coclick.spark.numbering import numbered
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, column, pack, pack_csr, part_row, unpack
+from coclick.spark.partitioning import Nodes
+from coclick.spark.serialization import cells, column, pack, pack_csr, part_row, unpack
 from coclick.spark.storage import Work
 from coclick.text.analyzer import Analyzer, TermIndex, Tokens
 

@@ -17,7 +17,7 @@ from coclick.logs import aggregation_sql as rules
 from coclick.logs.schema import Action
 from coclick.logs.validation import commonest, tell_actions
 from coclick.spark.storage import Output, Work
-from coclick.spark.typed import Typing
+from coclick.spark.typed_fields import Typing
 
 
 class Rows:

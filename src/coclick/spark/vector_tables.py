@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from coclick.arrays.csr import Csr
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, unpack, unpack_csr
+from coclick.spark.partitioning import Nodes
+from coclick.spark.serialization import cells, unpack, unpack_csr
 
 _ROWS = "id long, columns array<int>, values array<float>"
 ENTRIES = "node long, column long, value float"

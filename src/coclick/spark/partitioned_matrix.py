@@ -28,8 +28,8 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, column, csr_arrays, csr_of, pack, unpack
+from coclick.spark.partitioning import Nodes
+from coclick.spark.serialization import cells, column, csr_arrays, csr_of, pack, unpack
 from coclick.spark.storage import Work
 
 _PIECE = "part int, kind string, other int, payload binary"
