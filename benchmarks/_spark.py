@@ -18,11 +18,11 @@ from pyspark.sql import functions as F
 
 from benchmarks._shapes import ShapedGraph
 from coclick.arrays.csr import Csr
-from coclick.spark.engine import default_heavy, ours, work_with_this_python
 from coclick.spark.matrix_product import Step, TopK, with_plan
 from coclick.spark.partitioned_matrix import cut
 from coclick.spark.partitioning import Nodes
 from coclick.spark.serialization import pack_csr
+from coclick.spark.session import default_heavy, ours, work_with_this_python
 from coclick.spark.storage import Work
 from coclick.spark.vector_tables import rows_of
 from coclick.text.analyzer import Tokens

@@ -92,12 +92,12 @@ def test_wrong_options(arguments, what):
 def test_what_spark_says_is_said_in_a_line(monkeypatch, message, what, hint):
     from py4j.protocol import Py4JError
 
-    from coclick.spark import engine
+    from coclick.spark import session
 
     def fails(master):
         raise Py4JError(message)
 
-    monkeypatch.setattr(engine, "started", fails)
+    monkeypatch.setattr(session, "started", fails)
     result = CliRunner().invoke(app, ["train", "vpcg", "g", "-o", "m", "--engine", "spark"])
     assert isinstance(result.exception, CoclickError)
     assert result.exception.what == what and hint in result.exception.hint
@@ -122,7 +122,7 @@ def test_the_first_error_is_the_one_that_people_hear():
 
 def test_workers_here_are_the_python_that_has_coclick(monkeypatch):
     """Called by its path, without an activated environment, `python3` of the path would be another one."""
-    from coclick.spark.engine import work_with_this_python
+    from coclick.spark.session import work_with_this_python
 
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     work_with_this_python()

@@ -58,7 +58,7 @@ def train(spec: str, graph: str, out: str, master: str | None, force: bool) -> N
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
     """A session for one command; what goes wrong in Spark is said in a line."""
-    from coclick.spark.engine import started  # first: it says what to install
+    from coclick.spark.session import started  # first: it says what to install
 
     from py4j.protocol import Py4JError, Py4JJavaError  # isort: skip
     from pyspark.errors import PySparkException

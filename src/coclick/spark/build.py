@@ -21,10 +21,10 @@ from coclick.logs.detect_format import recognise
 from coclick.logs.schema import Action, weighted_actions
 from coclick.logs.validation import check_arguments, check_fields, no_edge
 from coclick.spark import documents, events
-from coclick.spark.engine import ours
 from coclick.spark.graph import SparkGraph
 from coclick.spark.log_rows import Rows, by_reason, write_rejects
 from coclick.spark.numbering import numbered
+from coclick.spark.session import ours
 from coclick.spark.storage import Output, output
 from coclick.spark.typed_fields import described
 

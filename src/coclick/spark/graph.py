@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from coclick.errors import UserError
-from coclick.spark.engine import ours
+from coclick.spark.session import ours
 from coclick.spark.storage import Place, read_manifest_at
 from coclick.storage.artefact import content_digest
 

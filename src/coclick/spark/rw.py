@@ -19,13 +19,13 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.models.click_graph.rw import RandomWalk
-from coclick.spark.engine import default_heavy
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import Step, Sum
 from coclick.spark.model_state import Learned
 from coclick.spark.partitioned_matrix import cut
 from coclick.spark.partitioning import Nodes
 from coclick.spark.serialization import column, pack_csr, part_row
+from coclick.spark.session import default_heavy
 from coclick.spark.storage import Output, Work
 from coclick.spark.vector_tables import entries_of
 from coclick.spark.vocabulary import BLOCK

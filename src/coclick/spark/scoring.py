@@ -16,10 +16,10 @@ from coclick.errors import UserError
 from coclick.models.base import Model, model_class
 from coclick.models.click_graph.rw import RandomWalk
 from coclick.models.propagation.rounds import row_dots
-from coclick.spark.engine import default_parts, ours
 from coclick.spark.graph import table_of
 from coclick.spark.numbering import numbered
 from coclick.spark.rw import Walks
+from coclick.spark.session import default_parts, ours
 from coclick.spark.storage import Place, Work, read_manifest_at, scratch
 from coclick.text.analyzer import normalise_batch
 

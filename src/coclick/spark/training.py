@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from coclick.errors import UserError
 from coclick.models.base import Model, create
 from coclick.models.spec import check, parameters_of
-from coclick.spark.engine import default_heavy, default_parts
 from coclick.spark.graph import SparkGraph
+from coclick.spark.session import default_heavy, default_parts
 from coclick.spark.storage import Output, output
 from coclick.text.term_matrix import short_field
 
