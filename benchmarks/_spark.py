@@ -18,13 +18,13 @@ from pyspark.sql import functions as F
 
 from benchmarks._shapes import ShapedGraph
 from coclick.arrays.csr import Csr
-from coclick.spark.matrix_product import Step, TopK, with_plan
+from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan
 from coclick.spark.partitioned_matrix import cut
-from coclick.spark.partitioning import Nodes
+from coclick.spark.partitioning import PartitionedNodes
 from coclick.spark.serialization import pack_csr
-from coclick.spark.session import default_heavy, ours, work_with_this_python
-from coclick.spark.storage import Work
-from coclick.spark.vector_tables import rows_of
+from coclick.spark.session import coclick_session, default_max_degree, use_this_python
+from coclick.spark.storage import WorkDirectory
+from coclick.spark.vector_tables import vector_rows
 from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms, unit_rows
 
@@ -51,7 +51,7 @@ def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
             "spark.eventLog.dir": str(directory / "events"),
             "spark.eventLog.compress": "false",
         }
-        work_with_this_python()
+        use_this_python()
         builder = SparkSession.builder.master(f"local[{threads}]").appName("benchmarks")
         for key, value in settings.items():
             builder = builder.config(key, value)
@@ -69,12 +69,12 @@ class Problem:
     edges: DataFrame  # text, other, weight
     start: DataFrame  # id, term, value
     blocks: DataFrame  # the start vectors in parts
-    texts: Nodes
-    others: Nodes
+    texts: PartitionedNodes
+    others: PartitionedNodes
     columns: int
 
     @classmethod
-    def of(cls, spark: SparkSession, drawn: ShapedGraph, parts: int, place: Path) -> Problem:
+    def of(cls, spark: SparkSession, drawn: ShapedGraph, n_parts: int, place: Path) -> Problem:
         """Queries are the texts."""
         place.mkdir()
         clicks = drawn.clicks
@@ -85,10 +85,10 @@ class Problem:
             "weight": clicks.data,
         }
         entries = {"id": row_numbers(start), "term": start.indices, "value": start.data}
-        texts, others = Nodes(clicks.rows, parts), Nodes(clicks.columns, parts)
-        rows = [start.take(texts.ids(part).astype(np.int32)) for part in range(parts)]
+        texts, others = PartitionedNodes(clicks.rows, n_parts), PartitionedNodes(clicks.columns, n_parts)
+        rows = [start.take(texts.ids(part).astype(np.int32)) for part in range(n_parts)]
         blocks = {
-            "part": np.arange(parts, dtype=np.int32),
+            "part": np.arange(n_parts, dtype=np.int32),
             "vectors": pa.array([pack_csr(block) for block in rows], pa.binary()),
         }
         tables = [
@@ -102,25 +102,25 @@ class Ours:
     """The steps of `vpcg` on Spark."""
 
     def __init__(self, spark: SparkSession, problem: Problem, work: Path, heavy: int | None = None) -> None:
-        self.work = Work(ours(spark), work.as_uri())
+        self.work = WorkDirectory(coclick_session(spark), work.as_uri())
         self.problem = problem
         edges, texts, others = problem.edges, problem.texts, problem.others
-        heavy = heavy or default_heavy(edges.count(), texts.parts)
+        heavy = heavy or default_max_degree(edges.count(), texts.n_parts)
         to_others = cut(_directed(edges, "other", "text"), others, texts, self.work, "to-others", heavy)
         to_texts = cut(_directed(edges, "text", "other"), texts, others, self.work, "to-texts", heavy)
-        self.start = self.work.saved("start", with_plan(problem.blocks, to_others))
+        self.start = self.work.checkpoint("start", attach_plan(problem.blocks, to_others))
         directions = (to_others, to_texts), (to_texts, to_others)
-        steps = (Step.of(self.work.spark, *both, problem.columns) for both in directions)
+        steps = (MatrixProduct.build(self.work.spark, *both, problem.columns) for both in directions)
         self._kept = ExitStack()
-        self.steps = [self._kept.enter_context(step.repeated(2)) for step in steps]
+        self.steps = [self._kept.enter_context(step.persisted(2)) for step in steps]
 
     def to_others(self, state: DataFrame) -> DataFrame:
         """The first half of an iteration."""
-        return self.steps[0].run(state, TopK(K), self.work, "others")
+        return self.steps[0].run(state, TopKProduct(K), self.work, "others")
 
     def to_texts(self, state: DataFrame) -> DataFrame:
         """The second half."""
-        return self.steps[1].run(state, TopK(K), self.work, "texts")
+        return self.steps[1].run(state, TopKProduct(K), self.work, "texts")
 
     def iteration(self) -> tuple[DataFrame, DataFrame]:
         """The first iteration: states of the others and of the texts."""
@@ -157,9 +157,9 @@ class DataFrames:
         return self.spark.read.parquet(path)
 
 
-def entries_of(state: DataFrame, nodes: Nodes) -> DataFrame:
+def entries_of(state: DataFrame, nodes: PartitionedNodes) -> DataFrame:
     """A state of ours as the rows that the other way has."""
-    rows = rows_of(state, nodes).select("id", F.explode(F.arrays_zip("columns", "values")).alias("entry"))
+    rows = vector_rows(state, nodes).select("id", F.explode(F.arrays_zip("columns", "values")).alias("entry"))
     return rows.select("id", F.col("entry.columns").alias("term"), F.col("entry.values").alias("value"))
 
 
@@ -196,11 +196,11 @@ def rows_of_other_terms(ours: SparseVector, theirs: SparseVector) -> NDArray[np.
     return np.unique(ours[0][ours[1] != theirs[1]]) if len(ours[0]) == len(theirs[0]) else np.unique(ours[0])
 
 
-def least_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, parts: int) -> int:
+def least_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, n_parts: int) -> int:
     """What must travel in a step: each row of the sources once to each part of the targets that needs it."""
-    routes = np.unique(weights.indices.astype(np.int64) * parts + row_numbers(weights) % parts)
+    routes = np.unique(weights.indices.astype(np.int64) * n_parts + row_numbers(weights) % n_parts)
     entry = 4 + (2 if columns <= 1 << 16 else 4)  # the value, and the number of a term
-    return int(2 * len(routes) + entry * lengths[routes // parts].sum())
+    return int(2 * len(routes) + entry * lengths[routes // n_parts].sum())
 
 
 def row_numbers(rows: Csr) -> NDArray[np.int64]:

@@ -91,7 +91,7 @@ def build(
         "actions": action_weights(actions),
         "force": force,
     }
-    if cluster.chosen(engine, master):
+    if cluster.is_spark(engine, master):
         cluster.build(log, docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
@@ -194,7 +194,7 @@ def train(
     force: Force = False,
 ) -> None:
     """Train a model on a graph."""
-    if cluster.chosen(engine, master):
+    if cluster.is_spark(engine, master):
         cluster.train(model, graph, out, master, force)
         return
     from coclick import ClickGraph, create

@@ -1,9 +1,9 @@
-"""One step: rows of sources travel along the routes, and each part of the targets adds up what arrives.
+"""Multiply a partitioned matrix with vectors: sources send rows, and targets sum what they receive.
 
-    state ──emit──▶ messages ──shuffle──▶ absorb (with the links that lie there) ──▶ state, on disk
+    state ──emit──▶ messages ──shuffle──▶ multiply by the local matrix ──▶ state, on disk
 
-A state is one row a part: its vectors, and the plan of the next step. It is written to the work directory
-after every step, so that a worker that dies costs the step it was in and no more.
+A state has one row per part: its vectors and the send plan of the next product. It is written to the work
+directory after every product, so a lost worker costs one product at most.
 """
 
 from __future__ import annotations
@@ -24,162 +24,172 @@ from coclick.jit.threads import set_threads
 from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.partitioned_matrix import Links, Plan, TextSplitter, piece
+from coclick.spark.partitioned_matrix import LocalMatrix, PartitionedMatrix, SendPlan, as_pieces
 from coclick.spark.serialization import (
-    cells,
-    cells_by,
+    buffers,
+    buffers_by,
     csr_arrays,
-    csr_of,
+    csr_from_arrays,
     pack,
     pack_csr,
     part_row,
     unpack,
     unpack_csr,
 )
-from coclick.spark.storage import Work, cleaning
+from coclick.spark.storage import WorkDirectory, cleanup
 
-Kernel = Callable[[Csr, Csr], Csr]  # from weights and rows to the weighted sums, as the model wants them
+Kernel = Callable[[Csr, Csr], Csr]  # (weights, received rows) → rows of targets
 
-STATE = "part int, vectors binary, plan binary"
-MESSAGE = "part int, sender int, payload binary"
+STATE_SCHEMA = "part int, vectors binary, plan binary"
+MESSAGE_SCHEMA = "part int, sender int, payload binary"
 
 
 @dataclass(frozen=True)
-class TopK:
-    """norm(top_K(W X)) by the local kernel."""
+class TopKProduct:
+    """norm(top_K(W X)) by the kernel of the local engine."""
 
     k: int
 
     def __call__(self, weights: Csr, rows: Csr) -> Csr:
-        """The rows of targets."""
+        """Return the rows of the targets."""
         return propagate(weights, PackedRows.from_csr(rows), self.k).to_csr()
 
 
 @dataclass(frozen=True)
-class Sum:
-    """W X itself, with rows of any length."""
+class PlainProduct:
+    """W X, without pruning."""
 
     def __call__(self, weights: Csr, rows: Csr) -> Csr:
-        """The rows of targets."""
+        """Return the rows of the targets."""
         return thresholded_product(weights, rows, np.zeros(weights.rows, np.float32)).rows
 
 
 @dataclass(frozen=True)
-class Step:
-    """A step that can be run any number of times: its links, with what the targets send afterwards."""
+class MatrixProduct:
+    """A product that can be run repeatedly: local matrices, and the send plans of the next product."""
 
-    edges: TextSplitter
-    pieces: DataFrame  # part, kind, other, payload: links, and the plan of the next step
+    matrix: PartitionedMatrix
+    pieces: DataFrame  # part, kind, other, payload: local matrices and plans
     columns: int  # of vectors
 
     @classmethod
-    def of(cls, spark: SparkSession, edges: TextSplitter, then: TextSplitter | None, columns: int) -> Step:
-        """Lay links and plans side by side, each part on one executor."""
-        parts = edges.targets.parts
-        every = spark.range(parts).select(
+    def build(
+        cls,
+        spark: SparkSession,
+        matrix: PartitionedMatrix,
+        next_matrix: PartitionedMatrix | None,
+        columns: int,
+    ) -> MatrixProduct:
+        """Co-locate local matrices and plans, each part on one executor."""
+        n_parts = matrix.targets.n_parts
+        every = spark.range(n_parts).select(
             F.col("id").cast("int").alias("part"),
             F.lit("part").alias("kind"),
             F.lit(-1).alias("other"),
             F.lit(None).cast("binary").alias("payload"),
         )
-        pieces = every.union(edges.links)
-        if then is not None:
-            pieces = pieces.union(then.plans)
-        return cls(edges, pieces.repartitionById(parts, "part"), columns)
+        pieces = every.union(matrix.local)
+        if next_matrix is not None:
+            pieces = pieces.union(next_matrix.plans)
+        return cls(matrix, pieces.repartitionById(n_parts, "part"), columns)
 
     @contextmanager
-    def repeated(self, times: int) -> Iterator[Step]:
-        """The step, to be run so many times: if more than once, links and plans stay on the executors."""
+    def persisted(self, times: int) -> Iterator[MatrixProduct]:
+        """Keep local matrices and plans on the executors if the product runs more than once."""
         if times <= 1:
             yield self
             return
-        with on_executors(self.pieces) as pieces:
+        with persist_on_disk(self.pieces) as pieces:
             yield replace(self, pieces=pieces)
 
-    def run(self, state: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
-        """The state of the targets after the step, as read from where it was written."""
-        messages = state.mapInArrow(Emit(self.edges.targets.parts), MESSAGE)
-        return self._absorbed(messages, kernel, work, name)
+    def run(self, state: DataFrame, kernel: Kernel, work: WorkDirectory, name: str) -> DataFrame:
+        """Return the state of the targets, written to the work directory and read back."""
+        messages = state.mapInArrow(EmitMessages(self.matrix.targets.n_parts), MESSAGE_SCHEMA)
+        return self._receive_and_multiply(messages, kernel, work, name)
 
-    def run_from(self, blocks: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
-        """The same from blocks of vectors that have no plan yet."""
-        return self._absorbed(messages_of(blocks, self.edges), kernel, work, name)
+    def run_from_blocks(self, blocks: DataFrame, kernel: Kernel, work: WorkDirectory, name: str) -> DataFrame:
+        """Run on blocks of vectors without a plan."""
+        return self._receive_and_multiply(messages_from_blocks(blocks, self.matrix), kernel, work, name)
 
-    def _absorbed(self, messages: DataFrame, kernel: Kernel, work: Work, name: str) -> DataFrame:
-        targets, columns, senders = self.edges.targets, self.columns, self.edges.sources.parts
+    def _receive_and_multiply(
+        self, messages: DataFrame, kernel: Kernel, work: WorkDirectory, name: str
+    ) -> DataFrame:
+        targets, columns, senders = self.matrix.targets, self.columns, self.matrix.sources.n_parts
 
-        def absorb(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
+        def multiply(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
             set_threads(1)
             part = key[0].as_py()
-            links = Links.unpack(cells_by(pieces, "kind").get("links"), targets.rows(part), senders)
-            return state_table(part, _absorb(links, messages, kernel, columns), Plan.gather(pieces))
+            local = LocalMatrix.unpack(buffers_by(pieces, "kind").get("local"), targets.n_rows(part), senders)
+            return state_table(
+                part, _multiply_part(local, messages, kernel, columns), SendPlan.from_pieces(pieces)
+            )
 
-        arrived = messages.repartitionById(targets.parts, "part").groupBy("part")
-        absorbed = self.pieces.groupBy("part").cogroup(arrived).applyInArrow(absorb, STATE)
-        return work.saved(name, absorbed)
+        received = messages.repartitionById(targets.n_parts, "part").groupBy("part")
+        products = self.pieces.groupBy("part").cogroup(received).applyInArrow(multiply, STATE_SCHEMA)
+        return work.checkpoint(name, products)
 
 
 @contextmanager
-def on_executors(frame: DataFrame) -> Iterator[DataFrame]:
-    """The frame, computed once and on the executors' disks for as long as it is needed, whatever happens."""
+def persist_on_disk(frame: DataFrame) -> Iterator[DataFrame]:
+    """Compute a frame once and keep it on the executors' disks until the block ends."""
     kept = frame.persist(StorageLevel.DISK_ONLY)
-    with cleaning(kept.unpersist):
+    with cleanup(kept.unpersist):
         yield kept
 
 
-def state_table(part: int, vectors: Csr, plan: Plan) -> pa.Table:
-    """The state of a part as a table of one row."""
+def state_table(part: int, vectors: Csr, plan: SendPlan) -> pa.Table:
+    """Return the state of a part as a one-row table."""
     return part_row(part, vectors=pack_csr(vectors), plan=plan.pack())
 
 
 @dataclass(frozen=True)
-class Emit:
-    """From states to messages, one for each part that needs something."""
+class EmitMessages:
+    """Convert states to messages, one for each receiving part."""
 
-    parts: int
+    n_parts: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """For `mapInArrow`."""
+        """Convert batches; for `mapInArrow`."""
         set_threads(1)
         for batch in batches:
             for part, vectors, plan in zip(
-                batch["part"].to_pylist(), cells(batch, "vectors"), cells(batch, "plan"), strict=True
+                batch["part"].to_pylist(), buffers(batch, "vectors"), buffers(batch, "plan"), strict=True
             ):
-                yield from _messages(part, unpack_csr(vectors), Plan.unpack(plan), self.parts)
+                yield from _messages(part, unpack_csr(vectors), SendPlan.unpack(plan), self.n_parts)
 
 
-def with_plan(blocks: DataFrame, then: TextSplitter) -> DataFrame:
-    """Blocks of vectors as a state from which a step can start."""
+def attach_plan(blocks: DataFrame, next_matrix: PartitionedMatrix) -> DataFrame:
+    """Attach send plans to blocks of vectors: the state from which a product can start."""
 
     def state(key: tuple[pa.Scalar, ...], pieces: pa.Table) -> pa.Table:
-        return state_table(key[0].as_py(), _vectors(pieces), Plan.gather(pieces))
+        return state_table(key[0].as_py(), _vectors(pieces), SendPlan.from_pieces(pieces))
 
-    return _beside_plans(blocks, then).applyInArrow(state, STATE)
+    return _group_with_plans(blocks, next_matrix).applyInArrow(state, STATE_SCHEMA)
 
 
-def messages_of(blocks: DataFrame, edges: TextSplitter) -> DataFrame:
-    """What blocks of vectors send along edges."""
-    parts = edges.targets.parts
+def messages_from_blocks(blocks: DataFrame, matrix: PartitionedMatrix) -> DataFrame:
+    """Return the messages that blocks of vectors send."""
+    n_parts = matrix.targets.n_parts
 
     def send(key: tuple[pa.Scalar, ...], pieces: pa.Table) -> pa.Table:
         set_threads(1)
-        messages = _messages(key[0].as_py(), _vectors(pieces), Plan.gather(pieces), parts)
+        messages = _messages(key[0].as_py(), _vectors(pieces), SendPlan.from_pieces(pieces), n_parts)
         return pa.Table.from_batches(messages, message(0, 0, b"").schema)
 
-    return _beside_plans(blocks, edges).applyInArrow(send, MESSAGE)
+    return _group_with_plans(blocks, matrix).applyInArrow(send, MESSAGE_SCHEMA)
 
 
-def _beside_plans(blocks: DataFrame, edges: TextSplitter) -> GroupedData:
-    together = piece(blocks, "vectors").union(edges.plans)
-    return together.repartitionById(edges.sources.parts, "part").groupBy("part")
+def _group_with_plans(blocks: DataFrame, matrix: PartitionedMatrix) -> GroupedData:
+    together = as_pieces(blocks, "vectors").union(matrix.plans)
+    return together.repartitionById(matrix.sources.n_parts, "part").groupBy("part")
 
 
 def _vectors(pieces: pa.Table) -> Csr:
-    return unpack_csr(cells_by(pieces, "kind")["vectors"])
+    return unpack_csr(buffers_by(pieces, "kind")["vectors"])
 
 
 def message(receiver: int, sender: int, payload: bytes) -> pa.RecordBatch:
-    """One message."""
+    """Return one message as a batch."""
     return pa.record_batch(
         {
             "part": pa.array([receiver], pa.int32()),
@@ -189,61 +199,63 @@ def message(receiver: int, sender: int, payload: bytes) -> pa.RecordBatch:
     )
 
 
-def _messages(sender: int, vectors: Csr, plan: Plan, parts: int) -> Iterator[pa.RecordBatch]:
-    """For each receiver the vectors it needs, and partial sums of its heavy rows."""
+def _messages(sender: int, vectors: Csr, plan: SendPlan, n_parts: int) -> Iterator[pa.RecordBatch]:
+    """For each receiver: the vectors it needs and partial sums of its heavy rows."""
     sums = plan.partial_sums(vectors)
-    homes = plan.heavy % parts
+    homes = plan.heavy % n_parts
     for receiver in sorted({*plan.routes, *np.unique(homes).tolist()}):
         chosen = vectors.take(plan.routes.get(receiver, np.empty(0, np.int32)))
         own = np.flatnonzero(homes == receiver)
-        rows = (plan.heavy[own] // parts).astype(np.int32)
+        rows = (plan.heavy[own] // n_parts).astype(np.int32)
         yield message(receiver, sender, pack([*csr_arrays(chosen), rows, *csr_arrays(sums.take(own))]))
 
 
-def received_rows(links: Links, messages: pa.Table, columns: int) -> Csr:
-    """What arrived, in the order that the links' columns count."""
-    return _receive(links, messages, columns)[0]
+def received_rows(local: LocalMatrix, messages: pa.Table, columns: int) -> Csr:
+    """Return the received rows in the column order of the local matrix."""
+    return _receive(local, messages, columns)[0]
 
 
-def _receive(links: Links, messages: pa.Table, columns: int) -> tuple[Csr, NDArray[np.int32], Csr]:
-    """The rows that the links want, and heavy rows with their partial sums."""
+def _receive(local: LocalMatrix, messages: pa.Table, columns: int) -> tuple[Csr, NDArray[np.int32], Csr]:
+    """The rows for the local matrix, and the heavy rows with their partial sums."""
     empty = Csr.empty(0, columns)
     received: dict[int, Csr] = {}
     heavy_rows, heavy_sums = [np.empty(0, np.int32)], [empty]
-    arrived = cells_by(messages, "sender")
-    for sender in sorted(arrived):  # sums add up in the same order, whatever order messages arrive in
+    arrived = buffers_by(messages, "sender")
+    for sender in sorted(arrived):  # a fixed order of summation, independent of arrival
         arrays = unpack(arrived[sender])
-        received[sender] = csr_of(arrays[:4])
+        received[sender] = csr_from_arrays(arrays[:4])
         heavy_rows.append(arrays[4])
-        heavy_sums.append(csr_of(arrays[5:]))
-    parts = [received.get(sender, empty) for sender in range(len(links.expected))]
-    if [part.rows for part in parts] != links.expected.tolist():
-        raise RuntimeError("what arrived is not what the routes promise")
-    return vstack(empty, *parts), np.concatenate(heavy_rows), vstack(*heavy_sums)
+        heavy_sums.append(csr_from_arrays(arrays[5:]))
+    blocks = [received.get(sender, empty) for sender in range(len(local.expected))]
+    if [part.rows for part in blocks] != local.expected.tolist():
+        raise RuntimeError("the received rows do not match the routes")
+    return vstack(empty, *blocks), np.concatenate(heavy_rows), vstack(*heavy_sums)
 
 
-def _absorb(links: Links, messages: pa.Table, kernel: Kernel, columns: int) -> Csr:
-    """The rows of a part's targets from what arrived."""
-    received, heavy_rows, heavy_sums = _receive(links, messages, columns)
-    vectors = kernel(links.rows, received)
+def _multiply_part(local: LocalMatrix, messages: pa.Table, kernel: Kernel, columns: int) -> Csr:
+    """The rows of a part's targets from the received messages."""
+    received, heavy_rows, heavy_sums = _receive(local, messages, columns)
+    vectors = kernel(local.rows, received)
     if not len(heavy_rows):
         return vectors
-    heads, sums = _add_up(heavy_rows, heavy_sums, kernel)
+    heads, sums = _sum_heavy_rows(heavy_rows, heavy_sums, kernel)
     light = np.ones(vectors.rows, bool)
     light[heads] = False
     return where(light, vectors, sums)
 
 
-def _add_up(rows: NDArray[np.int32], sums: Csr, kernel: Kernel) -> tuple[NDArray[np.int32], Csr]:
-    """The heavy rows and their vectors, from partial sums. A sum too long for a packed row is several."""
+def _sum_heavy_rows(rows: NDArray[np.int32], sums: Csr, kernel: Kernel) -> tuple[NDArray[np.int32], Csr]:
+    """The heavy rows and their vectors. Splits partial sums that are too long for a packed row."""
     pieces, lengths = -(-sums.row_nnz() // MOST_ENTRIES), sums.row_nnz()
     starts = np.concatenate([np.arange(n) * MOST_ENTRIES for n in pieces]) if len(pieces) else pieces
     owner = np.repeat(np.arange(sums.rows), pieces)
     ends = np.minimum(starts + MOST_ENTRIES, lengths[owner]) - starts
-    cut = Csr(np.concatenate([[0], np.cumsum(ends)]).astype(np.int64), sums.indices, sums.data, sums.columns)
+    split = Csr(
+        np.concatenate([[0], np.cumsum(ends)]).astype(np.int64), sums.indices, sums.data, sums.columns
+    )
     heads = np.unique(rows)
     target = rows[owner]
     order = np.argsort(target, kind="stable").astype(np.int32)
     indptr = np.searchsorted(target[order], np.append(heads, heads[-1] + 1)).astype(np.int64)
     ones = np.ones(len(order), np.float32)
-    return heads, kernel(Csr(indptr, order, ones, cut.rows), cut)
+    return heads, kernel(Csr(indptr, order, ones, split.rows), split)

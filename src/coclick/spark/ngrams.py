@@ -1,7 +1,7 @@
-"""The units of texts on Spark: n-grams of words, which of them are units, and which text holds which.
+"""Units of texts on Spark: count word n-grams, select the units, and find which text contains which unit.
 
-A part finds the n-grams of its own texts. Added up, those in enough texts are the units; the numbers of the
-units that a part's texts hold travel back to it, as those of words did.
+Each part counts the n-grams of its texts. The n-grams that occur in enough texts overall are the units. Each
+part then receives the ids of the units that its texts contain.
 """
 
 from __future__ import annotations
@@ -15,67 +15,77 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.jit.threads import set_threads
-from coclick.spark.numbering import numbered
-from coclick.spark.serialization import cells, column
-from coclick.spark.storage import Work
-from coclick.spark.vocabulary import read_tokens
+from coclick.spark.numbering import assign_ids
+from coclick.spark.serialization import buffers, numpy_column
+from coclick.spark.storage import WorkDirectory
+from coclick.spark.vocabulary import unpack_tokens
 from coclick.text.ngrams import WordUnits
 
-GRAM = ["g1", "g2", "g3"]
-_FOUND = "part int, g1 int, g2 int, g3 int, texts long"
-_HELD = "text long, unit long, whole boolean"
+GRAM_COLUMNS = ["g1", "g2", "g3"]
+_NGRAM_SCHEMA = "part int, g1 int, g2 int, g3 int, texts long"
+_INCIDENCE_SCHEMA = "text long, unit long, whole boolean"
 
 
-def find_grams(tokens: DataFrame, clicked: bool) -> DataFrame:
-    """The distinct n-grams of each part's texts with clicks, or without; how many texts hold each."""
-    return tokens.mapInArrow(_Find(clicked), _FOUND)
+def count_ngrams(tokens: DataFrame, clicked: bool) -> DataFrame:
+    """Count in each part the texts that contain each n-gram, among texts with or without clicks."""
+    return tokens.mapInArrow(_CountNgrams(clicked), _NGRAM_SCHEMA)
 
 
-def units_of(grams: DataFrame, min_texts: int, work: Work) -> tuple[DataFrame, int]:
-    """The n-grams that enough texts hold (id, g1, g2, g3, texts), by length, then by symbol."""
-    counts = grams.groupBy(*GRAM).agg(F.sum("texts").alias("texts")).filter(F.col("texts") >= min_texts)
+def select_units(grams: DataFrame, min_texts: int, work: WorkDirectory) -> tuple[DataFrame, int]:
+    """Select the n-grams that occur in at least `min_texts` texts (id, g1, g2, g3, texts).
+
+    Ids are assigned by length, then by terms.
+    """
+    counts = (
+        grams.groupBy(*GRAM_COLUMNS).agg(F.sum("texts").alias("texts")).filter(F.col("texts") >= min_texts)
+    )
     size = F.lit(1) + (F.col("g2") >= 0).cast("int") + (F.col("g3") >= 0).cast("int")
-    return numbered(counts.withColumn("size", size), ["size", *GRAM], work, "units")
+    return assign_ids(counts.withColumn("size", size), ["size", *GRAM_COLUMNS], work, "units")
 
 
-def held_units(tokens: DataFrame, grams: DataFrame, units: DataFrame, parts: int, clicked: bool) -> DataFrame:
-    """Which text holds which unit (text, unit, whole): of texts with clicks all units, of those without only
-    the units that stand for them (§3.3)."""
+def unit_incidence(
+    tokens: DataFrame, grams: DataFrame, units: DataFrame, n_parts: int, clicked: bool
+) -> DataFrame:
+    """Return which text contains which unit (text, unit, whole).
 
-    def hold(key: tuple[pa.Scalar, ...], table: pa.Table, known: pa.Table) -> pa.Table:
+    Texts with clicks list all their units, texts without only the units they are decomposed into (Jiang et
+    al. 2016 §3.3).
+    """
+
+    def incidence(key: tuple[pa.Scalar, ...], table: pa.Table, known: pa.Table) -> pa.Table:
         set_threads(1)
-        return _hold(table, known.sort_by("id"), clicked)
+        return _incidence_of_part(table, known.sort_by("id"), clicked)
 
-    own = grams.select("part", *GRAM).join(units.select("id", *GRAM), GRAM)
-    known = own.repartitionById(parts, "part").groupBy("part")
-    blocks = tokens.repartitionById(parts, "part").groupBy("part")
-    return blocks.cogroup(known).applyInArrow(hold, _HELD)
+    own = grams.select("part", *GRAM_COLUMNS).join(units.select("id", *GRAM_COLUMNS), GRAM_COLUMNS)
+    known = own.repartitionById(n_parts, "part").groupBy("part")
+    blocks = tokens.repartitionById(n_parts, "part").groupBy("part")
+    return blocks.cogroup(known).applyInArrow(incidence, _INCIDENCE_SCHEMA)
 
 
 @dataclass(frozen=True)
-class _Find:
+class _CountNgrams:
     clicked: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         set_threads(1)
         for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "tokens"), strict=True):
-                _, clicked, tokens = read_tokens(payload)
+            for part, payload in zip(batch["part"].to_pylist(), buffers(batch, "tokens"), strict=True):
+                _, clicked, tokens = unpack_tokens(payload)
                 held = WordUnits.extract(tokens.only(clicked == self.clicked), 1)
                 grams = held.table.grams()
                 counts = np.bincount(held.units, minlength=len(grams)).astype(np.int64)
-                symbols = {name: pa.array(grams[:, i]) for i, name in enumerate(GRAM)}
+                symbols = {name: pa.array(grams[:, i]) for i, name in enumerate(GRAM_COLUMNS)}
                 owner = pa.array(np.full(len(grams), part, np.int32))
                 yield pa.record_batch({"part": owner, **symbols, "texts": pa.array(counts)})
 
 
-def _hold(table: pa.Table, known: pa.Table, clicked: bool) -> pa.Table:
+def _incidence_of_part(table: pa.Table, known: pa.Table, clicked: bool) -> pa.Table:
     texts, units, whole = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, bool)]
     if len(known):
-        grams = np.stack([column(known, name) for name in GRAM], axis=1).astype(np.int32)
-        words, numbers = WordUnits.build(grams), column(known, "id")
-        for payload in cells(table, "tokens"):
-            ids, are_clicked, tokens = read_tokens(payload)
+        grams = np.stack([numpy_column(known, name) for name in GRAM_COLUMNS], axis=1).astype(np.int32)
+        words, numbers = WordUnits.build(grams), numpy_column(known, "id")
+        for payload in buffers(table, "tokens"):
+            ids, are_clicked, tokens = unpack_tokens(payload)
             tokens = tokens.only(are_clicked == clicked)
             found = words.incidence(tokens) if clicked else words.decompose(tokens)
             lengths = np.diff(found.indptr)

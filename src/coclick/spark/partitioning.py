@@ -1,7 +1,7 @@
-"""Which part of a node set a node is in: arithmetic, not a table.
+"""Assign nodes to parts by arithmetic, without a table.
 
-Ids are int64 on Spark. With P parts, node `id` is row `id // P` of part `id % P`; a row fits into int32.
-Whatever correlates with the order of ids (popularity, the alphabet) is spread evenly.
+Ids are int64 on Spark. With P parts, node `id` is row `id // P` of part `id % P`; a row fits into int32. This
+spreads anything that correlates with the order of ids, such as popularity or the alphabet.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """A set of nodes 0 … count − 1 in a number of parts."""
+class PartitionedNodes:
+    """Nodes 0 … n_nodes − 1, divided into parts."""
 
-    count: int
-    parts: int
+    n_nodes: int
+    n_parts: int
 
-    def rows(self, part: int) -> int:
-        """How many nodes a part has."""
-        return max(0, -(-(self.count - part) // self.parts))
+    def n_rows(self, part: int) -> int:
+        """Return the number of nodes in a part."""
+        return max(0, -(-(self.n_nodes - part) // self.n_parts))
 
     def ids(self, part: int, rows: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
-        """The ids of some rows of a part, by default of all."""
-        wanted = np.arange(self.rows(part), dtype=np.int64) if rows is None else rows.astype(np.int64)
-        return wanted * self.parts + part
+        """Return the ids of rows of a part, by default of all rows."""
+        wanted = np.arange(self.n_rows(part), dtype=np.int64) if rows is None else rows.astype(np.int64)
+        return wanted * self.n_parts + part

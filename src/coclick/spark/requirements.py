@@ -1,4 +1,4 @@
-"""What Spark needs before it can start, and what people hear when something of it is missing."""
+"""Check what Spark needs before it starts: packages, Java, version and master."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from coclick.errors import UserError
 
-LEAST_SPARK = (4, 1)  # which can put a row into the partition that it names
+MIN_SPARK = (4, 1)  # the first with repartitionById
 _INSTALL = 'pip install "coclick[spark]"'
-_REACHED_WITHIN = 10  # seconds
+_CONNECT_TIMEOUT = 10  # seconds
 
 
 def check_packages() -> None:
-    """Raise if what the extra brings is missing or too old."""
+    """Raise if a package of the extra `spark` is missing or too old."""
     for package in ("pyspark", "pyarrow", "pandas"):
         try:
             importlib.metadata.version(package)
@@ -26,48 +26,48 @@ def check_packages() -> None:
 
 
 def check_java() -> None:
-    """Raise if there is no Java, before Spark says so in its own way."""
+    """Raise if Java is missing; Spark's own message is hard to read."""
     home = os.environ.get("JAVA_HOME")
     if not (home and shutil.which("java", path=f"{home}/bin")) and not shutil.which("java"):
         raise UserError(
-            "Spark needs Java, and there is none",
+            "Spark needs Java, and none was found",
             hint="install Java 17 or later, for example openjdk-17-jre-headless, or set JAVA_HOME",
         )
 
 
 def check_version(version: str) -> None:
-    """Raise if a version of Spark is too old."""
-    if tuple(int(part) for part in version.split(".")[:2]) < LEAST_SPARK:
-        least = ".".join(map(str, LEAST_SPARK))
-        raise UserError(f"this is Spark {version}, and {least} or later is needed", hint=_INSTALL)
+    """Raise if this version of Spark is too old."""
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_SPARK:
+        least = ".".join(map(str, MIN_SPARK))
+        raise UserError(f"Spark {least} or later is required, and this is Spark {version}", hint=_INSTALL)
 
 
 def check_master(master: str) -> None:
-    """Raise if nobody answers there: Spark itself would try for minutes."""
+    """Raise if the master does not accept connections: Spark itself retries for minutes."""
     if master.startswith("local") or "://" not in master:
         return
     for host, port in _addresses(master):
         try:
-            socket.create_connection((host, port), timeout=_REACHED_WITHIN).close()
+            socket.create_connection((host, port), timeout=_CONNECT_TIMEOUT).close()
             return
         except OSError as error:
             reason = error.strerror or str(error)
     raise UserError(
-        f"no Spark master answers: {reason}",
+        f"cannot connect to the Spark master: {reason}",
         where=master,
-        hint="check the address and that the cluster runs; local[2] runs on this machine",
+        hint="check the address and that the cluster is running; local[2] runs on this machine",
     )
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:
-    """The hosts of spark://a:7077,b:7077; a Kubernetes master is an address in an address."""
+    """The hosts and ports of a master such as spark://a:7077,b:7077 or k8s://https://a:443."""
     scheme, _, rest = master.partition("://")
     if scheme == "k8s":
         url = urlsplit(rest if "://" in rest else f"https://{rest}")
         return [(url.hostname or "", url.port or 443)]
     if scheme != "spark":
-        raise UserError(f"there is no master {master!r}", hint="like local[4], spark://host:7077 or yarn")
+        raise UserError(f"unknown master {master!r}", hint="for example local[4], spark://host:7077 or yarn")
     found = [host.rpartition(":") for host in rest.split(",")]
     if not all(host and port.isdigit() for host, _, port in found):
-        raise UserError(f"the master {master!r} names no host and port", hint="spark://host:7077")
+        raise UserError(f"the master {master!r} has no host and port", hint="spark://host:7077")
     return [(host, int(port)) for host, _, port in found]

@@ -1,4 +1,4 @@
-"""Sessions in which our own settings hold, whatever those of the user's session are."""
+"""Spark sessions with the settings that coclick requires, and default sizes of parts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from coclick.errors import UserError
 from coclick.spark.requirements import check_java, check_master, check_version
 
 _SETTINGS = {
-    "spark.sql.autoBroadcastJoinThreshold": "-1",  # a broadcast passes through the driver
+    "spark.sql.autoBroadcastJoinThreshold": "-1",  # broadcasts pass through the driver
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",  # a number that does not fit is an error, not another number
+    "spark.sql.ansi.enabled": "true",  # overflow is an error
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
     "spark.sql.parquet.compression.codec": "zstd",
 }
@@ -23,34 +23,34 @@ _QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
 }
-LEAST_PARTS = 8
-_EDGES_A_PART = 4_000_000
-_LEAST_HEAVY = 10_000  # edges
+MIN_PARTS = 8
+_EDGES_PER_PART = 4_000_000
+_MIN_SPLIT_DEGREE = 10_000  # edges
 
 
-def started(master: str) -> SparkSession:
-    """A session for the command line."""
+def start_session(master: str) -> SparkSession:
+    """Start a session for the command line."""
     check_java()
     check_master(master)
     if master.startswith("local"):
-        work_with_this_python()
+        use_this_python()
     builder = SparkSession.builder.master(master).appName("coclick")
     for name, value in _QUIET.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def work_with_this_python() -> None:
-    """Let workers on this machine be the Python that has coclick, and not the first one of the path."""
+def use_this_python() -> None:
+    """Run local workers with this Python, which has coclick, and not with the first one on the path."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
-def ours(spark: SparkSession) -> SparkSession:
-    """A session beside the user's, in the same application."""
+def coclick_session(spark: SparkSession) -> SparkSession:
+    """Return a new session with coclick's settings in the application of the user's session."""
     check_version(spark.version)
     if not hasattr(spark, "_jsc"):
         raise UserError(
-            "coclick needs a classic Spark session, and this one is of Spark Connect",
+            "coclick needs a classic Spark session, not Spark Connect",
             hint="run on the cluster itself: SparkSession.builder.master(...)",
         )
     session = spark.newSession()
@@ -59,12 +59,14 @@ def ours(spark: SparkSession) -> SparkSession:
     return session
 
 
-def default_parts(spark: SparkSession, edges: int) -> int:
-    """A part for every core, and for every four million edges; never fewer than eight."""
-    return max(LEAST_PARTS, spark.sparkContext.defaultParallelism, -(-edges // _EDGES_A_PART))
+def default_n_parts(spark: SparkSession, edges: int) -> int:
+    """Return one part per core, at least one per four million edges, and at least eight."""
+    return max(MIN_PARTS, spark.sparkContext.defaultParallelism, -(-edges // _EDGES_PER_PART))
 
 
-def default_heavy(edges: int, parts: int) -> int:
-    """A quarter of a part's share of the edges: so no row adds more than a quarter to the work of its part,
-    and a part has about four rows at most that come in pieces. Small rows are never worth the pieces."""
-    return max(_LEAST_HEAVY, edges // (4 * parts))
+def default_max_degree(edges: int, n_parts: int) -> int:
+    """Return a quarter of a part's share of the edges: the degree above which a node is split.
+
+    A row then adds at most a quarter to the work of its part. Rows below a minimum are not worth splitting.
+    """
+    return max(_MIN_SPLIT_DEGREE, edges // (4 * n_parts))

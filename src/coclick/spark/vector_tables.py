@@ -1,4 +1,4 @@
-"""Between blocks, in which vectors are computed, and tables with a row for each, in which they stay."""
+"""Convert blocks, in which vectors are computed, to tables with one row per vector, entry or value."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from coclick.arrays.csr import Csr
-from coclick.spark.partitioning import Nodes
-from coclick.spark.serialization import cells, unpack, unpack_csr
+from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.serialization import buffers, unpack, unpack_csr
 
-_ROWS = "id long, columns array<int>, values array<float>"
-ENTRIES = "node long, column long, value float"
-_AT_ONCE = 20_000  # rows of a batch
+_ROW_SCHEMA = "id long, columns array<int>, values array<float>"
+ENTRY_SCHEMA = "node long, column long, value float"
+_ROWS_PER_BATCH = 20_000
 
 
 @dataclass(frozen=True)
-class _Unpack:
-    """From blocks to rows (id, columns, values)."""
+class _ToRows:
+    """Convert blocks to rows (id, columns, values)."""
 
-    nodes: Nodes
+    nodes: PartitionedNodes
     change: Callable[[Csr], Csr] | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
+            for part, payload in zip(batch["part"].to_pylist(), buffers(batch, "vectors"), strict=True):
                 vectors = unpack_csr(payload)
                 if self.change is not None:
                     vectors = self.change(vectors)
-                for first in range(0, vectors.rows, _AT_ONCE):
-                    some = vectors.row_slice(first, min(first + _AT_ONCE, vectors.rows))
+                for first in range(0, vectors.rows, _ROWS_PER_BATCH):
+                    some = vectors.row_slice(first, min(first + _ROWS_PER_BATCH, vectors.rows))
                     ends = pa.array(some.indptr.astype(np.int32))
                     numbers = np.arange(first, first + some.rows)
                     yield pa.record_batch(
@@ -45,13 +45,15 @@ class _Unpack:
                     )
 
 
-def rows_of(blocks: DataFrame, nodes: Nodes, change: Callable[[Csr], Csr] | None = None) -> DataFrame:
-    """A table with a row for each vector, as the change leaves it."""
-    return blocks.select("part", "vectors").mapInArrow(_Unpack(nodes, change), _ROWS)
+def vector_rows(
+    blocks: DataFrame, nodes: PartitionedNodes, change: Callable[[Csr], Csr] | None = None
+) -> DataFrame:
+    """Return a table with one row per vector, after applying `change` to each block."""
+    return blocks.select("part", "vectors").mapInArrow(_ToRows(nodes, change), _ROW_SCHEMA)
 
 
-def entry_table(ids: NDArray[np.int64], rows: Csr) -> pa.Table:
-    """The entries (node, column, value) of rows whose ids are given."""
+def csr_entries(ids: NDArray[np.int64], rows: Csr) -> pa.Table:
+    """Return the entries (node, column, value) of a matrix whose rows have these ids."""
     return pa.table(
         {
             "node": pa.array(np.repeat(ids, rows.row_nnz())),
@@ -62,33 +64,33 @@ def entry_table(ids: NDArray[np.int64], rows: Csr) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class _Entries:
-    nodes: Nodes
+class _ToEntries:
+    nodes: PartitionedNodes
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "vectors"), strict=True):
-                yield from entry_table(self.nodes.ids(part), unpack_csr(payload)).to_batches()
+            for part, payload in zip(batch["part"].to_pylist(), buffers(batch, "vectors"), strict=True):
+                yield from csr_entries(self.nodes.ids(part), unpack_csr(payload)).to_batches()
 
 
-def entries_of(blocks: DataFrame, nodes: Nodes) -> DataFrame:
-    """A table with a row for each entry of each vector."""
-    return blocks.select("part", "vectors").mapInArrow(_Entries(nodes), ENTRIES)
+def vector_entries(blocks: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+    """Return a table with one row per entry of each vector."""
+    return blocks.select("part", "vectors").mapInArrow(_ToEntries(nodes), ENTRY_SCHEMA)
 
 
 @dataclass(frozen=True)
-class _UnpackValues:
-    """From blocks to rows (id, value)."""
+class _ToValues:
+    """Convert blocks to rows (id, value)."""
 
-    nodes: Nodes
+    nodes: PartitionedNodes
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "values"), strict=True):
+            for part, payload in zip(batch["part"].to_pylist(), buffers(batch, "values"), strict=True):
                 values = pa.array(unpack(payload)[0].astype(np.float64))
                 yield pa.record_batch({"id": pa.array(self.nodes.ids(part)), "value": values})
 
 
-def values_of(blocks: DataFrame, nodes: Nodes) -> DataFrame:
-    """A table with a row for each number."""
-    return blocks.select("part", "values").mapInArrow(_UnpackValues(nodes), "id long, value double")
+def value_rows(blocks: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+    """Return a table with one row per value."""
+    return blocks.select("part", "values").mapInArrow(_ToValues(nodes), "id long, value double")

@@ -1,8 +1,7 @@
-"""The words of texts on Spark: one vocabulary of all parts, and each text as a sparse row over it.
+"""Vocabulary and tokens on Spark: one vocabulary for all parts, and each text as a sequence of term ids.
 
-A part counts its own words; added up, they are the vocabulary. Then the numbers of its own words, and no
-others, travel back to each part, whose texts become sequences of numbers. Terms are numbered by their hash,
-as `Words.by_hash` does it.
+Each part counts its words; the sum is the vocabulary. Each part then receives the ids of its own words only
+and tokenizes its texts. Term ids are ordered by hash, as in `TermMatrix.by_hash`.
 """
 
 from __future__ import annotations
@@ -21,114 +20,115 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.kernels import hash_strings
 from coclick.arrays.strings import Strings
 from coclick.jit.threads import set_threads
-from coclick.spark.numbering import numbered
-from coclick.spark.partitioning import Nodes
-from coclick.spark.serialization import cells, column, pack, pack_csr, part_row, unpack
-from coclick.spark.storage import Work
+from coclick.spark.numbering import assign_ids
+from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.serialization import buffers, numpy_column, pack, pack_csr, part_row, unpack
+from coclick.spark.storage import WorkDirectory
 from coclick.text.analyzer import Analyzer, TermIndex, Tokens
 
-BLOCK = "part int, vectors binary"
-_TOKENS = "part int, tokens binary"
-_COUNTED = "part int, term string, surface string, n long, texts long"
+BLOCK_SCHEMA = "part int, vectors binary"
+_TOKEN_SCHEMA = "part int, tokens binary"
+_COUNT_SCHEMA = "part int, term string, surface string, n long, texts long"
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Terms with numbers."""
+    """Terms with ids."""
 
-    terms: DataFrame  # id, text, surface, hash, texts: how many hold the term
+    terms: DataFrame  # id, text, surface, hash, texts (the number that contain the term)
     size: int
 
     @classmethod
-    def of(cls, counted: DataFrame, work: Work) -> Vocabulary:
-        """Every term that was counted."""
+    def from_counts(cls, counted: DataFrame, work: WorkDirectory) -> Vocabulary:
+        """Build the vocabulary of all counted terms."""
         forms = counted.groupBy("term", "surface").agg(F.sum("n").alias("n"), F.sum("texts").alias("texts"))
         terms = forms.groupBy(F.col("term").alias("text")).agg(
-            commonest_surface(), F.sum("texts").alias("texts")
+            most_frequent_surface(), F.sum("texts").alias("texts")
         )
         hashed = terms.mapInArrow(_add_hashes, "text string, surface string, texts long, hash long")
-        return cls(*numbered(hashed, ["hash", "text"], work, "terms"))
+        return cls(*assign_ids(hashed, ["hash", "text"], work, "terms"))
 
-    def known(self, counted: DataFrame) -> DataFrame:
-        """For each part the numbers of the terms that its texts hold: (part, term, id)."""
+    def ids_by_part(self, counted: DataFrame) -> DataFrame:
+        """Return the ids of the terms in each part's texts: (part, term, id)."""
         places = counted.select("part", "term").distinct()
         return places.join(self.terms.select(F.col("text").alias("term"), "id"), "term")
 
 
-def commonest_surface() -> Column:
-    """Of the forms (surface, n) of a term the commonest, then the shorter, then by letter: as
-    `TermIndex.finish` chooses."""
+def most_frequent_surface() -> Column:
+    """Choose the most frequent surface form of a term, then the shorter, then the alphabetically first.
+
+    `TermIndex.finish` chooses in the same way.
+    """
     rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
     return F.min_by("surface", rank).alias("surface")
 
 
-def inverse_frequency(texts: int, holders: str) -> Column:
-    """How rare a term is among so many texts, as `views.inverse_frequency` has it; `holders` is the column
-    that says how many hold it."""
-    return F.log1p(F.lit(float(texts)) / F.greatest(holders, F.lit(1))).cast("float")
+def inverse_frequency(n_texts: int, doc_frequency: str) -> Column:
+    """Return the idf as `term_matrix.inverse_frequency` does; `doc_frequency` is a column name."""
+    return F.log1p(F.lit(float(n_texts)) / F.greatest(doc_frequency, F.lit(1))).cast("float")
 
 
-def joined_fields(names: Sequence[str]) -> Column:
-    """For each document the chosen fields, one behind the other."""
+def join_fields(names: Sequence[str]) -> Column:
+    """Concatenate the chosen text fields."""
     return F.concat_ws(" ", *(F.col(f"text_{name}") for name in names)).alias("text")
 
 
-def in_parts(texts: DataFrame, nodes: Nodes) -> DataFrame:
-    """Texts (id, text) with the part that each is in, every part on one executor."""
-    part = (F.col("id") % nodes.parts).cast("int").alias("part")
-    return texts.select("*", part).repartitionById(nodes.parts, "part")
+def assign_parts(texts: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+    """Add the part of each text (id, text) and place each part on one executor."""
+    part = (F.col("id") % nodes.n_parts).cast("int").alias("part")
+    return texts.select("*", part).repartitionById(nodes.n_parts, "part")
 
 
-def count_words(texts: DataFrame, analyzer: Analyzer, work: Work, name: str = "words") -> DataFrame:
-    """The words of texts in parts, with how often each occurs and how many texts hold it."""
+def count_words(texts: DataFrame, analyzer: Analyzer, work: WorkDirectory, name: str = "words") -> DataFrame:
+    """Count the words of each part: occurrences, and texts that contain the term."""
 
     def count(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         return _count(key[0].as_py(), table["text"].to_pylist(), analyzer)
 
-    return work.saved(name, texts.groupBy("part").applyInArrow(count, _COUNTED))
+    return work.checkpoint(name, texts.groupBy("part").applyInArrow(count, _COUNT_SCHEMA))
 
 
-def token_blocks(texts: DataFrame, known: DataFrame, analyzer: Analyzer, parts: int) -> DataFrame:
-    """Blocks of texts (id, text, clicked, part) as sequences of terms, in the order of their ids."""
+def token_blocks(texts: DataFrame, known: DataFrame, analyzer: Analyzer, n_parts: int) -> DataFrame:
+    """Tokenize texts (id, text, clicked, part) into blocks of term sequences, ordered by id."""
 
     def tokens(key: tuple[pa.Scalar, ...], table: pa.Table, terms: pa.Table) -> pa.Table:
         set_threads(1)
         table = table.sort_by("id")
-        found = tokens_of(table, terms, analyzer)
-        clicked = column(table, "clicked").astype(np.uint8)
-        payload = pack([column(table, "id"), clicked, found.indptr, found.terms])
+        found = tokenize_part(table, terms, analyzer)
+        clicked = numpy_column(table, "clicked").astype(np.uint8)
+        payload = pack([numpy_column(table, "id"), clicked, found.indptr, found.terms])
         return part_row(key[0].as_py(), tokens=payload)
 
-    own = known.repartitionById(parts, "part").groupBy("part")
-    return texts.groupBy("part").cogroup(own).applyInArrow(tokens, _TOKENS)
+    own = known.repartitionById(n_parts, "part").groupBy("part")
+    return texts.groupBy("part").cogroup(own).applyInArrow(tokens, _TOKEN_SCHEMA)
 
 
-def read_tokens(payload: pa.Buffer) -> tuple[NDArray[np.int64], NDArray[np.bool_], Tokens]:
-    """Of a block: the texts' ids, whether each has clicks, and their terms."""
+def unpack_tokens(payload: pa.Buffer) -> tuple[NDArray[np.int64], NDArray[np.bool_], Tokens]:
+    """Return a block's text ids, whether each text has clicks, and the tokens."""
     ids, clicked, indptr, terms = unpack(payload)
     return ids, clicked.astype(bool), Tokens(indptr, terms)
 
 
 @dataclass(frozen=True)
-class Rows:
-    """From blocks of all texts to blocks of rows: `make_rows` of their terms."""
+class VectorBlocks:
+    """Convert blocks of tokens to blocks of vectors with `make_rows`."""
 
-    nodes: Nodes
+    nodes: PartitionedNodes
     make_rows: Callable[[Tokens], Csr]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """For `mapInArrow`."""
+        """Convert batches; for `mapInArrow`."""
         set_threads(1)
         for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), cells(batch, "tokens"), strict=True):
-                _, _, tokens = read_tokens(payload)
-                if len(tokens) != self.nodes.rows(part):
+            for part, payload in zip(batch["part"].to_pylist(), buffers(batch, "tokens"), strict=True):
+                _, _, tokens = unpack_tokens(payload)
+                if len(tokens) != self.nodes.n_rows(part):
                     raise RuntimeError("the texts of a part are not complete")
                 yield from part_row(part, vectors=pack_csr(self.make_rows(tokens))).to_batches()
 
 
-def tokens_of(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
-    """The terms of a part's texts by the numbers that are known, −1 for others."""
+def tokenize_part(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
+    """Tokenize a part's texts with the known term ids; unknown terms get −1."""
     seen = TermIndex()
     tokens = analyzer.analyze(texts["text"].to_pylist(), seen)
     places = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
@@ -137,7 +137,7 @@ def tokens_of(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
 
 
 def _count(part: int, texts: list[str], analyzer: Analyzer) -> pa.Table:
-    """A part's surface forms with their terms, how often each occurs, and how many texts hold the term."""
+    """A part's surface forms with their terms, occurrences, and texts that contain the term."""
     set_threads(1)
     seen = TermIndex()
     tokens = analyzer.analyze(texts, seen)
@@ -145,7 +145,7 @@ def _count(part: int, texts: list[str], analyzer: Analyzer) -> pa.Table:
     distinct = np.unique(tokens.terms.astype(np.int64) * len(tokens) + rows) // max(len(tokens), 1)
     texts_with = np.bincount(distinct, minlength=len(seen.terms))
     surfaces, term_of, counts = seen.forms()
-    first = np.zeros(len(term_of), bool)  # a term's texts are told once, not with each of its forms
+    first = np.zeros(len(term_of), bool)  # count the texts of a term once, not with each of its surface forms
     first[np.unique(term_of, return_index=True)[1]] = True
     return pa.table(
         {
