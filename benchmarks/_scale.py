@@ -16,9 +16,9 @@ import time
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks._click_log import write_click_log
 from benchmarks._processes import memory_bytes, processor_seconds
-from benchmarks._spark import local_session
+from benchmarks._spark_propagation import local_session
+from benchmarks._synthetic_clicks import write_click_log
 
 EDGES_PER_NODE = 5  # of either side, as in the shape M
 HEADER = " {0} s | {0} s of cores | {0} GB |"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._build_sql import compare, make_tables
-from benchmarks._events import EVENTS, write_events
-from benchmarks._peak import peak
+from benchmarks._peak_memory import peak
+from benchmarks._synthetic_events import EVENTS, write_events
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 

@@ -24,7 +24,7 @@ import scipy.sparse
 import tomotopy
 from sklearn.decomposition import LatentDirichletAllocation
 
-from benchmarks._peak import peak_of
+from benchmarks._peak_memory import peak_of
 from benchmarks._shapes import WordRows, named_graph
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from benchmarks._peak import peak
+from benchmarks._peak_memory import peak
 from benchmarks.nfcorpus import DATA, graph_and_judgments
 from coclick.evaluation.leaderboard import leaderboard
 

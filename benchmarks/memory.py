@@ -9,8 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks._graphs import saved_graph
-from benchmarks._peak import peak_of
+from benchmarks._peak_memory import peak_of
+from benchmarks._saved_graphs import saved_graph
 
 BOUND = {"S": 0.6, "M": 1.5, "L": 6.0}  # GB
 

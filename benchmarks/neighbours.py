@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from benchmarks._graphs import saved_graph
+from benchmarks._saved_graphs import saved_graph
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex

@@ -17,7 +17,7 @@ from implicit.als import AlternatingLeastSquares
 from implicit.bpr import BayesianPersonalizedRanking
 from threadpoolctl import threadpool_limits
 
-from benchmarks._graphs import saved_graph
+from benchmarks._saved_graphs import saved_graph
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.models.base import Model, train

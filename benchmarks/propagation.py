@@ -2,7 +2,7 @@
 
 Our time includes renumbering, transposing, packing, normalising and unpacking; theirs, too, includes the
 normalisation between the half-steps and excludes the transpose, which it is given. Neither pays for fresh
-memory after its first run (see `_freed`).
+memory after its first run (see `_allocator`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse
 from sparse_dot_topn import sp_matmul_topn
 
-from benchmarks._freed import keep_freed_memory
+from benchmarks._allocator import keep_freed_memory
 from benchmarks._shapes import named_graph
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from benchmarks._freed import keep_freed_memory
-from benchmarks._graphs import saved_graph
-from benchmarks._peak import peak_of
+from benchmarks._allocator import keep_freed_memory
+from benchmarks._peak_memory import peak_of
+from benchmarks._saved_graphs import saved_graph
 from coclick import train
 from coclick.arrays.csr import Csr
 from coclick.arrays.reorder import transpose

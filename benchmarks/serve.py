@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from benchmarks._graphs import saved_model
+from benchmarks._saved_graphs import saved_model
 from benchmarks._server import Server, ask, serving
 from coclick import answers, open_model
 from coclick.errors import UserError

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
-from benchmarks._event_log import Meter
 from benchmarks._shapes import SHAPES, ShapedGraph, named_graph, shaped_graph
-from benchmarks._spark import (
+from benchmarks._spark_metrics import Meter
+from benchmarks._spark_propagation import (
     DataFrames,
     K,
     Ours,

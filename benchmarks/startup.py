@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks._graphs import saved_graph, saved_model
+from benchmarks._saved_graphs import saved_graph, saved_model
 
 BOUND = {"help": 0.5, "error": 0.5, "search": 1.2, "open and first query": 1.0}  # seconds
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import randomized_svd
 
-from benchmarks._peak import peak
+from benchmarks._peak_memory import peak
 from benchmarks._shapes import SHAPES, ShapedGraph, WordRows, shaped_graph
 from coclick.arrays.csr import Csr, beside
 from coclick.arrays.reorder import transpose

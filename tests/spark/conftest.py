@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks._event_log import all_logged, tasks
+from benchmarks._spark_metrics import all_logged, tasks
 from coclick import ClickGraph, logs, simulate
 from spark.cluster import Cluster
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._event_log import all_logged, events, tasks
+from benchmarks._spark_metrics import all_logged, events, tasks
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
 from spark.agreement import assert_same_rows

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks._shapes import WordRows, shaped_graph, text_rows
-from benchmarks._spark import row_numbers
+from benchmarks._spark_propagation import row_numbers
 from coclick.arrays.csr import Csr
 
 _EDGES_AT_ONCE = 2_000_000
