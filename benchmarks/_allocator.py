@@ -1,7 +1,7 @@
-"""Let a process keep what it frees, so that a run is not charged for fresh memory.
+"""Keep freed memory in the process, so that timings exclude page faults on fresh memory.
 
-In a virtual machine the first touch of a page can take longer than all the work on it, and tells nothing of
-either side of a comparison.
+In a virtual machine the first access to a page can take longer than the work on it, which would distort a
+comparison.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # of glibc's mallopt
 
 
 def keep_freed_memory() -> None:
-    """For the rest of this process, with glibc; other allocators stay as they are."""
+    """Configure glibc for the rest of this process; other allocators are unchanged."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_TRIM_THRESHOLD, -1)

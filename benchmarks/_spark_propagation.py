@@ -1,4 +1,4 @@
-"""Propagation on Spark in two ways, for the benchmarks: ours, and with DataFrames alone."""
+"""Two implementations of propagation on Spark for the benchmark: ours, and one with DataFrames alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from benchmarks._shapes import ShapedGraph
 from coclick.arrays.csr import Csr
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan
-from coclick.spark.partitioned_matrix import cut
+from coclick.spark.partitioned_matrix import partition_matrix
 from coclick.spark.partitioning import PartitionedNodes
 from coclick.spark.serialization import pack_csr
 from coclick.spark.session import coclick_session, default_max_degree, use_this_python
@@ -34,7 +34,7 @@ _MEMORY = "6g"
 
 @contextmanager
 def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
-    """A session on this machine, and a directory for it, with its event log in `events`."""
+    """Start a session on this machine; yield it and its directory, with the event log in `events`."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         (directory / "events").mkdir()
@@ -64,18 +64,18 @@ def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
 
 @dataclass(frozen=True)
 class Problem:
-    """Edges and start vectors as tables on disk."""
+    """Edges and initial vectors as tables on disk."""
 
     edges: DataFrame  # text, other, weight
     start: DataFrame  # id, term, value
-    blocks: DataFrame  # the start vectors in parts
+    blocks: DataFrame  # the initial vectors by part
     texts: PartitionedNodes
     others: PartitionedNodes
     columns: int
 
     @classmethod
-    def of(cls, spark: SparkSession, drawn: ShapedGraph, n_parts: int, place: Path) -> Problem:
-        """Queries are the texts."""
+    def build(cls, spark: SparkSession, drawn: ShapedGraph, n_parts: int, place: Path) -> Problem:
+        """Write the tables of a generated graph; its queries are the texts."""
         place.mkdir()
         clicks = drawn.clicks
         start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
@@ -99,15 +99,21 @@ class Problem:
 
 
 class Ours:
-    """The steps of `vpcg` on Spark."""
+    """The matrix products of `vpcg` on Spark."""
 
-    def __init__(self, spark: SparkSession, problem: Problem, work: Path, heavy: int | None = None) -> None:
+    def __init__(
+        self, spark: SparkSession, problem: Problem, work: Path, max_degree: int | None = None
+    ) -> None:
         self.work = WorkDirectory(coclick_session(spark), work.as_uri())
         self.problem = problem
         edges, texts, others = problem.edges, problem.texts, problem.others
-        heavy = heavy or default_max_degree(edges.count(), texts.n_parts)
-        to_others = cut(_directed(edges, "other", "text"), others, texts, self.work, "to-others", heavy)
-        to_texts = cut(_directed(edges, "text", "other"), texts, others, self.work, "to-texts", heavy)
+        max_degree = max_degree or default_max_degree(edges.count(), texts.n_parts)
+        to_others = partition_matrix(
+            _directed(edges, "other", "text"), others, texts, self.work, "to-others", max_degree
+        )
+        to_texts = partition_matrix(
+            _directed(edges, "text", "other"), texts, others, self.work, "to-texts", max_degree
+        )
         self.start = self.work.checkpoint("start", attach_plan(problem.blocks, to_others))
         directions = (to_others, to_texts), (to_texts, to_others)
         steps = (MatrixProduct.build(self.work.spark, *both, problem.columns) for both in directions)
@@ -115,31 +121,31 @@ class Ours:
         self.steps = [self._kept.enter_context(step.persisted(2)) for step in steps]
 
     def to_others(self, state: DataFrame) -> DataFrame:
-        """The first half of an iteration."""
+        """Run the first half of an iteration."""
         return self.steps[0].run(state, TopKProduct(K), self.work, "others")
 
     def to_texts(self, state: DataFrame) -> DataFrame:
-        """The second half."""
+        """Run the second half of an iteration."""
         return self.steps[1].run(state, TopKProduct(K), self.work, "texts")
 
     def iteration(self) -> tuple[DataFrame, DataFrame]:
-        """The first iteration: states of the others and of the texts."""
+        """Run the first iteration; return the states of the others and of the texts."""
         others = self.to_others(self.start)
         return others, self.to_texts(others)
 
-    def done(self) -> None:
-        """Let go of what lies on the executors."""
+    def close(self) -> None:
+        """Remove persisted tables from the executors."""
         self._kept.close()
 
 
 class DataFrames:
-    """The same with a row for each entry: join, groupBy, window, and nothing of Python in it."""
+    """Propagation with one row per entry: join, groupBy and window, without Python code."""
 
     def __init__(self, spark: SparkSession, problem: Problem, work: Path) -> None:
         self.spark, self.problem, self.work = spark, problem, work
 
     def iteration(self) -> tuple[DataFrame, DataFrame]:
-        """The first iteration: entries of the others and of the texts."""
+        """Run the first iteration; return the entries of the others and of the texts."""
         others = self._step(self.problem.start, "text", "other", "others")
         return others, self._step(others, "other", "text", "texts")
 
@@ -157,54 +163,54 @@ class DataFrames:
         return self.spark.read.parquet(path)
 
 
-def entries_of(state: DataFrame, nodes: PartitionedNodes) -> DataFrame:
-    """A state of ours as the rows that the other way has."""
+def state_entries(state: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+    """Convert one of our states to rows (id, term, value)."""
     rows = vector_rows(state, nodes).select("id", F.explode(F.arrays_zip("columns", "values")).alias("entry"))
     return rows.select("id", F.col("entry.columns").alias("term"), F.col("entry.values").alias("value"))
 
 
-SparseVector = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # row, term, value
+Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # row, term, value
 
 
-def sorted_entries(entries: DataFrame) -> SparseVector:
-    """Entries by row and term."""
+def sorted_entries(entries: DataFrame) -> Entries:
+    """Return entries sorted by row and term."""
     table = entries.toArrow()
     row, term, value = (table[name].combine_chunks().to_numpy() for name in ("id", "term", "value"))
     order = np.lexsort((term, row))
     return row[order], term[order], value[order]
 
 
-def same(
-    ours: SparseVector, theirs: SparseVector, touched: NDArray[np.int64] | None = None, within: float = 1e-5
+def compare(
+    ours: Entries, theirs: Entries, ignored_rows: NDArray[np.int64] | None = None, tolerance: float = 1e-5
 ) -> str:
-    """Whether rows have the same values, but for those that are `touched` by what was not quite the same.
+    """Compare the values of all rows except those in `ignored_rows` and describe the result.
 
-    Of terms that tie where a row is cut off, other ones may be kept: sums are rounded in another order.
+    Different terms may be kept where several tie at the cutoff, because sums are rounded in another order.
     """
     if not np.array_equal(ours[0], theirs[0]):
-        return "DIFFERENT: rows have other lengths"
+        return "DIFFERENT row lengths"
     mine, other = (value[np.lexsort((value, row))] for row, _, value in (ours, theirs))
-    compared = slice(None) if touched is None else ~np.isin(ours[0], touched)
+    compared = slice(None) if ignored_rows is None else ~np.isin(ours[0], ignored_rows)
     difference = float(np.abs(mine - other)[compared].max(initial=0))
-    verdict = f"same values within {difference:.0e}" if difference < within else "DIFFERENT values"
-    rows, tied = len(np.unique(ours[0])), len(rows_of_other_terms(ours, theirs))
-    return f"{verdict} in {rows:,} rows, {tied:,} of them with other tied words"
+    verdict = f"same values within {difference:.0e}" if difference < tolerance else "DIFFERENT values"
+    rows, tied = len(np.unique(ours[0])), len(rows_with_other_terms(ours, theirs))
+    return f"{verdict} in {rows:,} rows, {tied:,} of them keep other tied words"
 
 
-def rows_of_other_terms(ours: SparseVector, theirs: SparseVector) -> NDArray[np.int64]:
-    """Rows of the same lengths that do not have the same terms."""
+def rows_with_other_terms(ours: Entries, theirs: Entries) -> NDArray[np.int64]:
+    """Return the rows whose terms differ."""
     return np.unique(ours[0][ours[1] != theirs[1]]) if len(ours[0]) == len(theirs[0]) else np.unique(ours[0])
 
 
-def least_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, n_parts: int) -> int:
-    """What must travel in a step: each row of the sources once to each part of the targets that needs it."""
+def minimum_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, n_parts: int) -> int:
+    """Return the minimum traffic of a product: each source row once to each part that needs it."""
     routes = np.unique(weights.indices.astype(np.int64) * n_parts + row_numbers(weights) % n_parts)
-    entry = 4 + (2 if columns <= 1 << 16 else 4)  # the value, and the number of a term
+    entry = 4 + (2 if columns <= 1 << 16 else 4)  # value and term id
     return int(2 * len(routes) + entry * lengths[routes // n_parts].sum())
 
 
 def row_numbers(rows: Csr) -> NDArray[np.int64]:
-    """The row of each entry."""
+    """Return the row of each entry."""
     return np.repeat(np.arange(rows.rows), rows.row_nnz())
 
 

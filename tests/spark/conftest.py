@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks._spark_metrics import all_logged, tasks
+from benchmarks._spark_metrics import wait_for_log, tasks
 from coclick import ClickGraph, logs, simulate
 from spark.cluster import Cluster
 
@@ -136,7 +136,7 @@ def trained(request, spark, graph, tmp_path_factory):
 
 def assert_driver_results_small(spark, event_log: Path) -> None:
     """Assert that no task sent the driver as much as the edges or vectors of one part."""
-    all_logged(spark)
+    wait_for_log(spark)
     ended = tasks(event_log)
     assert sum(task.shuffle_written for task in ended) > 10 * MAX_RESULT_BYTES
     assert max(task.result_bytes for task in ended) < MAX_RESULT_BYTES

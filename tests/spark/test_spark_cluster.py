@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._spark_metrics import all_logged, events, tasks
+from benchmarks._spark_metrics import wait_for_log, events, tasks
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
 from spark.agreement import assert_same_rows
@@ -93,7 +93,7 @@ def survived(spark, graph, place, cluster):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WorkDirectory, "checkpoint", with_faults)
         coclick.spark.train(spark, FAULTY, graph, str(place), n_parts=PARTS)
-    all_logged(spark)
+    wait_for_log(spark)
     return place
 
 
