@@ -18,9 +18,9 @@ order hold.
 
 `a > b`: the mean of a is higher. `a ≥ b`: it is not lower. `a ≈ b`: the difference is not significant or
 below {NEGLIGIBLE}. An order holds if the means of all neighbouring systems are as expected. "Significant"
-means p < {SIGNIFICANCE_LEVEL} in a paired t-test over the queries, without correction for multiple tests, as in the
-papers. Systems that cannot be measured are left out of an order, and the rest is judged. Remarks refer to the
-measure shown.
+means p < {SIGNIFICANCE_LEVEL} in a paired t-test over the queries, without correction for multiple tests, as
+in the papers. Systems that cannot be measured are left out of an order, and the rest is judged. Remarks
+refer to the measure shown.
 """
 
 

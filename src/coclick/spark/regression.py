@@ -141,20 +141,21 @@ class _Regression:
 
     def _iterate(self, state: DataFrame, equations: DataFrame) -> tuple[DataFrame, _Round, int]:
         """The state after the last round, the parameters that complete it, and the number of rounds."""
-        state, (length, fit) = self._round(state, equations, _Round("probe", self.rho), "probe")
-        factor = max(fit / length, 0.0) if length > 0 else 0.0
+        state, (norm, fit) = self._round(state, equations, _Round("probe", self.rho), "probe")
+        factor = max(fit / norm, 0.0) if norm > 0 else 0.0
         round_ = _Round("first", self.rho, factor)
         rounds = 0
         while rounds < MOST_ROUNDS:
             state, sums = self._round(state, equations, round_, f"round-{rounds}")
-            energy, along, across, beyond, size = sums
+            # r·M⁻¹r, d·Ad, M⁻¹r·Ad, Ad·M⁻¹Ad and b·M⁻¹b, with preconditioner M and direction d
+            energy, curvature, cross, square, scale = sums
             if not rounds:
-                goal = TOLERANCE**2 * max(size, 1e-30)
+                goal = TOLERANCE**2 * max(scale, 1e-30)
             if not energy > goal:
                 round_ = _Round("next", self.rho)
                 break
-            step = energy / along
-            after = energy - 2 * step * across + step * step * beyond
+            step = energy / curvature
+            after = energy - 2 * step * cross + step * step * square
             round_ = _Round("next", self.rho, step=step, beta=after / energy)
             rounds += 1
             if not after > goal:
@@ -167,11 +168,9 @@ class _Regression:
         own = as_pieces(targets, "vectors").union(to_texts.local)
         blocks = own.repartitionById(n_parts, "part").groupBy("part")
 
-        def equations_of_part(
-            key: tuple[pa.Scalar, ...], incidence: pa.Table, messages: pa.Table
-        ) -> pa.Table:
+        def equations_of_part(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
             part = key[0].as_py()
-            payloads = buffers_by(incidence, "kind")
+            payloads = buffers_by(pieces, "kind")
             local = LocalMatrix.unpack(payloads.get("local"), texts.n_rows(part), n_parts)
             units = received_rows(local, messages, columns)
             own = unpack_csr(payloads["vectors"])
@@ -206,9 +205,9 @@ class _Regression:
         found = own.cogroup(back.repartitionById(n_parts, "part").groupBy("part")).applyInArrow(
             lambda key, state, messages: _collect(key[0].as_py(), state, messages, round_), _STATE_SCHEMA
         )
-        saved = self.trainer.work.checkpoint(f"regression-{name}", found)
-        rows = [row[0] for row in saved.select("sums").collect()]
-        return saved, np.sum(rows, axis=0).tolist()
+        state = self.trainer.work.checkpoint(f"regression-{name}", found)
+        rows = [row[0] for row in state.select("sums").collect()]
+        return state, np.sum(rows, axis=0).tolist()
 
 
 def _initial_state(
