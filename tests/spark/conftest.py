@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks._spark_metrics import wait_for_log, tasks
+from benchmarks._spark_metrics import tasks, wait_for_log
 from coclick import ClickGraph, logs, simulate
 from spark.cluster import Cluster
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._spark_metrics import wait_for_log, events, tasks
+from benchmarks._spark_metrics import events, tasks, wait_for_log
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
 from spark.agreement import assert_same_rows
