@@ -19,11 +19,11 @@ from pyspark.sql import functions as F
 from benchmarks._shapes import ShapedGraph
 from coclick.arrays.csr import Csr
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan
-from coclick.spark.partitioned_matrix import partition_matrix
-from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioning import NodeSet
 from coclick.spark.serialization import pack_csr
 from coclick.spark.session import coclick_session, default_max_degree, use_this_python
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.storage import WorkDir
 from coclick.spark.vector_tables import vector_rows
 from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms, unit_rows
@@ -69,8 +69,8 @@ class Problem:
     edges: DataFrame  # text, other, weight
     start: DataFrame  # id, term, value
     blocks: DataFrame  # the initial vectors by part
-    texts: PartitionedNodes
-    others: PartitionedNodes
+    texts: NodeSet
+    others: NodeSet
     columns: int
 
     @classmethod
@@ -79,13 +79,9 @@ class Problem:
         place.mkdir()
         clicks = drawn.clicks
         start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
-        pairs = {
-            "text": row_numbers(clicks),
-            "other": clicks.indices.astype(np.int64),
-            "weight": clicks.data,
-        }
+        pairs = {"text": row_numbers(clicks), "other": clicks.indices.astype(np.int64), "weight": clicks.data}
         entries = {"id": row_numbers(start), "term": start.indices, "value": start.data}
-        texts, others = PartitionedNodes(clicks.rows, n_parts), PartitionedNodes(clicks.columns, n_parts)
+        texts, others = NodeSet(clicks.rows, n_parts), NodeSet(clicks.columns, n_parts)
         rows = [start.take(texts.ids(part).astype(np.int32)) for part in range(n_parts)]
         blocks = {
             "part": np.arange(n_parts, dtype=np.int32),
@@ -104,14 +100,14 @@ class Ours:
     def __init__(
         self, spark: SparkSession, problem: Problem, work: Path, max_degree: int | None = None
     ) -> None:
-        self.work = WorkDirectory(coclick_session(spark), work.as_uri())
+        self.work = WorkDir(coclick_session(spark), work.as_uri())
         self.problem = problem
         edges, texts, others = problem.edges, problem.texts, problem.others
         max_degree = max_degree or default_max_degree(edges.count(), texts.n_parts)
-        to_others = partition_matrix(
+        to_others = partition(
             _directed(edges, "other", "text"), others, texts, self.work, "to-others", max_degree
         )
-        to_texts = partition_matrix(
+        to_texts = partition(
             _directed(edges, "text", "other"), texts, others, self.work, "to-texts", max_degree
         )
         self.start = self.work.checkpoint("start", attach_plan(problem.blocks, to_others))
@@ -163,7 +159,7 @@ class DataFrames:
         return self.spark.read.parquet(path)
 
 
-def state_entries(state: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+def state_entries(state: DataFrame, nodes: NodeSet) -> DataFrame:
     """Convert one of our states to rows (id, term, value)."""
     rows = vector_rows(state, nodes).select("id", F.explode(F.arrays_zip("columns", "values")).alias("entry"))
     return rows.select("id", F.col("entry.columns").alias("term"), F.col("entry.values").alias("value"))

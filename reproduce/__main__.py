@@ -24,10 +24,7 @@ def main() -> None:
     parser.add_argument("--docs", type=int, default=logs.DOCS, help="size of the simulated log")
     parser.add_argument("--seed", type=int, default=logs.SEED, help="random seed of the simulated log")
     parser.add_argument(
-        "--data",
-        type=Path,
-        default=logs.DATA,
-        help="development data: the directory with nfcorpus/",
+        "--data", type=Path, default=logs.DATA, help="development data: the directory with nfcorpus/"
     )
     parser.add_argument("-o", "--out", type=Path, default=PAGE, help="page to write")
     args = parser.parse_args()

@@ -40,18 +40,18 @@ class Killed(Exception):
 @pytest.fixture
 def kill_at(monkeypatch):
     """Kill a job when it writes the given table of the work directory, before it can clean up."""
-    from coclick.spark.storage import HadoopDirectory, WorkDirectory
+    from coclick.spark.storage import HadoopDir, WorkDir
 
-    checkpoint = WorkDirectory.checkpoint
+    checkpoint = WorkDir.checkpoint
 
     def at(name):
         def dies(self, table, frame):
             if table == name:
-                monkeypatch.setattr(HadoopDirectory, "remove", lambda self, name: None)
+                monkeypatch.setattr(HadoopDir, "remove", lambda self, name: None)
                 raise Killed
             return checkpoint(self, table, frame)
 
-        monkeypatch.setattr(WorkDirectory, "checkpoint", dies)
+        monkeypatch.setattr(WorkDir, "checkpoint", dies)
 
     return at
 
@@ -77,9 +77,9 @@ def test_killed_job_leaves_no_model(spark, graph, place, kill_at):
 def survived(spark, graph, place, cluster):
     """A model trained over a killed job, while a worker dies and early checkpoints are lost."""
     import coclick.spark
-    from coclick.spark.storage import WorkDirectory
+    from coclick.spark.storage import WorkDir
 
-    checkpoint = WorkDirectory.checkpoint
+    checkpoint = WorkDir.checkpoint
 
     def with_faults(self, table, frame):
         path = Path(self.path.removeprefix("file:"))
@@ -91,7 +91,7 @@ def survived(spark, graph, place, cluster):
         return checkpoint(self, table, frame)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(WorkDirectory, "checkpoint", with_faults)
+        patch.setattr(WorkDir, "checkpoint", with_faults)
         coclick.spark.train(spark, FAULTY, graph, str(place), n_parts=PARTS)
     wait_for_log(spark)
     return place

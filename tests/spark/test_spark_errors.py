@@ -81,11 +81,7 @@ def test_wrong_options(arguments, what):
             "Spark failed: ModuleNotFoundError: No module named 'coclick'",
             "of all workers",
         ),
-        (
-            "[JAVA_GATEWAY_EXITED] Java exited.",
-            "Spark failed: [JAVA_GATEWAY_EXITED] Java exited.",
-            "Java 17",
-        ),
+        ("[JAVA_GATEWAY_EXITED] Java exited.", "Spark failed: [JAVA_GATEWAY_EXITED] Java exited.", "Java 17"),
         ("\nNo space left.\n\tat java.io", "Spark failed: No space left.", "no output was written"),
     ],
 )

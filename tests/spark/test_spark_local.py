@@ -203,20 +203,20 @@ def test_unit_without_texts_has_zero_direction():
 
 def test_head_query_does_not_slow_its_task(spark, tmp_path):
     """With Zipf exponent 1.3, no part has much more than its share of the edges."""
-    from coclick.spark.partitioned_matrix import LocalMatrix, partition_matrix
-    from coclick.spark.partitioning import PartitionedNodes
+    from coclick.spark.partitioned_matrix import LocalMatrix, partition
+    from coclick.spark.partitioning import NodeSet
     from coclick.spark.serialization import csr_from_arrays, unpack
-    from coclick.spark.storage import WorkDirectory
+    from coclick.spark.storage import WorkDir
 
     degrees = np.maximum(4000 / np.arange(1, 1001) ** 1.3, 1).astype(int)
     random = np.random.default_rng(0)
     edges = [(q, int(d), 1.0) for q, n in enumerate(degrees) for d in random.permutation(5000)[:n]]
     frame = spark.createDataFrame(edges, "target long, source long, weight float")
-    queries, docs = PartitionedNodes(len(degrees), PARTS), PartitionedNodes(5000, PARTS)
+    queries, docs = NodeSet(len(degrees), PARTS), NodeSet(5000, PARTS)
 
     def largest_share(max_degree):
-        work = WorkDirectory(spark, str(tmp_path / str(max_degree)))
-        found = partition_matrix(frame, queries, docs, work, "edges", max_degree)
+        work = WorkDir(spark, str(tmp_path / str(max_degree)))
+        found = partition(frame, queries, docs, work, "edges", max_degree)
         held = np.zeros(PARTS)
         for row in found.local.collect():
             held[row.part] += LocalMatrix.unpack(bytes(row.payload), queries.n_rows(row.part), PARTS).rows.nnz

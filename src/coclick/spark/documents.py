@@ -14,7 +14,7 @@ from coclick.errors import UserError
 from coclick.logs.documents import DUPLICATE, MISSING, field_names
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.storage import WorkDir
 from coclick.spark.typed_fields import as_log_file, connect_in_memory
 
 TOO_LONG = "_too_long"  # column with the raw record where it has too many cells
@@ -54,7 +54,7 @@ class Documents:
     rejects: DataFrame | None  # bad, raw
 
 
-def read(docs: DataFrame, work: WorkDirectory) -> Documents:
+def read(docs: DataFrame, work: WorkDir) -> Documents:
     """Read a DataFrame of documents.
 
     Of several documents with one id, keep the one whose texts sort first: a DataFrame has no row order.

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from coclick.logs import aggregation_sql
 from coclick.logs.events import span
 from coclick.logs.schema import Action
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.storage import WorkDir
 
 _DIV = "div"
 _COLUMNS = {"user": "usr AS u", "timestamp": "ts AS t", "position": "position"}
@@ -29,7 +29,7 @@ class EventTables:
 
 
 def aggregate(
-    spark: SparkSession, rows: DataFrame, fields: set[str], actions: Sequence[Action], work: WorkDirectory
+    spark: SparkSession, rows: DataFrame, fields: set[str], actions: Sequence[Action], work: WorkDir
 ) -> EventTables:
     """Aggregate the events."""
     columns = [sql for name, sql in _COLUMNS.items() if name in fields]
@@ -87,7 +87,7 @@ def _user_stats(spark: SparkSession, counts: Sequence[str], sessions: bool) -> d
     return found
 
 
-def _view(spark: SparkSession, work: WorkDirectory, name: str, sql: str) -> None:
+def _view(spark: SparkSession, work: WorkDir, name: str, sql: str) -> None:
     """Compute a table once and register it as a view."""
     work.checkpoint(name, spark.sql(sql)).createOrReplaceTempView(name)
 

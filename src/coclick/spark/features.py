@@ -20,9 +20,9 @@ from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import assign_ids
-from coclick.spark.partitioning import PartitionedNodes
-from coclick.spark.serialization import numpy_column
-from coclick.spark.storage import TableWriter, WorkDirectory
+from coclick.spark.partitioning import NodeSet
+from coclick.spark.serialization import to_numpy
+from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import ENTRY_SCHEMA, csr_entries
 from coclick.spark.vocabulary import (
     assign_parts,
@@ -44,8 +44,8 @@ _MAX_FEATURES = 2**31 - 1
 class Side:
     """The features of queries or of documents."""
 
-    nodes: PartitionedNodes
-    features: PartitionedNodes
+    nodes: NodeSet
+    features: NodeSet
     entries: DataFrame  # node, feature, weight
 
 
@@ -68,7 +68,7 @@ def build_features(
             f"views={views} is supported on one machine only", hint="on Spark: words+clicks, words or clicks"
         )
     sizes = graph.size("queries"), graph.size("docs")
-    nodes = PartitionedNodes(sizes[0], n_parts), PartitionedNodes(sizes[1], n_parts)
+    nodes = NodeSet(sizes[0], n_parts), NodeSet(sizes[1], n_parts)
     entries: list[list[DataFrame]] = [[], []]
     items, words = [], 0
     if "words" in names:
@@ -88,11 +88,7 @@ def build_features(
             f"{max(widths):,} features are more than the maximum of {_MAX_FEATURES:,}", hint="views=words"
         )
     both = [
-        Side(
-            of,
-            PartitionedNodes(width, n_parts),
-            out.work.checkpoint(f"features-{width}", _concat_views(frames)),
-        )
+        Side(of, NodeSet(width, n_parts), out.work.checkpoint(f"features-{width}", _concat_views(frames)))
         for of, width, frames in zip(nodes, widths, entries, strict=True)
     ]
     ends = [[*([words] if words else []), *([width] if "clicks" in names else [])] for width in widths]
@@ -102,11 +98,7 @@ def build_features(
 
 
 def _words(
-    graph: SparkGraph,
-    analyzer: Analyzer,
-    fields: list[str],
-    nodes: tuple[PartitionedNodes, PartitionedNodes],
-    out: TableWriter,
+    graph: SparkGraph, analyzer: Analyzer, fields: list[str], nodes: tuple[NodeSet, NodeSet], out: TableWriter
 ) -> tuple[list[DataFrame], int]:
     """TF-IDF entries of both sides over one vocabulary; each side has its own idf."""
     work = out.work
@@ -132,7 +124,7 @@ def _words(
     return frames, size
 
 
-def _vocabulary(counted: list[DataFrame], work: WorkDirectory) -> tuple[DataFrame, int]:
+def _vocabulary(counted: list[DataFrame], work: WorkDir) -> tuple[DataFrame, int]:
     """The terms of both sides with their surface forms and the number of texts per side."""
     sides = [
         frame.select(
@@ -154,11 +146,11 @@ def _vocabulary(counted: list[DataFrame], work: WorkDirectory) -> tuple[DataFram
     return assign_ids(terms, ["text"], work, "terms")
 
 
-def _tf_idf_of_part(analyzer: Analyzer, size: int, nodes: PartitionedNodes) -> Any:
+def _tf_idf_of_part(analyzer: Analyzer, size: int, nodes: NodeSet) -> Any:
     def rows(key: tuple[pa.Scalar, ...], texts: pa.Table, known: pa.Table) -> pa.Table:
         set_threads(1)
         idf = np.zeros(size, np.float32)
-        idf[numpy_column(known, "id")] = numpy_column(known, "idf")
+        idf[to_numpy(known, "id")] = to_numpy(known, "idf")
         tokens = tokenize_part(texts.sort_by("id"), known, analyzer)
         found = tf_idf(count_terms(tokens, size), idf, _TF)
         return csr_entries(nodes.ids(key[0].as_py()), found)

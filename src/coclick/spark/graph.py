@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from coclick.errors import UserError
 from coclick.spark.session import coclick_session
-from coclick.spark.storage import HadoopDirectory, read_manifest_at
+from coclick.spark.storage import HadoopDir, read_manifest_at
 from coclick.storage.artefact import content_digest
 
 
@@ -25,7 +25,7 @@ class SparkGraph:
     def open(cls, spark: SparkSession, path: str) -> SparkGraph:
         """Open the graph in a directory; reads the manifest only."""
         session = coclick_session(spark)
-        place = HadoopDirectory(session, path)
+        place = HadoopDir(session, path)
         manifest = read_manifest_at(place)
         if manifest["kind"] != "graph":
             raise UserError(f"this is a {manifest['kind']}, not a graph", where=path)

@@ -16,14 +16,14 @@ from pyspark.sql import functions as F
 from coclick.logs import aggregation_sql
 from coclick.logs.schema import Action
 from coclick.logs.validation import commonest, tell_actions
-from coclick.spark.storage import TableWriter, WorkDirectory
+from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.typed_fields import FieldParser
 
 
 class LogRows:
     """A parsed log and its row counts."""
 
-    def __init__(self, log: DataFrame, format: str, places: Mapping[str, int], work: WorkDirectory) -> None:
+    def __init__(self, log: DataFrame, format: str, places: Mapping[str, int], work: WorkDir) -> None:
         self.format = format
         chosen = sorted(set(places.values()))
         names = [log.columns[i] for i in chosen]

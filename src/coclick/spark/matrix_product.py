@@ -36,7 +36,7 @@ from coclick.spark.serialization import (
     unpack,
     unpack_csr,
 )
-from coclick.spark.storage import WorkDirectory, cleanup
+from coclick.spark.storage import WorkDir, cleanup
 
 Kernel = Callable[[Csr, Csr], Csr]  # (weights, received rows) → rows of targets
 
@@ -102,17 +102,17 @@ class MatrixProduct:
         with persist_on_disk(self.pieces) as pieces:
             yield replace(self, pieces=pieces)
 
-    def run(self, state: DataFrame, kernel: Kernel, work: WorkDirectory, name: str) -> DataFrame:
+    def run(self, state: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
         """Return the state of the targets, written to the work directory and read back."""
         messages = state.mapInArrow(EmitMessages(self.matrix.targets.n_parts), MESSAGE_SCHEMA)
         return self._receive_and_multiply(messages, kernel, work, name)
 
-    def run_from_blocks(self, blocks: DataFrame, kernel: Kernel, work: WorkDirectory, name: str) -> DataFrame:
+    def run_from_blocks(self, blocks: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
         """Run on blocks of vectors without a plan."""
         return self._receive_and_multiply(messages_from_blocks(blocks, self.matrix), kernel, work, name)
 
     def _receive_and_multiply(
-        self, messages: DataFrame, kernel: Kernel, work: WorkDirectory, name: str
+        self, messages: DataFrame, kernel: Kernel, work: WorkDir, name: str
     ) -> DataFrame:
         targets, columns, senders = self.matrix.targets, self.columns, self.matrix.sources.n_parts
 

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from coclick.jit.threads import set_threads
 from coclick.spark.numbering import assign_ids
-from coclick.spark.serialization import buffers, numpy_column
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.serialization import buffers, to_numpy
+from coclick.spark.storage import WorkDir
 from coclick.spark.vocabulary import unpack_tokens
 from coclick.text.ngrams import WordUnits
 
@@ -31,7 +31,7 @@ def count_ngrams(tokens: DataFrame, clicked: bool) -> DataFrame:
     return tokens.mapInArrow(_CountNgrams(clicked), _NGRAM_SCHEMA)
 
 
-def select_units(grams: DataFrame, min_texts: int, work: WorkDirectory) -> tuple[DataFrame, int]:
+def select_units(grams: DataFrame, min_texts: int, work: WorkDir) -> tuple[DataFrame, int]:
     """Select the n-grams that occur in at least `min_texts` texts (id, g1, g2, g3, texts).
 
     Ids are assigned by length, then by terms.
@@ -82,8 +82,8 @@ class _CountNgrams:
 def _incidence_of_part(table: pa.Table, known: pa.Table, clicked: bool) -> pa.Table:
     texts, units, whole = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, bool)]
     if len(known):
-        grams = np.stack([numpy_column(known, name) for name in GRAM_COLUMNS], axis=1).astype(np.int32)
-        words, numbers = WordUnits.build(grams), numpy_column(known, "id")
+        grams = np.stack([to_numpy(known, name) for name in GRAM_COLUMNS], axis=1).astype(np.int32)
+        words, numbers = WordUnits.build(grams), to_numpy(known, "id")
         for payload in buffers(table, "tokens"):
             ids, are_clicked, tokens = unpack_tokens(payload)
             tokens = tokens.only(are_clicked == clicked)

@@ -7,12 +7,12 @@ from itertools import accumulate
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.storage import WorkDir
 
 _ROW_BITS = 33  # low bits of monotonically_increasing_id: the row in its partition
 
 
-def assign_ids(frame: DataFrame, by: list[str], work: WorkDirectory, name: str) -> tuple[DataFrame, int]:
+def assign_ids(frame: DataFrame, by: list[str], work: WorkDir, name: str) -> tuple[DataFrame, int]:
     """Sort a frame by some columns, add an `id` from 0 in that order, and count its rows.
 
     Sorting splits the rows into ranges. The driver receives only the number of rows of each range.

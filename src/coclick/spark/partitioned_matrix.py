@@ -28,9 +28,9 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.partitioning import PartitionedNodes
-from coclick.spark.serialization import buffers, csr_arrays, csr_from_arrays, numpy_column, pack, unpack
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.partitioning import NodeSet
+from coclick.spark.serialization import buffers, csr_arrays, csr_from_arrays, pack, to_numpy, unpack
+from coclick.spark.storage import WorkDir
 
 _PIECE_SCHEMA = "part int, kind string, other int, payload binary"
 
@@ -68,12 +68,7 @@ class SendPlan:
         sums = self.sums if self.sums is not None else Csr.empty(0, 0)
         order = list(self.routes)
         return pack(
-            [
-                self.heavy,
-                *csr_arrays(sums),
-                np.array(order, np.int64),
-                *(self.routes[part] for part in order),
-            ]
+            [self.heavy, *csr_arrays(sums), np.array(order, np.int64), *(self.routes[part] for part in order)]
         )
 
     @classmethod
@@ -111,8 +106,8 @@ class SendPlan:
 class PartitionedMatrix:
     """A matrix as a table of pieces (part, kind, other, payload)."""
 
-    targets: PartitionedNodes
-    sources: PartitionedNodes
+    targets: NodeSet
+    sources: NodeSet
     local: DataFrame  # local matrices, by part of the targets
     plans: DataFrame  # routes and heavy rows, by part of the sources
 
@@ -124,11 +119,11 @@ def as_pieces(blocks: DataFrame, column: str) -> DataFrame:
     )
 
 
-def partition_matrix(
+def partition(
     edges: DataFrame,
-    targets: PartitionedNodes,
-    sources: PartitionedNodes,
-    work: WorkDirectory,
+    targets: NodeSet,
+    sources: NodeSet,
+    work: WorkDir,
     name: str,
     max_degree: int | None = None,
 ) -> PartitionedMatrix:
@@ -159,13 +154,11 @@ def _mark_heavy(edges: DataFrame, max_degree: int) -> DataFrame:
     return joined.withColumn("heavy", F.coalesce("heavy", F.lit(False)))
 
 
-def _partition_part(
-    part: int, table: pa.Table, targets: PartitionedNodes, sources: PartitionedNodes
-) -> pa.Table:
+def _partition_part(part: int, table: pa.Table, targets: NodeSet, sources: NodeSet) -> pa.Table:
     """The local matrix of the part's light targets, the routes to it, and its sums for heavy targets."""
     heavy = np.array(table["heavy"].combine_chunks().to_numpy(zero_copy_only=False))
-    target, source = numpy_column(table, "target"), numpy_column(table, "source")
-    weight = numpy_column(table, "weight").astype(np.float32)
+    target, source = to_numpy(table, "target"), to_numpy(table, "source")
+    weight = to_numpy(table, "weight").astype(np.float32)
     found = list(_light_pieces(part, target[~heavy], source[~heavy], weight[~heavy], targets, sources))
     if heavy.any():
         sums = _heavy_sums(
@@ -188,8 +181,8 @@ def _light_pieces(
     target: NDArray[np.int64],
     source: NDArray[np.int64],
     weight: NDArray[np.float32],
-    targets: PartitionedNodes,
-    sources: PartitionedNodes,
+    targets: NodeSet,
+    sources: NodeSet,
 ) -> Iterator[tuple[str, int, int, bytes]]:
     order = np.lexsort((source, target))  # sum in the order of ids, as on one machine
     target, source, weight = target[order], source[order], weight[order]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class PartitionedNodes:
+class NodeSet:
     """Nodes 0 … n_nodes − 1, divided into parts."""
 
     n_nodes: int

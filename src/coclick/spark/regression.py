@@ -28,8 +28,8 @@ from coclick.spark.matrix_product import (
     persist_on_disk,
     received_rows,
 )
-from coclick.spark.partitioned_matrix import LocalMatrix, SendPlan, as_pieces, partition_matrix
-from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.partitioned_matrix import LocalMatrix, SendPlan, as_pieces, partition
+from coclick.spark.partitioning import NodeSet
 from coclick.spark.serialization import (
     buffers,
     buffers_by,
@@ -40,7 +40,7 @@ from coclick.spark.serialization import (
     unpack,
     unpack_csr,
 )
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.storage import WorkDir
 
 if TYPE_CHECKING:
     from coclick.spark.units import UnitTrainer
@@ -53,11 +53,11 @@ _STATE_SCHEMA = "part int, values binary, plan binary, sums array<double>"
 
 def unit_weights(
     trainer: UnitTrainer,
-    nodes: PartitionedNodes,
+    nodes: NodeSet,
     units: DataFrame,
     incidence: DataFrame,
     vectors: DataFrame,
-    texts: PartitionedNodes,
+    texts: NodeSet,
     targets: DataFrame,
 ) -> tuple[DataFrame, dict[str, float]]:
     """Return the unit weights (part, values) of the model's weighting, and statistics."""
@@ -118,7 +118,7 @@ class _Round:
 
 
 class _Regression:
-    def __init__(self, trainer: UnitTrainer, nodes: PartitionedNodes, texts: PartitionedNodes) -> None:
+    def __init__(self, trainer: UnitTrainer, nodes: NodeSet, texts: NodeSet) -> None:
         self.trainer, self.nodes, self.texts = trainer, nodes, texts
         self.rho = trainer.model.rho
 
@@ -132,7 +132,7 @@ class _Regression:
             F.col("unit").alias("source"),
             F.lit(1.0).cast("float").alias("weight"),
         )
-        to_texts = partition_matrix(edges, self.texts, self.nodes, work, "regression")
+        to_texts = partition(edges, self.texts, self.nodes, work, "regression")
         state = _initial_state(prior, vectors, to_texts.plans, self.nodes.n_parts, work)
         with persist_on_disk(self._equations_by_part(to_texts, vectors, targets)) as equations:
             state, round_, rounds = self._iterate(state, equations)
@@ -211,7 +211,7 @@ class _Regression:
 
 
 def _initial_state(
-    prior: DataFrame, vectors: DataFrame, plans: DataFrame, n_parts: int, work: WorkDirectory
+    prior: DataFrame, vectors: DataFrame, plans: DataFrame, n_parts: int, work: WorkDir
 ) -> DataFrame:
     """The state before the first round: prior weights and squared lengths of the unit vectors."""
     together = plans.union(as_pieces(vectors, "vectors")).union(as_pieces(prior, "values"))

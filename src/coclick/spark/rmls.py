@@ -28,10 +28,10 @@ from coclick.spark.features import FeatureTables, Side, build_features
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, PlainProduct
 from coclick.spark.model_state import ModelState, csr_entry
-from coclick.spark.partitioned_matrix import PartitionedMatrix, partition_matrix
-from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.partitioned_matrix import PartitionedMatrix, partition
+from coclick.spark.partitioning import NodeSet
 from coclick.spark.serialization import buffers, pack, pack_csr, part_row, unpack, unpack_csr
-from coclick.spark.storage import TableWriter, WorkDirectory
+from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import vector_rows
 from coclick.spark.vocabulary import BLOCK_SCHEMA
 from coclick.text.analyzer import Analyzer
@@ -87,7 +87,7 @@ class _Chain:
     model: RMLS
     graph: SparkGraph
     found: FeatureTables
-    work: WorkDirectory
+    work: WorkDir
     max_degree: int
 
     def half_rounds(self, halves: int) -> list[DataFrame]:
@@ -133,7 +133,7 @@ class _Chain:
         clicks = self._clicks(target, source)
         matrices = (
             self._feature_matrix(start, "node", f"{source}-nodes"),
-            partition_matrix(clicks, end.nodes, start.nodes, self.work, f"{target}-clicks", self.max_degree),
+            partition(clicks, end.nodes, start.nodes, self.work, f"{target}-clicks", self.max_degree),
             self._feature_matrix(end, "feature", f"{target}-features"),
         )
         return lambda rows, name: self._run(rows, matrices, name)
@@ -153,7 +153,7 @@ class _Chain:
         source = "feature" if target == "node" else "node"
         edges = side.entries.select(F.col(target).alias("target"), F.col(source).alias("source"), "weight")
         ends = (side.nodes, side.features) if target == "node" else (side.features, side.nodes)
-        return partition_matrix(edges, *ends, self.work, name, self.max_degree)
+        return partition(edges, *ends, self.work, name, self.max_degree)
 
     def _clicks(self, target: str, source: str) -> DataFrame:
         """The weights of clicked pairs, as in `coclick.models.projection.click_evidence.weigh`."""
@@ -170,7 +170,7 @@ class _Chain:
         return chosen.filter("weight > 0")
 
 
-def _random_map(spark: Any, nodes: PartitionedNodes, dim: int, theta: float, seed: int) -> DataFrame:
+def _random_map(spark: Any, nodes: NodeSet, dim: int, theta: float, seed: int) -> DataFrame:
     """The rows that `random_rows` draws; each part draws its own."""
 
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -183,9 +183,7 @@ def _random_map(spark: Any, nodes: PartitionedNodes, dim: int, theta: float, see
     return n_parts.mapInArrow(draw, BLOCK_SCHEMA)
 
 
-def _thresholded(
-    rows: DataFrame, before: DataFrame | None, nodes: PartitionedNodes, model: RMLS
-) -> DataFrame:
+def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, model: RMLS) -> DataFrame:
     """Threshold and scale the rows of Ω; returns the map and its thresholds, which then stay fixed."""
     penalty, n_parts = Penalty(model.relative_threshold, model.threshold, model.theta), nodes.n_parts
     empty = rows.select("part", F.lit(None).cast("binary").alias("thresholds"))

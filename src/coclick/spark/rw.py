@@ -22,11 +22,11 @@ from coclick.models.click_graph.rw import RandomWalk
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, PlainProduct
 from coclick.spark.model_state import ModelState
-from coclick.spark.partitioned_matrix import partition_matrix
-from coclick.spark.partitioning import PartitionedNodes
-from coclick.spark.serialization import numpy_column, pack_csr, part_row
+from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioning import NodeSet
+from coclick.spark.serialization import pack_csr, part_row, to_numpy
 from coclick.spark.session import default_max_degree
-from coclick.spark.storage import TableWriter, WorkDirectory
+from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import vector_entries
 from coclick.spark.vocabulary import BLOCK_SCHEMA
 
@@ -56,11 +56,11 @@ class Walks:
     docs: int
     edge_count: int
 
-    def run(self, starts: DataFrame, count: int, n_parts: int, work: WorkDirectory) -> DataFrame:
+    def run(self, starts: DataFrame, count: int, n_parts: int, work: WorkDir) -> DataFrame:
         """Run walks from (walk, node) and return the final document probabilities (walk, doc, score)."""
-        nodes = PartitionedNodes(self.queries + self.docs, n_parts)
+        nodes = NodeSet(self.queries + self.docs, n_parts)
         max_degree = default_max_degree(self.edge_count, n_parts)
-        matrix = partition_matrix(self._transitions(), nodes, nodes, work, "transitions", max_degree)
+        matrix = partition(self._transitions(), nodes, nodes, work, "transitions", max_degree)
         entries = starts.select("node", "walk", F.lit(1.0).cast("float").alias("value"))
         with MatrixProduct.build(self.spark, matrix, matrix, count).persisted(self.model.iterations) as step:
             state = step.run_from_blocks(_blocks(entries, nodes, count), PlainProduct(), work, "walks-1")
@@ -96,7 +96,7 @@ class Walks:
         )
         return sides[0].union(sides[1]).union(self_loops).filter("weight > 0")
 
-    def _pruned(self, state: DataFrame, nodes: PartitionedNodes, count: int) -> DataFrame | None:
+    def _pruned(self, state: DataFrame, nodes: NodeSet, count: int) -> DataFrame | None:
         """Keep the `max_nodes` largest entries of each walk and side; None if nothing has to be pruned."""
         entries = _entries(state, nodes).withColumn("side", F.col("node") >= self.queries)
         most = entries.groupBy("walk", "side").count().agg(F.max("count")).collect()[0][0] or 0
@@ -109,11 +109,11 @@ class Walks:
         return _blocks(kept, nodes, count)
 
 
-def _entries(state: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+def _entries(state: DataFrame, nodes: NodeSet) -> DataFrame:
     return vector_entries(state, nodes).toDF("node", "walk", "value")
 
 
-def _blocks(entries: DataFrame, nodes: PartitionedNodes, count: int) -> DataFrame:
+def _blocks(entries: DataFrame, nodes: NodeSet, count: int) -> DataFrame:
     """Convert entries (node, walk, value) to one block per part."""
     n_parts = nodes.n_parts
     placed = entries.select("node", "walk", "value", (F.col("node") % n_parts).cast("int").alias("part"))
@@ -121,9 +121,9 @@ def _blocks(entries: DataFrame, nodes: PartitionedNodes, count: int) -> DataFram
 
     def block(key: tuple[pa.Scalar, ...], _: pa.Table, table: pa.Table) -> pa.Table:
         part = key[0].as_py()
-        rows = numpy_column(table, "node") // n_parts
+        rows = to_numpy(table, "node") // n_parts
         shape = (nodes.n_rows(part), count)
-        vectors = Csr.from_triples(rows, numpy_column(table, "walk"), numpy_column(table, "value"), shape)
+        vectors = Csr.from_triples(rows, to_numpy(table, "walk"), to_numpy(table, "value"), shape)
         return part_row(part, vectors=pack_csr(vectors))
 
     left = every.repartitionById(n_parts, "part").groupBy("part")

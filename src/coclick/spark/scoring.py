@@ -20,7 +20,7 @@ from coclick.spark.graph import read_table
 from coclick.spark.numbering import assign_ids
 from coclick.spark.rw import Walks
 from coclick.spark.session import coclick_session, default_n_parts
-from coclick.spark.storage import HadoopDirectory, WorkDirectory, read_manifest_at, scratch_table
+from coclick.spark.storage import HadoopDir, WorkDir, read_manifest_at, scratch_table
 from coclick.text.analyzer import normalise_batch
 
 _PAIR_SCHEMA = "query string, doc string, normal string"
@@ -64,7 +64,7 @@ class _OpenModel:
 
     @classmethod
     def open(cls, spark: SparkSession, path: str) -> _OpenModel:
-        place = HadoopDirectory(spark, path)
+        place = HadoopDir(spark, path)
         manifest = read_manifest_at(place)
         if manifest["kind"] != "model" or manifest.get("layout") != "parquet":
             raise UserError(
@@ -78,7 +78,7 @@ class _OpenModel:
     def table(self, name: str) -> DataFrame:
         return read_table(self.spark, self.path, self.manifest, name)
 
-    def score(self, asked: DataFrame, column: str, work: WorkDirectory) -> DataFrame:
+    def score(self, asked: DataFrame, column: str, work: WorkDir) -> DataFrame:
         """Add a column with the scores of this model."""
         queries = self.table("queries").select(F.col("text").alias("normal"), F.col("id").alias("q"))
         docs = self.table("docs").select(F.col("name").alias("doc"), F.col("id").alias("d"))
@@ -102,7 +102,7 @@ class _OpenModel:
         found = F.when(F.col("d").isNull(), F.lit(0.0)).otherwise(F.greatest("score", F.lit(0.0)))
         return products.withColumn("score", F.when(F.col("q").isNotNull(), found).cast("float"))
 
-    def _score_by_walks(self, known: DataFrame, work: WorkDirectory) -> DataFrame:
+    def _score_by_walks(self, known: DataFrame, work: WorkDir) -> DataFrame:
         """Score by random walks from the queries."""
         queries = known.filter("q IS NOT NULL").select(F.col("q").alias("node")).distinct()
         starts, count = assign_ids(queries, ["node"], work, "walk-starts")

@@ -85,7 +85,7 @@ def part_row(part: int, **payloads: bytes) -> pa.Table:
     return pa.table({"part": pa.array([part], pa.int32()), **columns})
 
 
-def numpy_column(table: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:
+def to_numpy(table: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:
     """Return a numeric column without nulls as one contiguous array."""
     values = table[name]
     if isinstance(values, pa.ChunkedArray):

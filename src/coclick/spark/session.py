@@ -18,11 +18,7 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
     "spark.sql.parquet.compression.codec": "zstd",
 }
-_QUIET = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
-}
+_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 MIN_PARTS = 8
 _EDGES_PER_PART = 4_000_000
 _MIN_SPLIT_DEGREE = 10_000  # edges

@@ -26,7 +26,7 @@ from coclick.storage.manifest import FORMAT, MANIFEST, OWN_NAME
 _WORK_NAME = re.compile(r"_work-[0-9a-f]{16}")
 
 
-class HadoopDirectory:
+class HadoopDir:
     """A directory on any file system that Spark can reach."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -99,7 +99,7 @@ class HadoopDirectory:
         self._fs.delete(self._Path(f"{self.path}/{name}"), True)
 
 
-class WorkDirectory:
+class WorkDir:
     """A temporary directory for intermediate tables; all workers must be able to reach it."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -117,9 +117,9 @@ class WorkDirectory:
 class TableWriter:
     """Write the tables of one artefact, then commit them."""
 
-    def __init__(self, place: HadoopDirectory) -> None:
+    def __init__(self, place: HadoopDir) -> None:
         self.place = place
-        self.work = WorkDirectory(place.spark, f"{place.path}/_work-{uuid4().hex[:16]}")
+        self.work = WorkDir(place.spark, f"{place.path}/_work-{uuid4().hex[:16]}")
         self._run = uuid4().hex[:16]
         self._tables: list[str] = []
 
@@ -177,12 +177,12 @@ def cleanup(clean: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def scratch_table(spark: SparkSession, path: str, table: str) -> Iterator[tuple[str, WorkDirectory]]:
+def scratch_table(spark: SparkSession, path: str, table: str) -> Iterator[tuple[str, WorkDir]]:
     """Yield the path of a plain table in a new directory, and a work directory.
 
     An unfinished table is removed, so that the job can be repeated.
     """
-    place = HadoopDirectory(spark, path)
+    place = HadoopDir(spark, path)
     if place.names():
         raise UserError("the output exists", where=place.path, hint="choose a new directory")
     work = f"_work-{uuid4().hex[:16]}"
@@ -193,14 +193,14 @@ def scratch_table(spark: SparkSession, path: str, table: str) -> Iterator[tuple[
             place.remove(name)
 
     with cleanup(clear):
-        yield f"{place.path}/{table}", WorkDirectory(spark, f"{place.path}/{work}")
+        yield f"{place.path}/{table}", WorkDir(spark, f"{place.path}/{work}")
         unfinished.clear()
 
 
 @contextmanager
 def open_output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[TableWriter]:
     """Open a directory for an artefact; an existing one requires `force`. Cleans up in any case."""
-    place = HadoopDirectory(spark, path)
+    place = HadoopDir(spark, path)
     check_place(place, kind, force)
     out = TableWriter(place)
     out.remove_unreferenced()
@@ -208,7 +208,7 @@ def open_output(spark: SparkSession, path: str, kind: str, force: bool) -> Itera
         yield out
 
 
-def check_place(place: HadoopDirectory, kind: str, force: bool) -> None:
+def check_place(place: HadoopDir, kind: str, force: bool) -> None:
     """Raise if an artefact must not be written to this directory."""
     names = place.names()
     check_names(place.path, names, _is_coclick_file, force)
@@ -216,7 +216,7 @@ def check_place(place: HadoopDirectory, kind: str, force: bool) -> None:
         check_replaces(place.path, read_manifest_at(place)["kind"], kind)
 
 
-def read_manifest_at(place: HadoopDirectory) -> dict[str, Any]:
+def read_manifest_at(place: HadoopDir) -> dict[str, Any]:
     """Read the manifest of an artefact."""
     if MANIFEST not in place.names():
         raise UserError(
@@ -233,7 +233,7 @@ def read_manifest_at(place: HadoopDirectory) -> dict[str, Any]:
     return manifest
 
 
-def _referenced(place: HadoopDirectory) -> set[str]:
+def _referenced(place: HadoopDir) -> set[str]:
     return {entry["file"].partition("/")[0] for entry in read_manifest_at(place)["files"].values()}
 
 

@@ -21,11 +21,11 @@ from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct
 from coclick.spark.model_state import csr_entry
 from coclick.spark.ngrams import GRAM_COLUMNS, count_ngrams, select_units, unit_incidence
-from coclick.spark.partitioned_matrix import partition_matrix
-from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioning import NodeSet
 from coclick.spark.regression import unit_weights
 from coclick.spark.serialization import buffers, pack_csr, part_row, unpack, unpack_csr
-from coclick.spark.storage import TableWriter, WorkDirectory
+from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import value_rows, vector_rows
 from coclick.spark.vocabulary import BLOCK_SCHEMA, Vocabulary, assign_parts, count_words, token_blocks
 from coclick.text.analyzer import Analyzer
@@ -35,7 +35,7 @@ from coclick.text.analyzer import Analyzer
 class Units:
     """The units of texts with clicks."""
 
-    nodes: PartitionedNodes
+    nodes: NodeSet
     table: DataFrame  # id, g1, g2, g3, texts
     incidence: DataFrame  # text, unit, whole
     vectors: DataFrame  # part, vectors
@@ -51,10 +51,10 @@ class UnitTrainer:
     model: VPCG
     analyzer: Analyzer
     words: Vocabulary
-    work: WorkDirectory
+    work: WorkDir
     max_degree: int
 
-    def tokens(self, texts: DataFrame, nodes: PartitionedNodes, name: str) -> DataFrame:
+    def tokens(self, texts: DataFrame, nodes: NodeSet, name: str) -> DataFrame:
         """Tokenize texts (id, text, clicked) into blocks of term sequences."""
         placed = assign_parts(texts, nodes)
         known = self.words.ids_by_part(count_words(placed, self.analyzer, self.work, f"{name}-words"))
@@ -66,7 +66,7 @@ class UnitTrainer:
         self,
         tokens: DataFrame,
         edges: DataFrame,
-        ends: tuple[PartitionedNodes, PartitionedNodes],
+        ends: tuple[NodeSet, NodeSet],
         states: tuple[DataFrame, DataFrame],
     ) -> Units | None:
         """Learn the units of the texts that have edges (text, other, weight); None if there are none.
@@ -78,7 +78,7 @@ class UnitTrainer:
         table, count = select_units(grams, self.model.min_texts, work)
         if not count:
             return None
-        nodes = PartitionedNodes(count, text_nodes.n_parts)
+        nodes = NodeSet(count, text_nodes.n_parts)
         incidence = work.checkpoint(
             "incidence", unit_incidence(tokens, grams, table, nodes.n_parts, clicked=True)
         )
@@ -86,7 +86,7 @@ class UnitTrainer:
         unit_edges = joined.select(
             F.col("unit").alias("target"), F.col("other").alias("source"), F.col("weight").cast("float")
         )
-        to_units = partition_matrix(unit_edges, nodes, other_nodes, work, "to-units", self.max_degree)
+        to_units = partition(unit_edges, nodes, other_nodes, work, "to-units", self.max_degree)
         step = MatrixProduct.build(self.spark, to_units, None, self.words.size)
         state = step.run_from_blocks(states[1], TopKProduct(self.model.max_terms), work, "unit-vectors")
         vectors = state.select("part", "vectors")
@@ -94,7 +94,7 @@ class UnitTrainer:
         return Units(nodes, table, incidence, vectors, weights, {"units": count} | figures)
 
     def fill_unclicked(
-        self, state: DataFrame, nodes: PartitionedNodes, tokens: DataFrame, units: Units, name: str
+        self, state: DataFrame, nodes: NodeSet, tokens: DataFrame, units: Units, name: str
     ) -> DataFrame:
         """Return the vectors of a state with generated ones for texts without clicks."""
         work = self.work
@@ -105,7 +105,7 @@ class UnitTrainer:
             F.col("unit").alias("source"),
             F.lit(1.0).cast("float").alias("weight"),
         )
-        to_texts = partition_matrix(edges, nodes, units.nodes, work, f"{name}-from-units")
+        to_texts = partition(edges, nodes, units.nodes, work, f"{name}-from-units")
         step = MatrixProduct.build(self.spark, to_texts, None, self.words.size)
         generated = step.run_from_blocks(
             _weighted_vectors(units), TopKProduct(self.model.max_terms), work, f"{name}-generated"

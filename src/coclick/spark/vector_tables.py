@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from coclick.arrays.csr import Csr
-from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.partitioning import NodeSet
 from coclick.spark.serialization import buffers, unpack, unpack_csr
 
 _ROW_SCHEMA = "id long, columns array<int>, values array<float>"
@@ -23,7 +23,7 @@ _ROWS_PER_BATCH = 20_000
 class _ToRows:
     """Convert blocks to rows (id, columns, values)."""
 
-    nodes: PartitionedNodes
+    nodes: NodeSet
     change: Callable[[Csr], Csr] | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -45,9 +45,7 @@ class _ToRows:
                     )
 
 
-def vector_rows(
-    blocks: DataFrame, nodes: PartitionedNodes, change: Callable[[Csr], Csr] | None = None
-) -> DataFrame:
+def vector_rows(blocks: DataFrame, nodes: NodeSet, change: Callable[[Csr], Csr] | None = None) -> DataFrame:
     """Return a table with one row per vector, after applying `change` to each block."""
     return blocks.select("part", "vectors").mapInArrow(_ToRows(nodes, change), _ROW_SCHEMA)
 
@@ -65,7 +63,7 @@ def csr_entries(ids: NDArray[np.int64], rows: Csr) -> pa.Table:
 
 @dataclass(frozen=True)
 class _ToEntries:
-    nodes: PartitionedNodes
+    nodes: NodeSet
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -73,7 +71,7 @@ class _ToEntries:
                 yield from csr_entries(self.nodes.ids(part), unpack_csr(payload)).to_batches()
 
 
-def vector_entries(blocks: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+def vector_entries(blocks: DataFrame, nodes: NodeSet) -> DataFrame:
     """Return a table with one row per entry of each vector."""
     return blocks.select("part", "vectors").mapInArrow(_ToEntries(nodes), ENTRY_SCHEMA)
 
@@ -82,7 +80,7 @@ def vector_entries(blocks: DataFrame, nodes: PartitionedNodes) -> DataFrame:
 class _ToValues:
     """Convert blocks to rows (id, value)."""
 
-    nodes: PartitionedNodes
+    nodes: NodeSet
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -91,6 +89,6 @@ class _ToValues:
                 yield pa.record_batch({"id": pa.array(self.nodes.ids(part)), "value": values})
 
 
-def value_rows(blocks: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+def value_rows(blocks: DataFrame, nodes: NodeSet) -> DataFrame:
     """Return a table with one row per value."""
     return blocks.select("part", "values").mapInArrow(_ToValues(nodes), "id long, value double")

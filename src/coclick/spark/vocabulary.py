@@ -21,9 +21,9 @@ from coclick.arrays.kernels import hash_strings
 from coclick.arrays.strings import Strings
 from coclick.jit.threads import set_threads
 from coclick.spark.numbering import assign_ids
-from coclick.spark.partitioning import PartitionedNodes
-from coclick.spark.serialization import buffers, numpy_column, pack, pack_csr, part_row, unpack
-from coclick.spark.storage import WorkDirectory
+from coclick.spark.partitioning import NodeSet
+from coclick.spark.serialization import buffers, pack, pack_csr, part_row, to_numpy, unpack
+from coclick.spark.storage import WorkDir
 from coclick.text.analyzer import Analyzer, TermIndex, Tokens
 
 BLOCK_SCHEMA = "part int, vectors binary"
@@ -39,7 +39,7 @@ class Vocabulary:
     size: int
 
     @classmethod
-    def from_counts(cls, counted: DataFrame, work: WorkDirectory) -> Vocabulary:
+    def from_counts(cls, counted: DataFrame, work: WorkDir) -> Vocabulary:
         """Build the vocabulary of all counted terms."""
         forms = counted.groupBy("term", "surface").agg(F.sum("n").alias("n"), F.sum("texts").alias("texts"))
         terms = forms.groupBy(F.col("term").alias("text")).agg(
@@ -73,13 +73,13 @@ def join_fields(names: Sequence[str]) -> Column:
     return F.concat_ws(" ", *(F.col(f"text_{name}") for name in names)).alias("text")
 
 
-def assign_parts(texts: DataFrame, nodes: PartitionedNodes) -> DataFrame:
+def assign_parts(texts: DataFrame, nodes: NodeSet) -> DataFrame:
     """Add the part of each text (id, text) and place each part on one executor."""
     part = (F.col("id") % nodes.n_parts).cast("int").alias("part")
     return texts.select("*", part).repartitionById(nodes.n_parts, "part")
 
 
-def count_words(texts: DataFrame, analyzer: Analyzer, work: WorkDirectory, name: str = "words") -> DataFrame:
+def count_words(texts: DataFrame, analyzer: Analyzer, work: WorkDir, name: str = "words") -> DataFrame:
     """Count the words of each part: occurrences, and texts that contain the term."""
 
     def count(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
@@ -95,8 +95,8 @@ def token_blocks(texts: DataFrame, known: DataFrame, analyzer: Analyzer, n_parts
         set_threads(1)
         table = table.sort_by("id")
         found = tokenize_part(table, terms, analyzer)
-        clicked = numpy_column(table, "clicked").astype(np.uint8)
-        payload = pack([numpy_column(table, "id"), clicked, found.indptr, found.terms])
+        clicked = to_numpy(table, "clicked").astype(np.uint8)
+        payload = pack([to_numpy(table, "id"), clicked, found.indptr, found.terms])
         return part_row(key[0].as_py(), tokens=payload)
 
     own = known.repartitionById(n_parts, "part").groupBy("part")
@@ -113,7 +113,7 @@ def unpack_tokens(payload: pa.Buffer) -> tuple[NDArray[np.int64], NDArray[np.boo
 class VectorBlocks:
     """Convert blocks of tokens to blocks of vectors with `make_rows`."""
 
-    nodes: PartitionedNodes
+    nodes: NodeSet
     make_rows: Callable[[Tokens], Csr]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

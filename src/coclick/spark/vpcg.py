@@ -14,8 +14,8 @@ from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan
 from coclick.spark.model_state import ModelState, csr_entry
-from coclick.spark.partitioned_matrix import partition_matrix
-from coclick.spark.partitioning import PartitionedNodes
+from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioning import NodeSet
 from coclick.spark.storage import TableWriter
 from coclick.spark.units import Units, UnitTrainer, write_units
 from coclick.spark.vector_tables import vector_rows
@@ -37,10 +37,7 @@ def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
     """Propagate vectors, learn units, generate the vectors of unclicked texts, and write all tables."""
     _check(model)
     work, spark = out.work, graph.spark
-    queries, docs = (
-        PartitionedNodes(graph.size("queries"), n_parts),
-        PartitionedNodes(graph.size("docs"), n_parts),
-    )
+    queries, docs = (NodeSet(graph.size("queries"), n_parts), NodeSet(graph.size("docs"), n_parts))
     from_queries = model.start == "query"
     texts, others = (queries, docs) if from_queries else (docs, queries)
     clicked = [graph.table("edges").select(F.col(side).alias("id")).distinct() for side in ("q", "d")]
@@ -52,12 +49,8 @@ def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
     tokens = work.checkpoint("tokens", token_blocks(placed, words.ids_by_part(counted), analyzer, n_parts))
 
     edges = weighted_edges(model, graph)
-    to_others = partition_matrix(
-        _directed(edges, "other", "text"), others, texts, work, "to-others", max_degree
-    )
-    to_texts = partition_matrix(
-        _directed(edges, "text", "other"), texts, others, work, "to-texts", max_degree
-    )
+    to_others = partition(_directed(edges, "other", "text"), others, texts, work, "to-others", max_degree)
+    to_texts = partition(_directed(edges, "text", "other"), texts, others, work, "to-texts", max_degree)
     start = tokens.mapInArrow(
         VectorBlocks(texts, lambda some: initial_vectors(count_terms(some, width))), BLOCK_SCHEMA
     )
@@ -120,7 +113,7 @@ class _UnclickedTexts:
     """The texts of one side that have no clicks."""
 
     texts: DataFrame  # id, text; including those with clicks
-    nodes: PartitionedNodes
+    nodes: NodeSet
     clicked: DataFrame  # id
     tokens: DataFrame | None  # of all texts, if already tokenized
 
