@@ -20,7 +20,7 @@ from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import assign_ids
-from coclick.spark.partitioning import NodeSet
+from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.serialization import to_numpy
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import ENTRY_SCHEMA, csr_entries
@@ -118,7 +118,7 @@ def _words(
     for side, frame, counts, of in zip(("query", "doc"), placed, counted, nodes, strict=True):
         numbers = table.select(F.col("text").alias("term"), "id", F.col(f"{side}_idf").alias("idf"))
         known = counts.select("part", "term").distinct().join(numbers, "term")
-        blocks = frame.groupBy("part").cogroup(known.repartitionById(of.n_parts, "part").groupBy("part"))
+        blocks = frame.groupBy("part").cogroup(by_part(known, of.n_parts))
         entries = blocks.applyInArrow(_tf_idf_of_part(analyzer, size, of), ENTRY_SCHEMA)
         frames.append(entries.toDF("node", "feature", "weight"))
     return frames, size

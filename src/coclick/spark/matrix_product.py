@@ -25,6 +25,7 @@ from coclick.kernels.packed import MOST_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.thresholded import thresholded_product
 from coclick.spark.partitioned_matrix import LocalMatrix, PartitionedMatrix, SendPlan, as_pieces
+from coclick.spark.partitioning import by_part
 from coclick.spark.serialization import (
     buffers,
     buffers_by,
@@ -105,26 +106,23 @@ class MatrixProduct:
     def run(self, state: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
         """Return the state of the targets, written to the work directory and read back."""
         messages = state.mapInArrow(EmitMessages(self.matrix.targets.n_parts), MESSAGE_SCHEMA)
-        return self._receive_and_multiply(messages, kernel, work, name)
+        return self._multiply(messages, kernel, work, name)
 
     def run_from_blocks(self, blocks: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
         """Run on blocks of vectors without a plan."""
-        return self._receive_and_multiply(messages_from_blocks(blocks, self.matrix), kernel, work, name)
+        return self._multiply(messages_from_blocks(blocks, self.matrix), kernel, work, name)
 
-    def _receive_and_multiply(
-        self, messages: DataFrame, kernel: Kernel, work: WorkDir, name: str
-    ) -> DataFrame:
+    def _multiply(self, messages: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
         targets, columns, senders = self.matrix.targets, self.columns, self.matrix.sources.n_parts
 
         def multiply(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
             set_threads(1)
             part = key[0].as_py()
             local = LocalMatrix.unpack(buffers_by(pieces, "kind").get("local"), targets.n_rows(part), senders)
-            return state_table(
-                part, _multiply_part(local, messages, kernel, columns), SendPlan.from_pieces(pieces)
-            )
+            vectors = _multiply_part(local, messages, kernel, columns)
+            return state_table(part, vectors, SendPlan.from_pieces(pieces))
 
-        received = messages.repartitionById(targets.n_parts, "part").groupBy("part")
+        received = by_part(messages, targets.n_parts)
         products = self.pieces.groupBy("part").cogroup(received).applyInArrow(multiply, STATE_SCHEMA)
         return work.checkpoint(name, products)
 
@@ -181,7 +179,7 @@ def messages_from_blocks(blocks: DataFrame, matrix: PartitionedMatrix) -> DataFr
 
 def _group_with_plans(blocks: DataFrame, matrix: PartitionedMatrix) -> GroupedData:
     together = as_pieces(blocks, "vectors").union(matrix.plans)
-    return together.repartitionById(matrix.sources.n_parts, "part").groupBy("part")
+    return by_part(together, matrix.sources.n_parts)
 
 
 def _vectors(pieces: pa.Table) -> Csr:

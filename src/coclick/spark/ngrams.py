@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from coclick.jit.threads import set_threads
 from coclick.spark.numbering import assign_ids
+from coclick.spark.partitioning import by_part
 from coclick.spark.serialization import buffers, to_numpy
 from coclick.spark.storage import WorkDir
 from coclick.spark.vocabulary import unpack_tokens
@@ -57,8 +58,8 @@ def unit_incidence(
         return _incidence_of_part(table, known.sort_by("id"), clicked)
 
     own = grams.select("part", *GRAM_COLUMNS).join(units.select("id", *GRAM_COLUMNS), GRAM_COLUMNS)
-    known = own.repartitionById(n_parts, "part").groupBy("part")
-    blocks = tokens.repartitionById(n_parts, "part").groupBy("part")
+    known = by_part(own, n_parts)
+    blocks = by_part(tokens, n_parts)
     return blocks.cogroup(known).applyInArrow(incidence, _INCIDENCE_SCHEMA)
 
 

@@ -28,7 +28,7 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.partitioning import NodeSet
+from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.serialization import buffers, csr_arrays, csr_from_arrays, pack, to_numpy, unpack
 from coclick.spark.storage import WorkDir
 
@@ -139,7 +139,7 @@ def partition(
     def blocks(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         return _partition_part(key[0].as_py(), table, targets, sources)
 
-    pieces = placed.repartitionById(n_parts, "part").groupBy("part").applyInArrow(blocks, _PIECE_SCHEMA)
+    pieces = by_part(placed, n_parts).applyInArrow(blocks, _PIECE_SCHEMA)
     pieces = work.checkpoint(name, pieces)
     return PartitionedMatrix(
         targets, sources, pieces.filter("kind = 'local'"), pieces.filter("kind <> 'local'")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark.sql import DataFrame, GroupedData
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,8 @@ class NodeSet:
         """Return the ids of rows of a part, by default of all rows."""
         wanted = np.arange(self.n_rows(part), dtype=np.int64) if rows is None else rows.astype(np.int64)
         return wanted * self.n_parts + part
+
+
+def by_part(frame: DataFrame, n_parts: int) -> GroupedData:
+    """Place each part of a frame on one executor and group by part."""
+    return frame.repartitionById(n_parts, "part").groupBy("part")

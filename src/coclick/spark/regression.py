@@ -29,7 +29,7 @@ from coclick.spark.matrix_product import (
     received_rows,
 )
 from coclick.spark.partitioned_matrix import LocalMatrix, SendPlan, as_pieces, partition
-from coclick.spark.partitioning import NodeSet
+from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.serialization import (
     buffers,
     buffers_by,
@@ -63,7 +63,7 @@ def unit_weights(
     """Return the unit weights (part, values) of the model's weighting, and statistics."""
     weighting, n_parts = trainer.model.unit_weights, nodes.n_parts
     kept = units.select("id", "texts", (F.col("id") % n_parts).cast("int").alias("part"))
-    blocks = kept.repartitionById(n_parts, "part").groupBy("part")
+    blocks = by_part(kept, n_parts)
     if weighting == "equal":
         return trainer.work.checkpoint("weights", blocks.applyInArrow(_prior(None), _VALUES_SCHEMA)), {}
     prior = blocks.applyInArrow(_prior(texts.n_nodes), _VALUES_SCHEMA)
@@ -166,7 +166,7 @@ class _Regression:
         """For each part of the texts: their units, the vectors of the units, and their own vectors."""
         n_parts, columns, texts = self.nodes.n_parts, self.trainer.words.size, self.texts
         own = as_pieces(targets, "vectors").union(to_texts.local)
-        blocks = own.repartitionById(n_parts, "part").groupBy("part")
+        blocks = by_part(own, n_parts)
 
         def equations_of_part(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
             part = key[0].as_py()
@@ -178,7 +178,7 @@ class _Regression:
             arrays += _equations(local.rows, units, own).products
             return part_row(part, values=pack(arrays))
 
-        sent = messages_from_blocks(vectors, to_texts).repartitionById(n_parts, "part").groupBy("part")
+        sent = by_part(messages_from_blocks(vectors, to_texts), n_parts)
         equations = blocks.cogroup(sent).applyInArrow(equations_of_part, _VALUES_SCHEMA)
         return equations.repartitionById(n_parts, "part")
 
@@ -187,22 +187,18 @@ class _Regression:
     ) -> tuple[DataFrame, list[float]]:
         """Send the direction, apply the equations and sum the results; returns the state and dot products."""
         n_parts = self.nodes.n_parts
-        sent = (
-            state.mapInArrow(_SendValues(round_), MESSAGE_SCHEMA)
-            .repartitionById(n_parts, "part")
-            .groupBy("part")
-        )
+        sent = by_part(state.mapInArrow(_SendValues(round_), MESSAGE_SCHEMA), n_parts)
         probe = round_.kind == "probe"
         back = (
             equations.groupBy("part")
             .cogroup(sent)
             .applyInArrow(
-                lambda key, equations, messages: _apply_equations(key[0].as_py(), equations, messages, probe),
+                lambda key, table, messages: _apply_equations(key[0].as_py(), table, messages, probe),
                 MESSAGE_SCHEMA,
             )
         )
-        own = state.repartitionById(n_parts, "part").groupBy("part")
-        found = own.cogroup(back.repartitionById(n_parts, "part").groupBy("part")).applyInArrow(
+        own = by_part(state, n_parts)
+        found = own.cogroup(by_part(back, n_parts)).applyInArrow(
             lambda key, state, messages: _collect(key[0].as_py(), state, messages, round_), _STATE_SCHEMA
         )
         state = self.trainer.work.checkpoint(f"regression-{name}", found)
@@ -217,15 +213,13 @@ def _initial_state(
     together = plans.union(as_pieces(vectors, "vectors")).union(as_pieces(prior, "values"))
 
     def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        incidence = buffers_by(table, "kind")
-        rows = unpack_csr(incidence["vectors"])
+        payloads = buffers_by(table, "kind")
+        rows = unpack_csr(payloads["vectors"])
         squares = rows.with_data(rows.data * rows.data).row_sums()
-        prior = (
-            unpack(incidence["values"])[0] if "values" in incidence else np.empty(0)
-        )  # a part without units
+        prior = unpack(payloads["values"])[0] if "values" in payloads else np.empty(0)  # no units
         return _state_table(key[0].as_py(), [prior, squares], SendPlan.from_pieces(table).pack(), [])
 
-    blocks = together.repartitionById(n_parts, "part").groupBy("part")
+    blocks = by_part(together, n_parts)
     return work.checkpoint("regression-start", blocks.applyInArrow(state, _STATE_SCHEMA))
 
 

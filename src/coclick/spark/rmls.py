@@ -29,7 +29,7 @@ from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, PlainProduct
 from coclick.spark.model_state import ModelState, csr_entry
 from coclick.spark.partitioned_matrix import PartitionedMatrix, partition
-from coclick.spark.partitioning import NodeSet
+from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.serialization import buffers, pack, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import vector_rows
@@ -199,7 +199,7 @@ def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, mode
         row = part_row(part, vectors=pack_csr(found.rows), thresholds=pack([found.thresholds]))
         return row.append_column("entries", pa.array([found.rows.nnz], pa.int64()))
 
-    left, right = (frame.repartitionById(n_parts, "part").groupBy("part") for frame in (rows, known))
+    left, right = (by_part(frame, n_parts) for frame in (rows, known))
     return left.cogroup(right).applyInArrow(threshold, _MAP_SCHEMA)
 
 

@@ -23,7 +23,7 @@ from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, PlainProduct
 from coclick.spark.model_state import ModelState
 from coclick.spark.partitioned_matrix import partition
-from coclick.spark.partitioning import NodeSet
+from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.serialization import pack_csr, part_row, to_numpy
 from coclick.spark.session import default_max_degree
 from coclick.spark.storage import TableWriter, WorkDir
@@ -126,7 +126,5 @@ def _blocks(entries: DataFrame, nodes: NodeSet, count: int) -> DataFrame:
         vectors = Csr.from_triples(rows, to_numpy(table, "walk"), to_numpy(table, "value"), shape)
         return part_row(part, vectors=pack_csr(vectors))
 
-    left = every.repartitionById(n_parts, "part").groupBy("part")
-    return left.cogroup(placed.repartitionById(n_parts, "part").groupBy("part")).applyInArrow(
-        block, BLOCK_SCHEMA
-    )
+    left = by_part(every, n_parts)
+    return left.cogroup(by_part(placed, n_parts)).applyInArrow(block, BLOCK_SCHEMA)

@@ -22,7 +22,7 @@ from coclick.spark.matrix_product import MatrixProduct, TopKProduct
 from coclick.spark.model_state import csr_entry
 from coclick.spark.ngrams import GRAM_COLUMNS, count_ngrams, select_units, unit_incidence
 from coclick.spark.partitioned_matrix import partition
-from coclick.spark.partitioning import NodeSet
+from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.regression import unit_weights
 from coclick.spark.serialization import buffers, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.storage import TableWriter, WorkDir
@@ -145,10 +145,8 @@ def _weighted_vectors(units: Units) -> DataFrame:
         return part_row(key[0].as_py(), vectors=pack_csr(scaled))
 
     n_parts = units.nodes.n_parts
-    left = units.vectors.repartitionById(n_parts, "part").groupBy("part")
-    return left.cogroup(units.weights.repartitionById(n_parts, "part").groupBy("part")).applyInArrow(
-        weigh, BLOCK_SCHEMA
-    )
+    left = by_part(units.vectors, n_parts)
+    return left.cogroup(by_part(units.weights, n_parts)).applyInArrow(weigh, BLOCK_SCHEMA)
 
 
 def _filled(state: DataFrame, generated: DataFrame, n_parts: int) -> DataFrame:
@@ -160,7 +158,5 @@ def _filled(state: DataFrame, generated: DataFrame, n_parts: int) -> DataFrame:
         return part_row(key[0].as_py(), vectors=pack_csr(where(kept, vectors, new.take(missing))))
 
     columns = ["part", "vectors"]
-    left, right = (
-        f.select(*columns).repartitionById(n_parts, "part").groupBy("part") for f in (state, generated)
-    )
+    left, right = (by_part(f.select(*columns), n_parts) for f in (state, generated))
     return left.cogroup(right).applyInArrow(fill, BLOCK_SCHEMA)

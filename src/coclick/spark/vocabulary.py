@@ -21,7 +21,7 @@ from coclick.arrays.kernels import hash_strings
 from coclick.arrays.strings import Strings
 from coclick.jit.threads import set_threads
 from coclick.spark.numbering import assign_ids
-from coclick.spark.partitioning import NodeSet
+from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.serialization import buffers, pack, pack_csr, part_row, to_numpy, unpack
 from coclick.spark.storage import WorkDir
 from coclick.text.analyzer import Analyzer, TermIndex, Tokens
@@ -99,7 +99,7 @@ def token_blocks(texts: DataFrame, known: DataFrame, analyzer: Analyzer, n_parts
         payload = pack([to_numpy(table, "id"), clicked, found.indptr, found.terms])
         return part_row(key[0].as_py(), tokens=payload)
 
-    own = known.repartitionById(n_parts, "part").groupBy("part")
+    own = by_part(known, n_parts)
     return texts.groupBy("part").cogroup(own).applyInArrow(tokens, _TOKEN_SCHEMA)
 
 
