@@ -77,7 +77,7 @@ def build(
         "actions": read_action_weights(actions),
         "force": force,
     }
-    if spark.chosen(engine, master):
+    if spark.is_spark(engine, master):
         spark.build(log, docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")

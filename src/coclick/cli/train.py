@@ -26,7 +26,7 @@ def train(
     """Train a model on a graph."""
     from coclick.cli import spark
 
-    if spark.chosen(engine, master):
+    if spark.is_spark(engine, master):
         spark.train(model, graph, out, master, force)
         return
     from coclick import ClickGraph, create

@@ -1,4 +1,4 @@
-"""What a model has learned on Spark, as its manifest remembers it."""
+"""The state of a model that was trained on Spark, as its manifest describes it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Learned:
-    """The state of a model, as entries that `coclick.storage.state` reads from tables, and figures."""
+class ModelState:
+    """Manifest entries from which `coclick.storage.state` reads the state, and training statistics."""
 
     state: dict[str, Any]
     figures: dict[str, Any]
 
 
 def csr_entry(table: str, rows: int, columns: int) -> dict[str, Any]:
-    """Sparse rows in a table."""
+    """Return the manifest entry of a sparse matrix in a table."""
     return {"type": "csr", "table": table, "rows": rows, "columns": columns}
