@@ -206,7 +206,7 @@ def leaderboard(board: Mapping[str, Any]) -> None:
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
     print_table(
         f"{judged}, {protocol['docs']:,} documents, {ranked}",
-        ["model", *_MEASURES, "95 %", "", "best model is", "training"],
+        ["model", *_MEASURES, "95 %", "", "difference to best", "training"],
         rows,
     )
     for warning in protocol["warnings"]:
@@ -226,10 +226,10 @@ def leaderboard(board: Mapping[str, Any]) -> None:
 
 
 def _versus(test: Mapping[str, Any] | None) -> str:
-    """How the best model compares with another: significance, and queries won, tied and lost."""
+    """Whether the best model is significantly better, and the queries it won, tied and lost."""
     if test is None:
         return ""
-    verdict = "better" if test["p_holm"] < _LEVEL else "not significantly better"
+    verdict = "significant" if test["p_holm"] < _LEVEL else "not significant"
     return f"{verdict} ({test['won']}–{test['tied']}–{test['lost']})"
 
 

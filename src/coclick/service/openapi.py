@@ -49,10 +49,13 @@ class ServiceApp(FastAPI):
 
 def _response_schemas() -> dict[str, Any]:
     from pydantic import TypeAdapter
+    from pydantic.json_schema import JsonSchemaMode
 
     from coclick.service.responses import RESPONSES
 
-    adapters = [(kind.__name__, "serialization", TypeAdapter(kind)) for kind in RESPONSES]
-    _, document = TypeAdapter.json_schemas(adapters, ref_template=_SCHEMAS + "{model}")  # type: ignore[arg-type]
+    adapters: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
+        (kind.__name__, "serialization", TypeAdapter(kind)) for kind in RESPONSES
+    ]
+    _, document = TypeAdapter.json_schemas(adapters, ref_template=_SCHEMAS + "{model}")
     schemas: dict[str, Any] = document["$defs"]
     return schemas

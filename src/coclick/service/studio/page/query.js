@@ -60,7 +60,7 @@ function clicks(page) {
 // Clicks with their shares; `others` is the noun for what was clicked, singular and plural.
 export function clicksPanel(heading, found, others, to) {
   const rest = found.edges > found.results.length ? `; the top ${found.results.length} are shown` : "";
-  const summary = `${clicksText(found.clicks)} on ${counted(found.edges, ...others)}${rest}.`;
+  const summary = `${clicksText(found.clicks)} · ${counted(found.edges, ...others)}${rest}.`;
   const rows = found.results.map((hit) => [to(hit), hit.clicks, `${hit.clicks} · ${percent(hit.share)}`]);
   return panel(heading, node("p", { class: "quiet" }, summary), bars(rows, heading));
 }
