@@ -37,7 +37,7 @@ from coclick.kernels.thresholded import thresholded_product
 from coclick.models.projection.pls import PLS
 from coclick.models.projection.rmls import RMLS
 from coclick.progress import quiet
-from coclick.solvers.rmls import Maps, Penalty
+from coclick.solvers.rmls import Penalty, RmlsSolver
 from coclick.solvers.svd import truncated_svd
 
 DIM = 1000
@@ -74,7 +74,8 @@ def _half_rounds(shape: str, threads: int, queries: Csr, joined: Csr) -> list[di
         theirs = _matrix(learned)
 
         def half_round(learned: Csr = learned) -> Csr:
-            return thresholded_product(queries, times(joined, learned), unknown, RMLS.b, RMLS.theta).rows
+            penalty = RMLS.relative_threshold, RMLS.theta
+            return thresholded_product(queries, times(joined, learned), unknown, *penalty).rows
 
         def by_scipy(theirs: Any = theirs) -> Any:
             return _rows_apart(factors[0], _rows_apart(factors[1], theirs, threads), threads)
@@ -91,7 +92,7 @@ def _training(shape: str, threads: int, queries: Csr, edges: Csr, docs: Csr, the
     """All rounds, where early stopping would end after few, beside the singular vectors of the same data."""
     set_threads(threads)
     started = time.perf_counter()
-    steps = Maps(queries, edges, docs, Penalty(RMLS.b)).half_rounds(DIM, seed=0)
+    steps = RmlsSolver(queries, edges, docs, Penalty(RMLS.relative_threshold)).half_iterations(DIM, seed=0)
     objectives = [step.objective for step in islice(steps, 2 * ROUNDS)]
     del steps
     ours = time.perf_counter() - started

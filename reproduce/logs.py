@@ -14,7 +14,7 @@ from coclick.evaluation.similar import Labels, read_intents
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 from coclick.simulate import sample
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 QUERIES, DOCS, SEED = 6000, 5000, 0
 NEW = 0.5  # the share of documents that are new where new documents are ranked

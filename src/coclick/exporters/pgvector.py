@@ -19,7 +19,7 @@ from coclick.exporters.limits import Block, Limits
 from coclick.exporters.lines import joined, numbers, pairs, write_terms
 from coclick.exporters.sample import Sample
 from coclick.storage.directories import write_file
-from coclick.text.term_ids import SPACE
+from coclick.text.term_ids import N_TERM_IDS
 
 _INDEXED_WORDS, _INDEXED, _INDEXED_HALF = 1000, 2000, 4000
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}  # of COPY, the backslash first
@@ -46,7 +46,7 @@ class PgVector(Engine):
 
     @property
     def _type(self) -> str:
-        return f"vector({self.content.columns})" if self.content.dense else f"sparsevec({SPACE})"
+        return f"vector({self.content.columns})" if self.content.dense else f"sparsevec({N_TERM_IDS})"
 
     def write_schema(self, folder: Path) -> None:
         """Tables, and an index for those who want it: it is approximate."""
@@ -124,7 +124,7 @@ A query of the log is asked with `ORDER BY vector <#> ({asked})`.{words}
         """`{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`."""
         if self.content.dense:
             return [f"[{row}]" for row in joined(vectors, numbers(vectors.data), ",")]
-        return [f"{{{row}}}/{SPACE}" for row in pairs(vectors, self._keys, numbers(vectors.data), ",")]
+        return [f"{{{row}}}/{N_TERM_IDS}" for row in pairs(vectors, self._keys, numbers(vectors.data), ",")]
 
     def _index(self) -> str:
         name, dim = self.index, self.content.columns

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from coclick.logs.duckdb_session import Workspace
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 TEXTS_AT_ONCE = 200_000  # as Python objects
 

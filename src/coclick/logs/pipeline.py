@@ -78,7 +78,7 @@ def build(
         run.choose_edges(min_clicks, min_users)
         run.write()
         run.figures["seconds"] = round(time.monotonic() - started, 2)
-        writer.commit("graph", figures=run.figures)
+        writer.commit("graph", stats=run.figures)
         publish_rejects(writer, "rejects", REJECTS)
     return ClickGraph.open(out)
 

@@ -17,7 +17,7 @@ import numpy as np
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.graph.user_views import check_name, nothing_matches, view_names
+from coclick.graph.user_views import check_view_name, no_match_error, view_names
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.detect_format import DetectedFormat
 from coclick.logs.duckdb_session import Workspace, parse_memory
@@ -38,7 +38,7 @@ from coclick.logs.spellings import copy_variants
 from coclick.logs.write_arrays import Numbering, add_counts, pointers, write_strings
 from coclick.storage.artefact import ArtefactWriter, writing
 from coclick.storage.parquet_tables import is_parquet
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 _UNKNOWN, _BLANK = -1, -2  # in place of an id: not in the graph; nothing is left of the query's text
 
@@ -68,7 +68,7 @@ def add_view(
             hint="give both --queries and --docs",
         )
     graph, size = ClickGraph.open(source), parse_memory(memory)
-    check_name(name, graph.texts)
+    check_view_name(name, graph.texts)
     paths = expand(queries), expand(docs)
     out = Path(out).resolve()
     with (
@@ -86,8 +86,8 @@ def add_view(
         counted["rejected"] = rejected(work, [*paths[0], *paths[1]])
         _keep_others(graph, work, writer, name)
         write_rejects(work, writer, f"view.{name}.rejects")
-        views = {**graph.figures.get("views", {}), name: counted}
-        writer.commit("graph", figures={**graph.figures, "views": views})
+        views = {**graph.stats.get("views", {}), name: counted}
+        writer.commit("graph", stats={**graph.stats, "views": views})
         publish_rejects(writer, "rejects", REJECTS)
         for view in view_names(writer.files):
             publish_rejects(writer, f"view.{view}.rejects", f"rejects_{view}.parquet")
@@ -186,7 +186,7 @@ class _Side:
             )
         if not work.value("SELECT count(*) FROM place WHERE id >= 0"):
             ids = [row[0] for row in work.rows("SELECT raw FROM place ORDER BY raw LIMIT 3")]
-            raise nothing_matches(
+            raise no_match_error(
                 "queries" if self.key == "query" else "documents", ids, self.known, where=where
             )
 

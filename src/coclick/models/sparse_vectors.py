@@ -19,7 +19,7 @@ from coclick.models.base import DocMask, Model, TopK, as_list
 from coclick.models.provenance import NoProvenance, Provenance
 from coclick.results import ClickEvidence, Contribution, Explanation, Run, Word, without_itself
 from coclick.text.analyzer import normalise
-from coclick.text.term_ids import numbered
+from coclick.text.term_ids import stable_term_ids
 
 
 class VectorModel(Model):
@@ -57,7 +57,7 @@ class VectorModel(Model):
     @cached_property
     def term_numbers(self) -> NDArray[np.int64]:
         """For each term the number of its surface form: see `coclick.text.term_ids`."""
-        return numbered(self.display_terms_.to_list())
+        return stable_term_ids(self.display_terms_.to_list())
 
     def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Dot products."""

@@ -61,7 +61,7 @@ def build(
         run.add_up(min_clicks, min_users)
         texts = run.write(docs)
         run.figures["seconds"] = round(time.monotonic() - started, 2)
-        target.commit("graph", figures=run.figures, texts=texts, sizes=run.sizes)
+        target.commit("graph", stats=run.figures, texts=texts, sizes=run.sizes)
         path = target.place.path
     return SparkGraph.open(spark, path)
 

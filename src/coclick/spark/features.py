@@ -93,7 +93,7 @@ def featurise(
     ends = [[*([words] if words else []), *([width] if "clicks" in names else [])] for width in widths]
     fields_ = {"views": {"type": "list", "items": items}}
     fields_ |= _json(joined=True, query_ends=ends[0], doc_ends=ends[1])
-    return Featured(both[0], both[1], {"type": "Features", "fields": fields_})
+    return Featured(both[0], both[1], {"type": "FeatureSet", "fields": fields_})
 
 
 def _words(
@@ -190,7 +190,7 @@ def _text_entry(fields: list[str], analyzer: Analyzer) -> dict[str, Any]:
         **_json(name="words", fields=fields, tf=_TF),
         "analyzer": {"type": "Analyzer", "fields": _json(**analyzer.to_dict())},
         "terms": {"type": "vocab", "table": "terms", "column": "text"},
-        "surfaces": {"type": "strings", "table": "terms", "column": "surface"},
+        "display_terms": {"type": "strings", "table": "terms", "column": "surface"},
         **idf,
     }
     return {"type": "TextView", "fields": view}

@@ -50,7 +50,7 @@ class SparkGraph:
     @property
     def figures(self) -> dict[str, Any]:
         """What the build counted."""
-        return self.manifest["figures"]
+        return self.manifest["stats"]
 
     def size(self, table: str) -> int:
         """How many queries, docs or edges there are."""

@@ -188,7 +188,8 @@ def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: Nodes, model:
         omega = unpack_csr(cells(table, "vectors")[0])
         payload = cells(old, "thresholds")[0]
         thresholds = penalty.start(omega.rows) if payload is None else unpack(payload)[0]
-        found = thresholded_product(_identity(omega.rows), omega, thresholds, penalty.b, penalty.theta)
+        given = penalty.relative_threshold, penalty.theta
+        found = thresholded_product(_identity(omega.rows), omega, thresholds, *given)
         row = part_row(part, vectors=pack_csr(found.rows), thresholds=pack([found.thresholds]))
         return row.append_column("entries", pa.array([found.rows.nnz], pa.int64()))
 

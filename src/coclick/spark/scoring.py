@@ -21,7 +21,7 @@ from coclick.spark.graph import table_of
 from coclick.spark.numbering import numbered
 from coclick.spark.rw import Walks
 from coclick.spark.storage import Place, Work, read_manifest_at, scratch
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 _ASKED = "query string, doc string, normal string"
 

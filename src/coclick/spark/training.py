@@ -58,7 +58,7 @@ def train(
             graph=source.digest,
             model=model.name,
             parameters={field.name: getattr(model, field.name) for field in parameters_of(type(model))},
-            figures=figures,
+            stats=figures,
             build=source.figures,
             state=learned.state,
             texts=texts,

@@ -85,7 +85,7 @@ def fit(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> 
     out.table("read_vectors", rows_of(before, texts))
     state: dict[str, Any] = {
         "terms_": {"type": "vocab", "table": "terms", "column": "text"},
-        "surfaces_": {"type": "strings", "table": "terms", "column": "surface"},
+        "display_terms_": {"type": "strings", "table": "terms", "column": "surface"},
         "idf_": {"type": "array", "table": "terms", "column": "idf", "dtype": "<f4"},
         "read_": csr_entry("read_vectors", texts.count, width),
         "units_": write_units(learned, width, out),

@@ -25,7 +25,7 @@ from coclick.spark.numbering import numbered
 from coclick.spark.parts import Nodes
 from coclick.spark.payload import cells, column, pack, pack_csr, part_row, unpack
 from coclick.spark.storage import Work
-from coclick.text.analyzer import Analyzer, TermIndex, Tokens
+from coclick.text.analyzer import Analyzer, Tokens, VocabularyBuilder
 
 BLOCK = "part int, vectors binary"
 _TOKENS = "part int, tokens binary"
@@ -129,7 +129,7 @@ class Rows:
 
 def tokens_of(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
     """The terms of a part's texts by the numbers that are known, −1 for others."""
-    seen = TermIndex()
+    seen = VocabularyBuilder()
     tokens = analyzer.analyze(texts["text"].to_pylist(), seen)
     places = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
     numbers = pc.fill_null(known["id"].combine_chunks().take(places), -1)
@@ -139,12 +139,12 @@ def tokens_of(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
 def _count(part: int, texts: list[str], analyzer: Analyzer) -> pa.Table:
     """A part's surface forms with their terms, how often each occurs, and how many texts hold the term."""
     set_threads(1)
-    seen = TermIndex()
+    seen = VocabularyBuilder()
     tokens = analyzer.analyze(texts, seen)
     rows = np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))
     distinct = np.unique(tokens.terms.astype(np.int64) * len(tokens) + rows) // max(len(tokens), 1)
     texts_with = np.bincount(distinct, minlength=len(seen.terms))
-    surfaces, term_of, counts = seen.forms()
+    surfaces, term_of, counts = seen.surface_forms()
     first = np.zeros(len(term_of), bool)  # a term's texts are told once, not with each of its forms
     first[np.unique(term_of, return_index=True)[1]] = True
     return pa.table(
