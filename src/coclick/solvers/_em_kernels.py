@@ -162,7 +162,7 @@ def expected_counts(
 
 
 @jit
-def normalise(
+def update_probabilities(
     first: int,
     last: int,
     totals: NDArray[np.float32],

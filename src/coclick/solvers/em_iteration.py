@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.jit.wide import LANES
-from coclick.solvers._em_kernels import accumulate, expect, expected_counts, lay_out, normalise
+from coclick.solvers._em_kernels import accumulate, expect, expected_counts, lay_out, update_probabilities
 from coclick.solvers.posterior_regularisation import expect_regularised
 
 if TYPE_CHECKING:
@@ -21,10 +21,7 @@ Floats = NDArray[np.float32]
 
 _BLOCK_PAIRS = 1 << 14  # in memory at a time
 _TASK_PAIRS = 1 << 9  # per task of a thread
-_MAX_TASKS, _MIN_WORDS = (
-    64,
-    256,
-)  # tasks over words: fixed for any number of threads, since sums depend on them
+_MAX_TASKS, _MIN_WORDS = 64, 256  # over words; for any number of threads, since sums depend on it
 
 
 class EmIteration:
@@ -139,7 +136,7 @@ class EmIteration:
             logs[task] = expected_counts(begin, end, given, self._totals, self._topics, sums[task])
 
         def divide(begin: int, end: int) -> None:
-            normalise(begin, end, self._totals, self._priors[1], scales, given)
+            update_probabilities(begin, end, self._totals, self._priors[1], scales, given)
 
         run_blocks(count, [(task, task + 1) for task in range(len(blocks))])
         scales = 1 / (self._priors[1] * (last - first) + sums.sum(axis=0))

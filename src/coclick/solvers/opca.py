@@ -24,7 +24,7 @@ from coclick.arrays.reorder import transpose
 from coclick.kernels.products import times_dense
 from coclick.progress import Progress, quiet
 
-Floats = NDArray[Any]  # float32; float64 where results are checked
+FloatArray = NDArray[Any]  # float32; float64 in tests
 
 _MAX_DENSE = 1000  # columns up to which the matrices are formed
 _OVERSAMPLING = 0.2  # extra vectors, as a share of the wanted ones
@@ -38,7 +38,7 @@ _MAX_ITERATIONS = 60
 class Components:
     """The vectors v (columns) and values μ, largest first."""
 
-    vectors: Floats
+    vectors: FloatArray
     values: NDArray[np.float64]
 
 
@@ -55,14 +55,14 @@ class SecondMoments:
         self.noise_diagonal = self._noise_diagonal()
         self.ridge = ridge * float(self.noise_diagonal.mean())
 
-    def signal(self, block: Floats) -> Floats:
+    def signal(self, block: FloatArray) -> FloatArray:
         """Return S times the block."""
         q, d = (times_dense(rows, block) for rows in self.rows)
         return self._to_features(
             *(share.astype(block.dtype) / 2 * side for share, side in zip(self.shares, (q, d), strict=True))
         )
 
-    def noise(self, block: Floats) -> Floats:
+    def noise(self, block: FloatArray) -> FloatArray:
         """Return N + ρI times the block."""
         q, d = (times_dense(rows, block) for rows in self.rows)
         to_queries, to_docs = times_dense(self.weights, d), times_dense(self.weights_by_doc, q)
@@ -73,7 +73,7 @@ class SecondMoments:
         product += block.dtype.type(self.ridge) * block
         return product
 
-    def _to_features(self, query_rows: Floats, doc_rows: Floats) -> Floats:
+    def _to_features(self, query_rows: FloatArray, doc_rows: FloatArray) -> FloatArray:
         queries_by_word, docs_by_word = self.transposed
         product = times_dense(queries_by_word, query_rows)
         product += times_dense(docs_by_word, doc_rows)
@@ -136,7 +136,9 @@ def _davidson(
     return _with_fixed_signs(best[:, :k], values[:k])
 
 
-def _orthonormal(moments: SecondMoments, new: Floats, basis: Floats, noise: Floats) -> tuple[Floats, Floats]:
+def _orthonormal(
+    moments: SecondMoments, new: FloatArray, basis: FloatArray, noise: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """New vectors, orthonormal to the basis and each other under N + ρI, and (N + ρI) times them."""
     for _ in range(2):  # twice, because of rounding
         new = new - basis @ (noise.T @ new)
@@ -148,7 +150,7 @@ def _orthonormal(moments: SecondMoments, new: Floats, basis: Floats, noise: Floa
     return new, product
 
 
-def _solve(moments: SecondMoments, right: Floats, inverse_diagonal: Floats) -> Floats:
+def _solve(moments: SecondMoments, right: FloatArray, inverse_diagonal: FloatArray) -> FloatArray:
     """Approximate (N + ρI)⁻¹ times the block by preconditioned conjugate gradients, for each column."""
     solution = np.zeros_like(right)
     direction = conditioned = inverse_diagonal * right
@@ -166,7 +168,7 @@ def _solve(moments: SecondMoments, right: Floats, inverse_diagonal: Floats) -> F
     return solution
 
 
-def _with_fixed_signs(vectors: Floats, values: Floats) -> Components:
+def _with_fixed_signs(vectors: FloatArray, values: FloatArray) -> Components:
     """Make the entry of largest magnitude in each vector positive."""
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1, 1)

@@ -9,7 +9,7 @@ computes the validation loss.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from coclick.arrays.csr import Csr
 from coclick.jit.compiler import jit
 
 Ints = NDArray[np.int32]
-Floats = NDArray[np.floating]
+FloatArray = NDArray[Any]  # float32; float64 in tests
 
 
 class Preferences(NamedTuple):
@@ -48,7 +48,7 @@ def csr_arrays(matrix: Csr) -> CsrArrays:
 @jit
 def hinge_epoch(
     queries: CsrArrays, docs: CsrArrays, preferences: tuple[Ints, Ints, Ints], order: NDArray[np.int64],
-    left: Floats, right: Floats, rate: float,
+    left: FloatArray, right: FloatArray, rate: float,
 ) -> float:  # fmt: skip
     """Take one step for each preference, in the given order; return the mean hinge loss before each step.
 
@@ -76,7 +76,7 @@ def hinge_epoch(
 @jit
 def logistic_epoch(
     queries: CsrArrays, docs: CsrArrays, preferences: tuple[Ints, Ints, Ints], order: NDArray[np.int64],
-    left: Floats, right: Floats, doc_bias: Floats, rate: float, decay: float,
+    left: FloatArray, right: FloatArray, doc_bias: FloatArray, rate: float, decay: float,
 ) -> float:  # fmt: skip
     """Take one step for each preference, in the given order; return the mean loss before each step.
 
@@ -103,8 +103,9 @@ def logistic_epoch(
 
 @jit
 def squared_epoch(
-    queries: CsrArrays, docs: CsrArrays, pairs: tuple[Ints, Ints], targets: Floats, order: NDArray[np.int64],
-    left: Floats, right: Floats, query_bias: Floats, doc_bias: Floats, mean: float, rate: float, decay: float,
+    queries: CsrArrays, docs: CsrArrays, pairs: tuple[Ints, Ints], targets: FloatArray,
+    order: NDArray[np.int64], left: FloatArray, right: FloatArray, query_bias: FloatArray,
+    doc_bias: FloatArray, mean: float, rate: float, decay: float,
 ) -> float:  # fmt: skip
     """Take one step for each pair, in the given order; return the mean of half the squared errors.
 
@@ -131,8 +132,8 @@ def squared_epoch(
 
 @jit
 def _embed_preference(
-    queries: CsrArrays, docs: CsrArrays, query: int, better: int, worse: int, left: Floats, right: Floats,
-    embedding: Floats, difference: Floats,
+    queries: CsrArrays, docs: CsrArrays, query: int, better: int, worse: int, left: FloatArray,
+    right: FloatArray, embedding: FloatArray, difference: FloatArray,
 ) -> None:  # fmt: skip
     """Write x L to `embedding`, (better − worse) R to `difference`."""
     _embed(queries, query, left, embedding)
@@ -144,7 +145,7 @@ def _embed_preference(
 
 
 @jit
-def _embed(rows: CsrArrays, row: int, mapping: Floats, out: Floats) -> None:
+def _embed(rows: CsrArrays, row: int, mapping: FloatArray, out: FloatArray) -> None:
     for j in range(len(out)):
         out[j] = 0.0
     for at in range(rows.indptr[row], rows.indptr[row + 1]):
@@ -154,7 +155,7 @@ def _embed(rows: CsrArrays, row: int, mapping: Floats, out: Floats) -> None:
 
 
 @jit
-def _dot(one: Floats, other: Floats) -> float:
+def _dot(one: FloatArray, other: FloatArray) -> float:
     total = 0.0
     for j in range(len(one)):
         total += one[j] * other[j]
@@ -163,7 +164,7 @@ def _dot(one: Floats, other: Floats) -> float:
 
 @jit
 def _overlap(
-    queries: CsrArrays, docs: CsrArrays, query: int, better: int, worse: int, words: Floats
+    queries: CsrArrays, docs: CsrArrays, query: int, better: int, worse: int, words: FloatArray
 ) -> float:
     """query·(better − worse); `words` is all zeros before and after."""
     for at in range(queries.indptr[query], queries.indptr[query + 1]):
@@ -179,7 +180,7 @@ def _overlap(
 
 
 @jit
-def _bias(rows: CsrArrays, row: int, bias: Floats) -> float:
+def _bias(rows: CsrArrays, row: int, bias: FloatArray) -> float:
     total = 0.0
     for at in range(rows.indptr[row], rows.indptr[row + 1]):
         total += rows.data[at] * bias[rows.indices[at]]
@@ -187,7 +188,7 @@ def _bias(rows: CsrArrays, row: int, bias: Floats) -> float:
 
 
 @jit
-def _add_outer(rows: CsrArrays, row: int, factor: float, embedding: Floats, mapping: Floats) -> None:
+def _add_outer(rows: CsrArrays, row: int, factor: float, embedding: FloatArray, mapping: FloatArray) -> None:
     """mapping += factor · row ⊗ embedding."""
     for at in range(rows.indptr[row], rows.indptr[row + 1]):
         value, target = mapping.dtype.type(factor * rows.data[at]), mapping[rows.indices[at]]
@@ -197,7 +198,7 @@ def _add_outer(rows: CsrArrays, row: int, factor: float, embedding: Floats, mapp
 
 @jit
 def _shrink_and_add(
-    rows: CsrArrays, row: int, shrink: float, factor: float, embedding: Floats, mapping: Floats
+    rows: CsrArrays, row: int, shrink: float, factor: float, embedding: FloatArray, mapping: FloatArray
 ) -> None:
     """mapping = shrink · mapping + factor · row ⊗ embedding, where the row is not zero."""
     keep = mapping.dtype.type(shrink)
@@ -208,7 +209,7 @@ def _shrink_and_add(
 
 
 @jit
-def _shrink_and_add_bias(rows: CsrArrays, row: int, shrink: float, factor: float, bias: Floats) -> None:
+def _shrink_and_add_bias(rows: CsrArrays, row: int, shrink: float, factor: float, bias: FloatArray) -> None:
     for at in range(rows.indptr[row], rows.indptr[row + 1]):
         column = rows.indices[at]
         bias[column] = shrink * bias[column] + factor * rows.data[at]

@@ -34,7 +34,7 @@ from coclick.kernels.products import dots_of_pairs, times_dense
 from coclick.solvers.early_stopping import EarlyStop, train_epochs
 
 Ints = NDArray[np.int32]
-Floats = NDArray[Any]  # float32; float64 where gradients are checked
+FloatArray = NDArray[Any]  # float32; float64 in tests
 
 GAMMA = 10.0
 EPSILON = 0.1  # rows of features have length 1, and no embedding is longer at the start
@@ -75,8 +75,8 @@ class RankingExamples:
 
 
 def loss_and_gradient(
-    projection: Floats, examples: RankingExamples, gamma: float = GAMMA
-) -> tuple[float, Floats]:
+    projection: FloatArray, examples: RankingExamples, gamma: float = GAMMA
+) -> tuple[float, FloatArray]:
     """Return the mean loss over all comparisons, and its gradient by the projection (words × dimensions)."""
     x, x_length = _unit_embeddings(examples.queries, projection)
     y, y_length = _unit_embeddings(examples.docs, projection)
@@ -95,7 +95,7 @@ def loss_and_gradient(
     return loss, gradient
 
 
-def mean_loss(projection: Floats, examples: RankingExamples, gamma: float = GAMMA) -> float:
+def mean_loss(projection: FloatArray, examples: RankingExamples, gamma: float = GAMMA) -> float:
     """Return the loss alone; NaN without examples."""
     if not len(examples.asked):
         return float("nan")
@@ -104,7 +104,7 @@ def mean_loss(projection: Floats, examples: RankingExamples, gamma: float = GAMM
     return _loss_and_slopes(_cosines(x, y, examples), gamma)[0]
 
 
-def _unit_embeddings(rows: Csr, projection: Floats) -> tuple[Floats, Floats]:
+def _unit_embeddings(rows: Csr, projection: FloatArray) -> tuple[FloatArray, FloatArray]:
     embeddings = times_dense(rows, projection)
     squares = np.einsum("ij,ij->i", embeddings, embeddings)
     lengths = np.sqrt(squares + embeddings.dtype.type(EPSILON**2))[:, None]
@@ -112,19 +112,21 @@ def _unit_embeddings(rows: Csr, projection: Floats) -> tuple[Floats, Floats]:
     return embeddings, lengths
 
 
-def _remove_radial(gradients: Floats, embeddings: Floats, radial: Floats, lengths: Floats) -> None:
+def _remove_radial(
+    gradients: FloatArray, embeddings: FloatArray, radial: FloatArray, lengths: FloatArray
+) -> None:
     """Subtract the component along the unit embedding, and divide by the length, in place."""
     embeddings *= radial.astype(embeddings.dtype)[:, None]
     gradients -= embeddings
     gradients /= lengths
 
 
-def _cosines(x: Floats, y: Floats, examples: RankingExamples) -> Floats:
+def _cosines(x: FloatArray, y: FloatArray, examples: RankingExamples) -> FloatArray:
     asked = np.repeat(examples.asked, examples.compared.shape[1])
     return dots_of_pairs(x, y, (asked, examples.compared.ravel())).reshape(examples.compared.shape)
 
 
-def _loss_and_slopes(cosines: Floats, gamma: float) -> tuple[float, Floats]:
+def _loss_and_slopes(cosines: FloatArray, gamma: float) -> tuple[float, FloatArray]:
     """The mean loss and its derivative by each cosine; the clicked document is in the first column."""
     margins = -gamma * (cosines[:, :1].astype(np.float64) - cosines[:, 1:])
     loss = float(np.logaddexp(0, margins).mean())
@@ -139,10 +141,10 @@ _BATCH_PAIRS = 1024
 
 
 def fit_lbfgs(
-    start: Floats,
+    start: FloatArray,
     examples: RankingExamples,
     gamma: float,
-    validate: Callable[[Floats], float],
+    validate: Callable[[FloatArray], float],
     iterations: int,
     patience: int,
     done: Callable[[int], None],
@@ -169,13 +171,13 @@ def fit_lbfgs(
 
 
 def fit_adagrad(
-    start: Floats,
+    start: FloatArray,
     queries: Csr,
     docs: Csr,
     asked: Ints,
     draw: Callable[[], Ints],
     gamma: float,
-    validate: Callable[[Floats], float],
+    validate: Callable[[FloatArray], float],
     epochs: int,
     patience: int,
     rate: float,

@@ -51,14 +51,8 @@ _EXPECTED = 2.5  # times k: expected size of the basis, for the progress bar
 _MAX_VECTORS = 50  # times (k + block): vectors that are multiplied at most
 _TOLERANCE = 5e-4
 _ZERO = 1e-5  # of the largest value
-_CHECK = (
-    1.5,
-    1 / 6,
-)  # times k: the size of the basis at the first convergence check, and its growth between checks
-_REORTHOGONALISE, _DROP = (
-    0.03,
-    1e-5,
-)  # remaining relative length of a vector: orthogonalise again below, drop below
+_CHECK = 1.5, 1 / 6  # times k: the basis size at the first convergence check, and the growth between checks
+_REORTHOGONALISE, _DROP = 0.03, 1e-5  # relative lengths below which a vector is orthogonalised again, dropped
 _DROP_SECOND = 0.5  # the same at the second orthogonalisation: below it, the rest was rounding
 _EQUAL = 2e-3  # relative difference of values that may be copies
 

@@ -117,25 +117,25 @@ def _joint(before: str, left: str, mark: str, right: str) -> str | None:
 
     `before` is the punctuation in front of `left`.
     """
-    holds = False
+    joins = False
     if mark == "++":
-        holds = left.isalpha()
+        joins = left.isalpha()
     elif mark == "#":
-        holds = len(left) == 1 and left.isalpha() and not right
+        joins = len(left) == 1 and left.isalpha() and not right
     elif mark == "." and not left:
-        holds = before not in (".", "#", "++") and (right[:1].isdecimal() or right == "net")
+        joins = before not in (".", "#", "++") and (right[:1].isdecimal() or right == "net")
     elif not left or not right:
-        holds = False
+        joins = False
     elif mark in "-'":
-        holds = True
+        joins = True
     elif mark == "&":
-        holds = len(left) <= 2 and len(right) <= 2 and (left + right).isalpha()
+        joins = len(left) <= 2 and len(right) <= 2 and (left + right).isalpha()
     elif mark in "./":
         if len(left) == len(right) == 1 and (left + right).isalpha():
             return "" if mark == "." else "/"
         digits = left[-1].isdecimal() and right[0].isdecimal()
-        holds = digits or (mark == "." and right in _PROGRAMMING_ENDINGS)
-    return mark if holds else None
+        joins = digits or (mark == "." and right in _PROGRAMMING_ENDINGS)
+    return mark if joins else None
 
 
 def _split_compound(word: str) -> list[str]:

@@ -25,7 +25,7 @@ from coclick.models.projection.linear_map import DenseMap
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.sampling import draw_unclicked, nonempty_rows, pairs_with_features, validation_mask
-from coclick.solvers.siamese import Floats, Ints, RankingExamples, fit_adagrad, fit_lbfgs, mean_loss
+from coclick.solvers.siamese import FloatArray, Ints, RankingExamples, fit_adagrad, fit_lbfgs, mean_loss
 from coclick.solvers.svd import truncated_svd
 
 
@@ -65,7 +65,7 @@ class S2Net(TitleProjection):
         unseen = RankingExamples(*rows, asked[held], compare(asked[held], clicked[held]))
         asked, clicked = asked[~held], clicked[~held]
 
-        def validate(projection: Floats) -> float:
+        def validate(projection: FloatArray) -> float:
             return mean_loss(projection, unseen, self.gamma)
 
         with progress("rounds", self.iterations) as done:
