@@ -128,10 +128,10 @@ def _cosines(x: FloatArray, y: FloatArray, examples: RankingExamples) -> FloatAr
 
 def _loss_and_slopes(cosines: FloatArray, gamma: float) -> tuple[float, FloatArray]:
     """The mean loss and its derivative by each cosine; the clicked document is in the first column."""
-    margins = -gamma * (cosines[:, :1].astype(np.float64) - cosines[:, 1:])
-    loss = float(np.logaddexp(0, margins).mean())
+    exponents = -gamma * (cosines[:, :1].astype(np.float64) - cosines[:, 1:])
+    loss = float(np.logaddexp(0, exponents).mean())
     slopes = np.empty(cosines.shape)
-    slopes[:, 1:] = gamma / (1 + np.exp(-margins)) / margins.size
+    slopes[:, 1:] = gamma / (1 + np.exp(-exponents)) / exponents.size
     slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
     return loss, slopes.astype(cosines.dtype)
 
