@@ -29,7 +29,7 @@ from benchmarks._row import make_row
 from benchmarks._shapes import WordRows, named_graph
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
-from coclick.solvers.em import Corpus, learn_topics
+from coclick.solvers.em import Corpus, fit_topics
 from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms
 
@@ -87,14 +87,16 @@ def entries(corpus: Corpus) -> int:
 def round_times(corpus: Corpus, rounds: int, regularise: bool = False) -> tuple[list[float], list[dict]]:
     """Return the seconds of each iteration and the learning curve."""
     assert corpus.queries is not None
-    learn_topics(corpus.take(np.arange(100)), TOPICS, rounds=2, regularise=regularise)  # compiles
+    fit_topics(corpus.take(np.arange(100)), TOPICS, iterations=2, regularise=regularise)  # compiles
     times: list[float] = []
 
     @contextmanager
     def clock(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
         yield lambda rounds: times.append(time.perf_counter())
 
-    _, curve = learn_topics(corpus, TOPICS, rounds=rounds, regularise=regularise, tolerance=0, progress=clock)
+    _, curve = fit_topics(
+        corpus, TOPICS, iterations=rounds, regularise=regularise, tolerance=0, progress=clock
+    )
     return np.diff(times).tolist(), curve
 
 
@@ -172,7 +174,7 @@ def fit_saved(directory: Path) -> None:
         return Csr(*parts, int(load(f"{name}.columns")))
 
     pairs = load("query_of"), load("title_of"), load("weights")
-    learn_topics(Corpus(texts("queries"), texts("titles"), *pairs), TOPICS, rounds=2)
+    fit_topics(Corpus(texts("queries"), texts("titles"), *pairs), TOPICS, iterations=2)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ from coclick.evaluation.judgments import Judgments, read_judgments
 from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
-from coclick.graph.split import forget_queries
+from coclick.graph.split import remove_queries
 from coclick.models.base import create
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 RECOMMENDED = ("ltr", "backoff(neighbours + vpcg + bm25)")
 
@@ -87,7 +87,7 @@ def _thin(place: Path) -> tuple[ClickGraph, Judgments]:
     judged = np.zeros(len(graph.queries), bool)
     judged[rows[rows >= 0]] = True
     thin = ClickGraph(graph.queries, graph.docs, clicks, graph.texts)
-    return forget_queries(thin, judged), judgments
+    return remove_queries(thin, judged), judgments
 
 
 _SIMULATED = {"dense": _dense, "sparse": _sparse, "thin": _thin}

@@ -39,7 +39,7 @@ from coclick.kernels.thresholded import thresholded_product
 from coclick.models.projection.pls import PLS
 from coclick.models.projection.rmls import RMLS
 from coclick.progress import quiet
-from coclick.solvers.rmls import Maps, Penalty
+from coclick.solvers.rmls import Penalty, RmlsSolver
 from coclick.solvers.svd import truncated_svd
 
 DIM = 1000
@@ -96,7 +96,7 @@ def _training(shape: str, threads: int, queries: Csr, edges: Csr, docs: Csr, the
     """All iterations without early stopping, compared with the singular vectors of the same data."""
     set_threads(threads)
     started = time.perf_counter()
-    steps = Maps(queries, edges, docs, Penalty(RMLS.relative_threshold)).half_rounds(DIM, seed=0)
+    steps = RmlsSolver(queries, edges, docs, Penalty(RMLS.relative_threshold)).half_iterations(DIM, seed=0)
     objectives = [step.objective for step in islice(steps, 2 * ITERATIONS)]
     del steps
     ours = time.perf_counter() - started

@@ -14,7 +14,7 @@ from coclick.evaluation.similar_queries import SimilarityLabels, read_intents
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 from coclick.simulate import sample
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 QUERIES, DOCS, SEED = 6000, 5000, 0
 NEW_SHARE = 0.5  # the share of new documents in the experiment on new documents

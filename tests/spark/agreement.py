@@ -60,11 +60,11 @@ def assert_same_graph(there, here):
 def assert_same_rejects(there, here):
     """Assert the same rejected rows with the same reasons."""
     for figure in ("rows", "right", "rejected"):
-        assert there.figures[figure] == here.figures[figure], figure
+        assert there.stats[figure] == here.stats[figure], figure
     ours, theirs = (sorted(row[2:] for row in rejects(graph)) for graph in (there, here))
     assert ours == theirs
-    of_docs = sum(there.figures["docs_rejected"].values())
-    assert len(ours) == there.figures["rows"] - there.figures["right"] + of_docs > 0
+    of_docs = sum(there.stats["docs_rejected"].values())
+    assert len(ours) == there.stats["rows"] - there.stats["right"] + of_docs > 0
 
 
 def assert_same_model(there, here):

@@ -163,8 +163,8 @@ def test_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
     assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
     assert_same_rejects(opened, here)
-    counted = {name: there.figures[name] for name in here.figures if name not in ("files", "seconds")}
-    assert counted == {name: here.figures[name] for name in counted}
+    counted = {name: there.stats[name] for name in here.stats if name not in ("files", "seconds")}
+    assert counted == {name: here.stats[name] for name in counted}
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
     spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes than parts
     coclick.spark.train(spark, spec, there, str(tmp_path / "model"), n_parts=5)
@@ -254,6 +254,6 @@ def test_command_line(tmp_path):  # must be last: it stops the session
     built, here = ClickGraph.open(graph), logs.build([clicks], docs, tmp_path / "here")
     assert built.docs.to_list() == here.docs.to_list() == ["d1", "d2", "d3"]
     assert built.texts["title"].to_list() == here.texts["title"].to_list()
-    assert built.figures["docs_rejected"] == here.figures["docs_rejected"] == {"wrong number of columns": 2}
+    assert built.stats["docs_rejected"] == here.stats["docs_rejected"] == {"wrong number of columns": 2}
     assert sorted(row[2:] for row in logs.rejects(built)) == sorted(row[2:] for row in logs.rejects(here))
     assert open_model(model).search("red shoes").hits()

@@ -18,7 +18,8 @@ from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.report import write_report
 from coclick.models.base import Model, train
 from coclick.progress import for_terminal
-from coclick.text.analyzer import Analyzer, normalise
+from coclick.text.analyzer import Analyzer
+from coclick.text.normalise import normalise
 
 MODELS = (
     "popularity",

@@ -40,7 +40,7 @@ def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **
         sizes = graph.manifest["sizes"]
     say(f"{sizes['queries']:,} queries, {sizes['docs']:,} documents, {sizes['edges']:,} edges in {out}")
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
-        for reason, count in graph.figures.get(key, {}).items():
+        for reason, count in graph.stats.get(key, {}).items():
             say(f"{count:,} {rows} rejected (see the table rejects): {reason}")
     suggest(f'coclick train "vpcg" {out} --engine spark -o model')
 

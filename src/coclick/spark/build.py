@@ -61,8 +61,8 @@ def build(
         run.read(log, places)
         run.aggregate(min_clicks, min_users)
         texts = run.write(docs)
-        run.figures["seconds"] = round(time.monotonic() - started, 2)
-        target.commit("graph", figures=run.figures, texts=texts, sizes=run.sizes)
+        run.stats["seconds"] = round(time.monotonic() - started, 2)
+        target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
         path = target.place.path
     return SparkGraph.open(spark, path)
 
@@ -76,19 +76,19 @@ class _Build:
     format: str
     fields: set[str]
     actions: list[Action]
-    figures: dict[str, Any] = field(default_factory=dict)
+    stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
 
     def read(self, log: DataFrame, places: dict[str, int]) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
         rows = LogRows(log, self.format, places, self.out.work)
-        self.figures |= {"format": self.format, "engine": "spark"}
+        self.stats |= {"format": self.format, "engine": "spark"}
         if self.format == "events":
-            self.figures["actions"] = {action.name: action.weight for action in self.actions}
+            self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
         self.rejects = [rows.rejected()]
-        self.figures |= rows.figures
+        self.stats |= rows.stats
         self.rows, self.spellings = rows.valid(), rows.spellings()
 
     def aggregate(self, min_clicks: float, min_users: int) -> None:
@@ -103,7 +103,7 @@ class _Build:
         else:
             found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
-            self.figures |= found.figures
+            self.stats |= found.stats
         passes = F.expr(aggregation_sql.passes_thresholds(min_clicks, min_users)).alias("passes")
         marked = self.out.work.checkpoint("candidates", candidates.select("q", "d", "clicks", passes))
         self.edges, self.seen = marked.filter("passes").drop("passes"), marked
@@ -111,10 +111,10 @@ class _Build:
             F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
         ).collect()[0]
         if not kept:
-            raise no_edges_error(self.figures, below)
+            raise no_edges_error(self.stats, below)
         self.sizes["edges"] = kept
         self.thresholds = min_clicks > 1 or min_users > 1
-        self.figures |= {
+        self.stats |= {
             "min_clicks": min_clicks,
             "min_users": min_users,
             "pairs_below_thresholds": below,
@@ -135,14 +135,14 @@ class _Build:
         if docs is not None:
             found = documents.read(docs, work)
             described_docs, fields = found.table, found.fields
-            self.figures |= documents.overlap(names, described_docs)
-            self.figures["docs_rejected"] = by_reason(found.rejected)
+            self.stats |= documents.overlap(names, described_docs)
+            self.stats["docs_rejected"] = by_reason(found.rejected)
             self.rejects.append(found.rejects)
             names = names.union(described_docs.select("name")).distinct()
         queries, self.sizes["queries"] = assign_ids(texts, ["text"], work, "queries")
         numbers, self.sizes["docs"] = assign_ids(names, ["name"], work, "docs")
         queries = out.write_table("queries", queries.select("id", "text"))
-        self.figures["queries_below_thresholds"] = self._queries_seen() - self.sizes["queries"]
+        self.stats["queries_below_thresholds"] = self._queries_seen() - self.sizes["queries"]
         if described_docs is not None:
             filled = {f"text_{name}": F.coalesce(f"text_{name}", F.lit("")) for name in fields}
             numbers = numbers.join(described_docs, "name", "left").withColumns(filled)
@@ -159,9 +159,9 @@ class _Build:
             skips = _with_ids(self.history["skips"], queries, numbers, ("clicked", "skipped"))
             _check_counts("skips", out.write_table("skips", skips))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
-        self.figures["merged_spellings"] = out.write_table("variants", spellings).count()
+        self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
         if fields:
-            self.figures["docs_without_text"] = documents.without_text(numbers, fields)
+            self.stats["docs_without_text"] = documents.without_text(numbers, fields)
         write_rejects(out, self.rejects)
         return fields
 

@@ -25,7 +25,7 @@ class EventTables:
     candidates: DataFrame  # clicked pairs: q, d, clicks, actions[, users]
     pairs: DataFrame | None  # pairs that were shown or clicked: q, d and counts
     history: dict[str, DataFrame]  # daily and skips
-    figures: dict[str, Any]  # users, sessions and times, as the local engine counts them
+    stats: dict[str, Any]  # users, sessions and times, as the local engine counts them
 
 
 def aggregate(
@@ -58,17 +58,17 @@ def aggregate(
     if users:
         _view(spark, work, "clickers", aggregation_sql.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
-    figures = _user_stats(spark, counts, sessions) if users else {}
+    stats = _user_stats(spark, counts, sessions) if users else {}
     if days and first is not None:
-        figures |= span(first, last)
+        stats |= span(first, last)
     if not (impressions or users or days):
-        return EventTables(candidates, None, {}, figures)
+        return EventTables(candidates, None, {}, stats)
     positions = bool(impressions) and lowest is not None
     daily = work.checkpoint("daily", _daily(spark, actions, bool(impressions), users, sessions, positions))
     history = {"daily": daily} if days else {}
     if sessions and positions:
         history["skips"] = spark.sql(aggregation_sql.skips(counts)).withColumnRenamed("n", "count")
-    return EventTables(candidates, _pairs(spark, daily, users), history, figures)
+    return EventTables(candidates, _pairs(spark, daily, users), history, stats)
 
 
 # Sessions are numbered per user, which avoids a global sort.

@@ -191,7 +191,7 @@ def _text_entry(fields: list[str], analyzer: Analyzer) -> dict[str, Any]:
         **_json(name="words", fields=fields, tf=_TF),
         "analyzer": {"type": "Analyzer", "fields": _json(**analyzer.to_dict())},
         "terms": {"type": "vocab", "table": "terms", "column": "text"},
-        "surfaces": {"type": "strings", "table": "terms", "column": "surface"},
+        "display_terms": {"type": "strings", "table": "terms", "column": "surface"},
         **idf,
     }
     return {"type": "TextView", "fields": view}

@@ -48,9 +48,9 @@ class SparkGraph:
         return list(self.manifest["texts"])
 
     @property
-    def figures(self) -> dict[str, Any]:
+    def stats(self) -> dict[str, Any]:
         """The statistics of the build."""
-        return self.manifest["figures"]
+        return self.manifest["stats"]
 
     def size(self, table: str) -> int:
         """Return the number of queries, docs or edges."""

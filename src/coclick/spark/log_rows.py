@@ -33,7 +33,7 @@ class LogRows:
         self._has_actions = "action" in places
         self._counts = self._count()
         self._n_ignored = 0
-        self.figures: dict[str, Any] = {}
+        self.stats: dict[str, Any] = {}
 
     def _count(self) -> list[tuple[str | None, str | None, int]]:
         """The number of rows by action and reason of rejection."""
@@ -51,7 +51,7 @@ class LogRows:
                 counts[name] = counts.get(name, 0) + count
         counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         codes, others = classify_actions(counts, actions)
-        self.figures["other_actions"] = most_common_actions(others)
+        self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
             cases = F.when(F.col("action") == name, code).otherwise(cases)
@@ -71,7 +71,7 @@ class LogRows:
             if error is not None:
                 rejected[error] = rejected.get(error, 0) + count
         total = self._n_ignored + sum(count for *_, count in self._counts)
-        self.figures |= {
+        self.stats |= {
             "rows": total,
             "right": total - sum(rejected.values()),
             "rejected": by_reason(rejected),

@@ -11,7 +11,7 @@ class ModelState:
     """Manifest entries from which `coclick.storage.state` reads the state, and training statistics."""
 
     state: dict[str, Any]
-    figures: dict[str, Any]
+    stats: dict[str, Any]
 
 
 def csr_entry(table: str, rows: int, columns: int) -> dict[str, Any]:

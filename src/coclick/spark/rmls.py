@@ -195,7 +195,8 @@ def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, mode
         omega = unpack_csr(buffers(table, "vectors")[0])
         payload = buffers(old, "thresholds")[0]
         thresholds = penalty.start(omega.rows) if payload is None else unpack(payload)[0]
-        found = thresholded_product(_identity(omega.rows), omega, thresholds, penalty.b, penalty.theta)
+        given = penalty.relative_threshold, penalty.theta
+        found = thresholded_product(_identity(omega.rows), omega, thresholds, *given)
         row = part_row(part, vectors=pack_csr(found.rows), thresholds=pack([found.thresholds]))
         return row.append_column("entries", pa.array([found.rows.nnz], pa.int64()))
 

@@ -21,7 +21,7 @@ from coclick.spark.numbering import assign_ids
 from coclick.spark.rw import Walks
 from coclick.spark.session import coclick_session, default_n_parts
 from coclick.spark.storage import HadoopDir, WorkDir, read_manifest_at, scratch_table
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 _PAIR_SCHEMA = "query string, doc string, normal string"
 

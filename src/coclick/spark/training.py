@@ -59,15 +59,15 @@ def train(
         n_parts = n_parts or default_n_parts(spark, edges)
         trained = fit(model, source, target, n_parts, max_degree or default_max_degree(edges, n_parts))
         texts = _copy_graph_tables(source, target)
-        figures = {"engine": "spark", **trained.figures, "seconds": round(time.monotonic() - started, 2)}
+        stats = {"engine": "spark", **trained.stats, "seconds": round(time.monotonic() - started, 2)}
         target.commit(
             "model",
             spec=str(model),
             graph=source.digest,
             model=model.name,
             parameters={field.name: getattr(model, field.name) for field in parameters_of(type(model))},
-            figures=figures,
-            build=source.figures,
+            stats=stats,
+            build=source.stats,
             state=trained.state,
             texts=texts,
             sizes=source.manifest["sizes"],

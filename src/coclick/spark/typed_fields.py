@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
 from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 _TYPES = {
     "query": "string",

@@ -40,7 +40,7 @@ class Units:
     incidence: DataFrame  # text, unit, whole
     vectors: DataFrame  # part, vectors
     weights: DataFrame  # part, values
-    figures: dict[str, float]
+    stats: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class UnitTrainer:
         step = MatrixProduct.build(self.spark, to_units, None, self.words.size)
         state = step.run_from_blocks(states[1], TopKProduct(self.model.max_terms), work, "unit-vectors")
         vectors = state.select("part", "vectors")
-        weights, figures = unit_weights(self, nodes, table, incidence, vectors, text_nodes, states[0])
-        return Units(nodes, table, incidence, vectors, weights, {"units": count} | figures)
+        weights, stats = unit_weights(self, nodes, table, incidence, vectors, text_nodes, states[0])
+        return Units(nodes, table, incidence, vectors, weights, {"units": count} | stats)
 
     def fill_unclicked(
         self, state: DataFrame, nodes: NodeSet, tokens: DataFrame, units: Units, name: str

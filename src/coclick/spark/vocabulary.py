@@ -24,7 +24,7 @@ from coclick.spark.numbering import assign_ids
 from coclick.spark.partitioning import NodeSet, by_part
 from coclick.spark.serialization import buffers, pack, pack_csr, part_row, to_numpy, unpack
 from coclick.spark.storage import WorkDir
-from coclick.text.analyzer import Analyzer, TermIndex, Tokens
+from coclick.text.analyzer import Analyzer, Tokens, VocabularyBuilder
 
 BLOCK_SCHEMA = "part int, vectors binary"
 _TOKEN_SCHEMA = "part int, tokens binary"
@@ -57,7 +57,7 @@ class Vocabulary:
 def most_frequent_surface() -> Column:
     """Choose the most frequent surface form of a term, then the shorter, then the alphabetically first.
 
-    `TermIndex.finish` chooses in the same way.
+    `VocabularyBuilder.finish` chooses in the same way.
     """
     rank = F.struct(-F.col("n"), F.length("surface"), F.col("surface"))
     return F.min_by("surface", rank).alias("surface")
@@ -129,7 +129,7 @@ class VectorBlocks:
 
 def tokenize_part(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
     """Tokenize a part's texts with the known term ids; unknown terms get −1."""
-    seen = TermIndex()
+    seen = VocabularyBuilder()
     tokens = analyzer.analyze(texts["text"].to_pylist(), seen)
     places = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
     numbers = pc.fill_null(known["id"].combine_chunks().take(places), -1)
@@ -139,12 +139,12 @@ def tokenize_part(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Token
 def _count(part: int, texts: list[str], analyzer: Analyzer) -> pa.Table:
     """A part's surface forms with their terms, occurrences, and texts that contain the term."""
     set_threads(1)
-    seen = TermIndex()
+    seen = VocabularyBuilder()
     tokens = analyzer.analyze(texts, seen)
     rows = np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))
     distinct = np.unique(tokens.terms.astype(np.int64) * len(tokens) + rows) // max(len(tokens), 1)
     texts_with = np.bincount(distinct, minlength=len(seen.terms))
-    surfaces, term_of, counts = seen.forms()
+    surfaces, term_of, counts = seen.surface_forms()
     first = np.zeros(len(term_of), bool)  # count the texts of a term once, not with each of its surface forms
     first[np.unique(term_of, return_index=True)[1]] = True
     return pa.table(

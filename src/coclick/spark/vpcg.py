@@ -94,7 +94,7 @@ def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
         "query_index_": _index("query_vectors", queries.n_nodes, width),
         "doc_index_": _index("doc_vectors", docs.n_nodes, width),
     }
-    return ModelState(state, {"units": {"words": units.figures}} if units else {})
+    return ModelState(state, {"units": {"words": units.stats}} if units else {})
 
 
 def _check(model: VPCG) -> None:

@@ -65,7 +65,7 @@ def _problem(manifest: Any) -> str | None:
     files = manifest.get("files")
     if not isinstance(files, dict):
         return "no files"
-    for name in ("figures", "build"):  # which not every kind has
+    for name in ("stats", "build"):  # which not every kind has
         if not isinstance(manifest.get(name, {}), dict):
             return f"no {name}"
     for name, entry in files.items():

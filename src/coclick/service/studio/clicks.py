@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 Kind = Literal["query", "doc"]
 

@@ -9,7 +9,7 @@ from coclick import answers
 from coclick.errors import UserError
 from coclick.models.base import Model
 from coclick.service.studio.clicks import clicks_of, row_of, walk
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 MAX_WORDS = 40  # of a vector
 MAX_SIMILAR = 15
