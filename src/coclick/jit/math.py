@@ -1,7 +1,7 @@
-"""Logarithms and powers of many numbers at once, in float32 to about a millionth.
+"""Logarithms and powers of whole arrays in float32, with a relative error of about 1e-6.
 
-The library's functions take one number a call; these are plain arithmetic, which the compiler turns into
-arithmetic on vectors. (It adds integers as int64, for which there are fewer instructions: hence the casts.)
+The C library computes one number per call; this is plain arithmetic, which the compiler vectorises. The casts
+keep integers at 32 bits: numba adds them as int64, for which there are fewer vector instructions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOWEST, _HIGHEST = _F(-126), _F(126)
 
 @jit_inline
 def powers(base: NDArray[np.float32], exponent: np.float32, out: NDArray[np.float32]) -> None:
-    """`out` = base ** exponent for normal positive numbers; what leaves float32 stays at its ends."""
+    """Set `out` = base ** exponent for normal positive numbers; results beyond float32 are clipped."""
     for j in range(len(base)):
         power = exponent * log2(base[j])
         power = power if power > _LOWEST else _LOWEST
@@ -33,7 +33,7 @@ def powers(base: NDArray[np.float32], exponent: np.float32, out: NDArray[np.floa
 
 @jit_fastmath
 def sum_of_logs(row: NDArray[np.float32], count: int) -> float:
-    """Σ log of the first `count` values, which are normal and positive."""
+    """Return Σ log of the first `count` values, which are normal and positive."""
     total = _F(0)
     for j in range(count):
         total += log2(row[j])
@@ -42,7 +42,7 @@ def sum_of_logs(row: NDArray[np.float32], count: int) -> float:
 
 @jit_inline
 def log2(x: np.float32) -> np.float32:
-    """Exponent, and mantissa m between √½ and √2: log m = 2 artanh t = 2 (t + t³/3 + …), t = (m−1)/(m+1)."""
+    """Return the exponent plus log₂ of the mantissa m in [√½, √2): log m = 2 artanh t, t = (m−1)/(m+1)."""
     bits = _I(_F(x).view(np.int32) - _ROOT)
     exponent = _I(bits >> _SHIFT)
     mantissa = _I(_I(bits & _MANTISSA) + _ROOT).view(np.float32)
@@ -54,8 +54,8 @@ def log2(x: np.float32) -> np.float32:
 
 @jit_inline
 def exp2(x: np.float32) -> np.float32:
-    """2 to the nearest whole number, times e to the rest by the first terms of its series."""
-    shifted = x + _ROUNDER  # leaves no bits for a fraction, and the whole number in the lowest ones
+    """Return 2 to the nearest integer, times e to the remainder by the first terms of its series."""
+    shifted = x + _ROUNDER  # rounds: the integer ends up in the lowest bits
     rest = (x - (shifted - _ROUNDER)) * _LN2
     series = _F(1 / 24) + rest * (_F(1 / 120) + rest * _F(1 / 720))
     series = _F(1) + rest * (_F(1) + rest * (_F(1 / 2) + rest * (_F(1 / 6) + rest * series)))

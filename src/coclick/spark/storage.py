@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, UserError
-from coclick.storage.directories import check_names, check_replaces
-from coclick.storage.manifest import FORMAT, MANIFEST, OWN_NAME
+from coclick.storage.directories import check_replaceable, check_same_kind
+from coclick.storage.manifest import ENTRY_NAME, FORMAT, MANIFEST, check_format
 
 _WORK_NAME = re.compile(r"_work-[0-9a-f]{16}")
 
@@ -208,12 +208,12 @@ def output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[O
 def check_place(place: Place, kind: str, force: bool) -> None:
     """Raise if an artefact may not be written there."""
     names = place.names()
-    check_names(place.path, names, _is_ours, force)
+    check_replaceable(place.path, names, _is_ours, force)
     if MANIFEST in names:
-        check_replaces(place.path, read_manifest_at(place)["kind"], kind)
+        check_same_kind(place.path, read_manifest_at(place, allow_older=True)["kind"], kind)
 
 
-def read_manifest_at(place: Place) -> dict[str, Any]:
+def read_manifest_at(place: Place, allow_older: bool = False) -> dict[str, Any]:
     """The manifest of an artefact that Spark can reach."""
     if MANIFEST not in place.names():
         raise UserError(
@@ -223,17 +223,19 @@ def read_manifest_at(place: Place) -> dict[str, Any]:
         )
     try:
         manifest = json.loads(place.read(MANIFEST))
-        if manifest["format"] != FORMAT or not isinstance(manifest["files"], dict):
-            raise ValueError("another format")
+        check_format(manifest, place.path, allow_older=allow_older)
+        if not isinstance(manifest["files"], dict):
+            raise ValueError("it lists no files")
     except (ValueError, KeyError, TypeError) as error:
         raise ArtefactError(f"the manifest cannot be read: {error}", where=place.path) from None
     return manifest
 
 
 def _named(place: Place) -> set[str]:
-    return {entry["file"].partition("/")[0] for entry in read_manifest_at(place)["files"].values()}
+    files = read_manifest_at(place, allow_older=True)["files"]
+    return {entry["file"].partition("/")[0] for entry in files.values()}
 
 
 def _is_ours(name: str) -> bool:
     unfinished = name.startswith(f"_{MANIFEST}-")
-    return bool(OWN_NAME.fullmatch(name) or _WORK_NAME.fullmatch(name) or unfinished)
+    return bool(ENTRY_NAME.fullmatch(name) or _WORK_NAME.fullmatch(name) or unfinished)
