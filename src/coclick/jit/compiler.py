@@ -141,5 +141,5 @@ jit_inline: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, 
 # Like `jit_inline`, for sums that the compiler may reorder, so that it can use vector instructions. The order
 # is fixed at compile time: results are the same in every call and on every thread.
 jit_fastmath: Any = numba.njit(
-    nogil=True, error_model="numpy", forceinline=True, fastmath={"reassoc", "contract", "nsz"}
+    nogil=True, error_model="numpy", forceinline=True, fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS
 )
