@@ -32,7 +32,7 @@ from coclick.graph.user_views import UserView, align_rows, check_view_name, merg
 from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
-from coclick.storage.manifest import ARRAY_NAME, a_kind
+from coclick.storage.manifest import ARRAY_NAME, with_article
 from coclick.text.normalise import normalise_batch
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class ClickGraph:
         """Open a graph on disk. Its arrays are memory-mapped, so this takes milliseconds at any size."""
         source = Artefact(path)
         if source.kind != "graph":
-            raise UserError(f"this is {a_kind(source.kind)}, not a graph", where=str(path))
+            raise UserError(f"this is {with_article(source.kind)}, not a graph", where=str(path))
         return cls.read(source)
 
     @classmethod

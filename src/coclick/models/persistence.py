@@ -17,7 +17,7 @@ from coclick.models import spec as specs
 from coclick.models.base import NOT_STATE, Model
 from coclick.models.registry import model_class
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
-from coclick.storage.manifest import a_kind
+from coclick.storage.manifest import with_article
 from coclick.storage.state import read_value, write_value
 from coclick.text.term_matrix import short_field
 
@@ -43,7 +43,7 @@ def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
     source = Artefact(path)
     if source.kind != "model":
         raise UserError(
-            f"this is {a_kind(source.kind)}, not a model",
+            f"this is {with_article(source.kind)}, not a model",
             where=str(path),
             hint="train one: coclick train vpcg GRAPH",
         )

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
 from coclick.jit.intrinsics import prefetch
-from coclick.jit.math import sum_of_logs
-from coclick.jit.wide import LANES, add_scaled, dot
+from coclick.jit.math import CACHE_LINE, add_scaled, dot, sum_of_logs
 
 _AHEAD = 8  # prefetch distance, in tokens or texts
 _SMALL = 1e-200  # below this, a product of probabilities is turned into a logarithm, before it underflows
@@ -182,7 +181,7 @@ def update_probabilities(
 def fetch_row(rows: NDArray[np.float32], index: int) -> None:
     """Prefetch all cache lines of a row."""
     width = rows.shape[1]
-    for j in range(0, width, LANES):
+    for j in range(0, width, CACHE_LINE):
         prefetch(rows, index * width + j)
 
 
@@ -200,7 +199,7 @@ def fold(
 ) -> None:
     """Write the mixes of texts first … last after some iterations from uniform mixes, P(word|topic) fixed."""
     topics = given.shape[1]
-    width = -(-topics // LANES) * LANES
+    width = -(-topics // CACHE_LINE) * CACHE_LINE
     mix, total = np.zeros(width, np.float32), np.empty(width, np.float32)
     longest = 0
     for text in range(first, last):

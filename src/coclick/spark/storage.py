@@ -20,8 +20,8 @@ from pyspark.sql import functions as F
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, UserError
-from coclick.storage.directories import check_names, check_replaces
-from coclick.storage.manifest import FORMAT, MANIFEST, OWN_NAME
+from coclick.storage.directories import check_replaceable, check_same_kind
+from coclick.storage.manifest import ENTRY_NAME, FORMAT, MANIFEST, check_format
 
 _WORK_NAME = re.compile(r"_work-[0-9a-f]{16}")
 
@@ -211,12 +211,12 @@ def open_output(spark: SparkSession, path: str, kind: str, force: bool) -> Itera
 def check_place(place: HadoopDir, kind: str, force: bool) -> None:
     """Raise if an artefact must not be written to this directory."""
     names = place.names()
-    check_names(place.path, names, _is_coclick_file, force)
+    check_replaceable(place.path, names, _is_coclick_file, force)
     if MANIFEST in names:
-        check_replaces(place.path, read_manifest_at(place)["kind"], kind)
+        check_same_kind(place.path, read_manifest_at(place, allow_older=True)["kind"], kind)
 
 
-def read_manifest_at(place: HadoopDir) -> dict[str, Any]:
+def read_manifest_at(place: HadoopDir, allow_older: bool = False) -> dict[str, Any]:
     """Read the manifest of an artefact."""
     if MANIFEST not in place.names():
         raise UserError(
@@ -226,17 +226,19 @@ def read_manifest_at(place: HadoopDir) -> dict[str, Any]:
         )
     try:
         manifest = json.loads(place.read(MANIFEST))
-        if manifest["format"] != FORMAT or not isinstance(manifest["files"], dict):
-            raise ValueError("unsupported format version")
+        check_format(manifest, place.path, allow_older=allow_older)
+        if not isinstance(manifest["files"], dict):
+            raise ValueError("it lists no files")
     except (ValueError, KeyError, TypeError) as error:
         raise ArtefactError(f"the manifest cannot be read: {error}", where=place.path) from None
     return manifest
 
 
 def _referenced(place: HadoopDir) -> set[str]:
-    return {entry["file"].partition("/")[0] for entry in read_manifest_at(place)["files"].values()}
+    files = read_manifest_at(place, allow_older=True)["files"]
+    return {entry["file"].partition("/")[0] for entry in files.values()}
 
 
 def _is_coclick_file(name: str) -> bool:
     unfinished = name.startswith(f"_{MANIFEST}-")
-    return bool(OWN_NAME.fullmatch(name) or _WORK_NAME.fullmatch(name) or unfinished)
+    return bool(ENTRY_NAME.fullmatch(name) or _WORK_NAME.fullmatch(name) or unfinished)
