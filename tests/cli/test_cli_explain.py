@@ -34,7 +34,7 @@ def test_translating_words_are_named(explain):
 
 def test_biases_and_the_mean_are_named(explain):
     shown = explain("svdfeature(dim=4,iterations=2)")
-    assert "the mean of what was learned" in shown
+    assert "the mean of the training data" in shown
     assert "bias of query words: hotel" in shown and "bias of document words: hotel" in shown
 
 

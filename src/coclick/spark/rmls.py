@@ -149,7 +149,7 @@ class _Chain:
         return cut(edges, *ends, self.work, name, self.heavy)
 
     def _clicks(self, target: str, source: str) -> DataFrame:
-        """The weights of clicked pairs, as `coclick.models.projection.click_evidence.weigh` has them."""
+        """The weights of clicked pairs, as `models.projection.click_evidence.weight_clicks` has them."""
         edges = self.graph.table("edges")
         clicks = F.col("clicks").cast("double")
         if self.model.weight == "degree":

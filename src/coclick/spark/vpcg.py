@@ -85,9 +85,9 @@ def fit(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> 
     out.table("read_vectors", rows_of(before, texts))
     state: dict[str, Any] = {
         "terms_": {"type": "vocab", "table": "terms", "column": "text"},
-        "surfaces_": {"type": "strings", "table": "terms", "column": "surface"},
+        "display_terms_": {"type": "strings", "table": "terms", "column": "surface"},
         "idf_": {"type": "array", "table": "terms", "column": "idf", "dtype": "<f4"},
-        "read_": csr_entry("read_vectors", texts.count, width),
+        "previous_vectors_": csr_entry("read_vectors", texts.count, width),
         "units_": write_units(learned, width, out),
         "query_index_": _index("query_vectors", queries.count, width),
         "doc_index_": _index("doc_vectors", docs.count, width),
