@@ -156,7 +156,7 @@ class _Chain:
         return partition(edges, *ends, self.work, name, self.max_degree)
 
     def _clicks(self, target: str, source: str) -> DataFrame:
-        """The weights of clicked pairs, as in `coclick.models.projection.click_evidence.weigh`."""
+        """The weights of clicked pairs, as `models.projection.click_evidence.weight_clicks` has them."""
         edges = self.graph.table("edges")
         clicks = F.col("clicks").cast("double")
         if self.model.weight == "degree":

@@ -89,7 +89,7 @@ def test_two_rounds_written_out_term_by_term(penalty):
 def test_a_model_scores_by_these_maps():
     graph = planted.graph()
     model = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
-    factors = model.query_features_, model.edge_weights(graph), model.doc_features_
+    factors = model.query_features_, model._edge_weights(graph), model.doc_features_
     start = random_rows(factors[2].columns, 12, 1.5, 0)
     x, y, _ = written_out(factors, 12, 4, start, b=0.8, theta=1.5)
     expected = np.maximum(dense(factors[0]) @ x @ y.T @ dense(factors[2]).T, 0)
