@@ -32,7 +32,7 @@ OF_DOCS = ("doc clicks", "doc queries")
 
 @dataclass(frozen=True)
 class QuerySignals:
-    """The scores and evidence of all parts for one query, the input of `FeatureSet.features`."""
+    """The scores and evidence of all parts for one query, the input of `RankingFeatures.features`."""
 
     per_part: NDArray[np.float32]  # (score, relative score, 1 / rank) of each part × documents
     per_query: Floats
@@ -42,7 +42,7 @@ class QuerySignals:
 
 @stored
 @dataclass(frozen=True)
-class FeatureSet:
+class RankingFeatures:
     """The features of a set of parts, in the order of the trees."""
 
     parts: list[str]
@@ -52,7 +52,7 @@ class FeatureSet:
     lengths: NDArray[np.float32]  # characters, fields × documents
 
     @classmethod
-    def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> FeatureSet:
+    def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> RankingFeatures:
         """Create the features of these parts and of the documents of a graph."""
         fields = sorted(graph.texts)
         lengths = np.array([np.diff(graph.texts[name].offsets) for name in fields], np.float32)

@@ -23,7 +23,7 @@ from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.boosting import Boosting, check_installed
-from coclick.ltr.features import FeatureSet, QuerySignals
+from coclick.ltr.features import RankingFeatures, QuerySignals
 from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
 from coclick.models import spec as specs
 from coclick.models.base import DocMask, Model, TopK
@@ -93,7 +93,7 @@ class Ltr(Model):
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Train the parts on all clicks, and the trees on features of cross-fitted parts."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = FeatureSet.of(self.parts_, graph, self.n_candidates)
+        self.features_ = RankingFeatures.of(self.parts_, graph, self.n_candidates)
         judgments, labels = self._judged or (None, "clicks")
         train = self._examples(graph, judgments if labels == "judgments" else None, progress)
         judged = None
@@ -119,7 +119,7 @@ class Ltr(Model):
     ) -> tuple[list[str], Examples]:
         """Return the names of the features and the training examples, for other tools."""
         parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = FeatureSet.of(parts, graph, self.n_candidates)
+        self.features_ = RankingFeatures.of(parts, graph, self.n_candidates)
         return self.features_.names, self._examples(graph, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
