@@ -23,7 +23,7 @@ from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.boosting import Boosting, check_installed
-from coclick.ltr.features import RankingFeatures, QuerySignals
+from coclick.ltr.features import QuerySignals, RankingFeatures
 from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
 from coclick.models import spec as specs
 from coclick.models.base import DocMask, Model, TopK
