@@ -43,7 +43,7 @@ def run(factors, penalty, dim, halves, seed=0):
 
 
 def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
-    """Algorithm 1 and 2 of paper 002, a term at a time; thresholds by the first Ω, or absolute."""
+    """Algorithm 1 and 2 of Wu, Lu & Li 2013, a term at a time; thresholds by the first Ω, or absolute."""
     queries, edges, docs = (dense(factor).tolist() for factor in factors)
     w = [[0.0] * len(docs[0]) for _ in queries[0]]
     for i, x in enumerate(queries):

@@ -1,4 +1,4 @@
-"""Vector propagation and vector generation written out in plain Python dictionaries, from paper 003.
+"""Vector propagation and vector generation written out in plain Python dictionaries, from Jiang et al. 2016.
 
 Slow and obvious on purpose: the model is compared with this. Nothing is shared with the package but the
 analyzer, which both are given.
