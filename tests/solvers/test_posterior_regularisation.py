@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from coclick.jit.wide import LANES
+from coclick.jit.intrinsics import CACHE_LINE
 from coclick.solvers.posterior_regularisation import agree
 
 
 def project(mix: np.ndarray, first: np.ndarray, second: np.ndarray, counts: list[float]) -> np.ndarray:
     """The tilted mixes; `first` and `second` hold P(word|topic), a word a row."""
     tokens, topics = len(first) + len(second), len(mix)
-    width = -(-topics // LANES) * LANES
+    width = -(-topics // CACHE_LINE) * CACHE_LINE
     rows, padded = np.zeros((tokens, width), np.float32), np.zeros(width, np.float32)
     rows[:, :topics], padded[:topics] = np.vstack([first, second]), mix
     tilts = np.zeros((2, width), np.float32)

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
-from coclick.jit.intrinsics import prefetch
+from coclick.jit.intrinsics import CACHE_LINE, add_scaled, dot, prefetch
 from coclick.jit.math import sum_of_logs
-from coclick.jit.wide import LANES, add_scaled, dot
 
 _AHEAD = 8  # tokens or texts that are asked for before they are needed
 _SMALL = 1e-200  # a product of probabilities is turned into a logarithm before it falls out of float64
@@ -184,7 +183,7 @@ def normalise(
 def fetch_row(rows: NDArray[np.float32], index: int) -> None:
     """Ask for all cache lines of a row."""
     width = rows.shape[1]
-    for j in range(0, width, LANES):
+    for j in range(0, width, CACHE_LINE):
         prefetch(rows, index * width + j)
 
 
@@ -202,7 +201,7 @@ def fold(
 ) -> None:
     """The mixes of texts first … last after some rounds with P(word|topic) fixed, from the uniform one."""
     topics = given.shape[1]
-    width = -(-topics // LANES) * LANES
+    width = -(-topics // CACHE_LINE) * CACHE_LINE
     mix, total = np.zeros(width, np.float32), np.empty(width, np.float32)
     longest = 0
     for text in range(first, last):

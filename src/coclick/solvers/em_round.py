@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.jit.intrinsics import CACHE_LINE
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
-from coclick.jit.wide import LANES
 from coclick.solvers._em_kernels import accumulate, expect, expected_counts, lay_out, normalise
 from coclick.solvers.posterior_regularisation import expect_agreeing
 
@@ -42,7 +42,7 @@ class Round:
         self._query_of = corpus.query_of if corpus.queries is not None else np.zeros(pairs, np.int32)
         self._queries = corpus.queries if corpus.queries is not None else Csr.empty(1, 0)
         self._title_of, self._titles = corpus.title_of, corpus.titles
-        self._topics, self.width = topics, -(-topics // LANES) * LANES
+        self._topics, self.width = topics, -(-topics // CACHE_LINE) * CACHE_LINE
         self._priors = np.float32(alpha_prior), beta_prior
         self._regularise, self._agreement = regularise, np.float32(agreement)
         self._shift = 0 if shared else self._queries.columns

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit, jit_inline
+from coclick.jit.intrinsics import add_scaled, dot, four_dots
 from coclick.jit.math import powers, sum_of_logs
-from coclick.jit.wide import add_scaled, dot, four_dots
 from coclick.solvers._em_kernels import fetch_row
 
 _AHEAD = 4  # tokens whose rows are asked for before they are needed
