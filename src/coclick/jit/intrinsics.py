@@ -176,8 +176,8 @@ def _split_group(typing: Any, entries: Any, start: Any, terms: Any, values: Any,
 split_group: Any = intrinsic(_split_group)
 
 
-# Dot products and scaled sums of float32 rows that are padded to whole cache lines, in a fixed order. In plain
-# numba with fastmath a round of EM takes 4 to 7 % longer at most widths, mainly because of `add_scaled`.
+# Dot products and scaled sums of float32 rows that are padded to whole cache lines, in a fixed order. In
+# plain numba with fastmath a round of EM takes 4 to 7 % longer at most widths, mainly due to `add_scaled`.
 CACHE_LINE = 16  # float32 numbers
 _LINE = ir.VectorType(ir.FloatType(), CACHE_LINE)
 _ZERO_LINE = ir.Constant(_LINE, [0.0] * CACHE_LINE)
