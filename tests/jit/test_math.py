@@ -6,7 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from coclick.jit.math import CACHE_LINE, add_scaled, dot, four_dots, powers, sum_of_logs
+from coclick.jit.intrinsics import CACHE_LINE, add_scaled, dot, four_dots
+from coclick.jit.math import powers, sum_of_logs
 
 
 @numba.njit

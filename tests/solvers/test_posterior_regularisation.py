@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from coclick.jit.math import CACHE_LINE
+from coclick.jit.intrinsics import CACHE_LINE
 from coclick.solvers.posterior_regularisation import project_posteriors
 
 

@@ -1,4 +1,4 @@
-"""Instructions that numba cannot express: vector comparisons, prefetch, bit scan, group unpacking."""
+"""Instructions that numba cannot express: vector comparisons, prefetch, bit scan, unpacking, dot products."""
 
 from __future__ import annotations
 
@@ -174,3 +174,103 @@ def _split_group(typing: Any, entries: Any, start: Any, terms: Any, values: Any,
 
 
 split_group: Any = intrinsic(_split_group)
+
+
+# Dot products and scaled sums of float32 rows that are padded to whole cache lines, in a fixed order. In
+# plain numba with fastmath a round of EM takes 4 to 7 % longer at most widths, mainly due to `add_scaled`.
+CACHE_LINE = 16  # float32 numbers
+_LINE = ir.VectorType(ir.FloatType(), CACHE_LINE)
+_ZERO_LINE = ir.Constant(_LINE, [0.0] * CACHE_LINE)
+
+
+def _dot(typing: Any, left: Any, right: Any) -> Any:
+    """Return the dot product of two padded rows."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows = [_Row(context, builder, *typed) for typed in zip(signature.args, arguments, strict=True)]
+        return _dots(builder, rows[0], rows[1:])[0]
+
+    return types.float32(left, right), generate
+
+
+def _four_dots(typing: Any, left: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Return the dot products of a padded row with four others, reading it once."""
+    result = types.UniTuple(types.float32, 4)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows = [_Row(context, builder, *typed) for typed in zip(signature.args, arguments, strict=True)]
+        return context.make_tuple(builder, result, _dots(builder, rows[0], rows[1:]))
+
+    return result(left, a, b, c, d), generate
+
+
+def _add_scaled(typing: Any, total: Any, scale: Any, row: Any) -> Any:
+    """Add `scale` times a padded row to another."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        total = _Row(context, builder, signature.args[0], arguments[0])
+        row = _Row(context, builder, signature.args[2], arguments[2])
+        scale = _broadcast(builder, arguments[1], _LINE)
+        with cgutils.for_range(builder, total.vectors) as loop:
+            total.store(
+                loop.index, _multiply_add(builder, scale, row.load(loop.index), total.load(loop.index))
+            )
+        return context.get_dummy_value()
+
+    return types.void(total, types.float32, row), generate
+
+
+class _Row:
+    """A one-dimensional array as a sequence of vectors."""
+
+    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+        array = context.make_array(kind)(context, builder, value)
+        length = builder.extract_value(array.shape, 0)
+        self._builder = builder
+        self._data = builder.bitcast(array.data, _LINE.as_pointer())
+        self.vectors = builder.udiv(length, ir.Constant(length.type, CACHE_LINE))
+
+    def load(self, index: Any) -> Any:
+        loaded = self._builder.load(self._builder.gep(self._data, [index]))
+        loaded.align = 4
+        return loaded
+
+    def store(self, index: Any, vector: Any) -> None:
+        self._builder.store(vector, self._builder.gep(self._data, [index])).align = 4
+
+
+def _dots(builder: Any, left: _Row, others: list[_Row]) -> list[Any]:
+    totals = [cgutils.alloca_once_value(builder, _ZERO_LINE) for _ in others]
+    for total in totals:
+        builder.store(_ZERO_LINE, total)
+    with cgutils.for_range(builder, left.vectors) as loop:
+        vector = left.load(loop.index)
+        for total, other in zip(totals, others, strict=True):
+            product = _multiply_add(builder, vector, other.load(loop.index), builder.load(total))
+            builder.store(product, total)
+    return [_sum(builder, builder.load(total)) for total in totals]
+
+
+def _multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    kind = ir.FunctionType(_LINE, [_LINE] * 3)
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{CACHE_LINE}f32")
+    return builder.call(function, [a, b, c])
+
+
+def _sum(builder: Any, vector: Any) -> Any:
+    """The sum of a vector: halves are added until one number is left."""
+    half = CACHE_LINE
+    while half > 1:
+        half //= 2
+        numbers = ir.VectorType(ir.IntType(32), half)
+        low, high = (ir.Constant(numbers, list(range(at, at + half))) for at in (0, half))
+        parts = [
+            builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), at) for at in (low, high)
+        ]
+        vector = builder.fadd(*parts)
+    return builder.extract_element(vector, ir.IntType(32)(0))
+
+
+dot: Any = intrinsic(_dot)
+four_dots: Any = intrinsic(_four_dots)
+add_scaled: Any = intrinsic(_add_scaled)

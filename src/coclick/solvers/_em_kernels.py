@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
-from coclick.jit.intrinsics import prefetch
-from coclick.jit.math import CACHE_LINE, add_scaled, dot, sum_of_logs
+from coclick.jit.intrinsics import CACHE_LINE, add_scaled, dot, prefetch
+from coclick.jit.math import sum_of_logs
 
 _AHEAD = 8  # prefetch distance, in tokens or texts
 _SMALL = 1e-200  # below this, a product of probabilities is turned into a logarithm, before it underflows

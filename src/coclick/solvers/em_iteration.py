@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.jit.math import CACHE_LINE
+from coclick.jit.intrinsics import CACHE_LINE
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.solvers._em_kernels import accumulate, expect, expected_counts, lay_out, update_probabilities
 from coclick.solvers.posterior_regularisation import expect_regularised

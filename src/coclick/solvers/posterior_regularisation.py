@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit, jit_inline
-from coclick.jit.math import add_scaled, dot, four_dots, powers, sum_of_logs
+from coclick.jit.intrinsics import add_scaled, dot, four_dots
+from coclick.jit.math import powers, sum_of_logs
 from coclick.solvers._em_kernels import fetch_row
 
 _AHEAD = 4  # prefetch distance, in tokens
