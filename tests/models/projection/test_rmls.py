@@ -43,7 +43,7 @@ def run(factors, penalty, dim, halves, seed=0):
 
 
 def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
-    """Algorithm 1 and 2 of paper 002, a term at a time; thresholds by the first Ω, or absolute."""
+    """Algorithms 1 and 2 of Wu, Lu & Li 2013, term by term; thresholds by the first Ω, or absolute."""
     queries, edges, docs = (dense(factor).tolist() for factor in factors)
     w = [[0.0] * len(docs[0]) for _ in queries[0]]
     for i, x in enumerate(queries):
@@ -138,7 +138,7 @@ def test_thresholds_are_scale_free():
     np.testing.assert_allclose(dense(after.doc_map), dense(before.doc_map), atol=1e-4)
 
 
-def test_a_thousand_times_the_clicks_give_the_same_ranking():
+def test_scaling_all_clicks_keeps_the_ranking():
     few = ClickGraph.from_clicks(planted.clicks(), planted.docs())
     many = ClickGraph.from_clicks([(q, d, 1000 * c) for q, d, c in planted.clicks()], planted.docs())
     model, other = (create("rmls(dim=50,views=words,weight=clicks)").fit(graph) for graph in (few, many))
@@ -147,7 +147,7 @@ def test_a_thousand_times_the_clicks_give_the_same_ranking():
         assert after == pytest.approx(before, rel=1e-3)
 
 
-def test_a_row_that_vanished_may_revive():
+def test_a_zero_row_can_become_nonzero_again():
     revived = 0
     for seed in range(60):
         try:
@@ -159,7 +159,7 @@ def test_a_row_that_vanished_may_revive():
     assert revived
 
 
-def test_thresholds_that_leave_nothing_say_which_would_not():
+def test_too_large_thresholds_are_refused_with_a_hint():
     graph = planted.graph()
     for name in ("relative_threshold", "threshold"):
         with pytest.raises(UserError, match=f"{name}=500 leaves nothing") as caught:
@@ -168,7 +168,7 @@ def test_thresholds_that_leave_nothing_say_which_would_not():
         create(f"rmls(dim=10,held_out=0,iterations=0.5,{name}={most * 0.97})").fit(graph)
 
 
-def test_rounds_are_chosen_by_held_out_clicks():
+def test_the_number_of_rounds_is_chosen_on_held_out_clicks():
     model = create("rmls(dim=40)").fit(planted.graph())
     tried = {row["rounds"]: row["ndcg"] for row in model.stats_["validation"]}
     chosen = model.stats_["chosen_rounds"]
@@ -181,7 +181,7 @@ def test_rounds_are_chosen_by_held_out_clicks():
     assert "validation" not in fixed.stats_
 
 
-def test_nothing_to_hold_out_is_said():
+def test_a_note_says_that_nothing_was_held_out():
     graph = ClickGraph.from_clicks([("hotel", "a", 2), ("shoe", "b", 3)], {"a": "hotel", "b": "shoe"})
     model = create("rmls(dim=8)").fit(graph)
     assert model.stats_["chosen_rounds"] == 0.5
@@ -190,7 +190,7 @@ def test_nothing_to_hold_out_is_said():
 
 
 def test_ranks_of_held_out_pairs():
-    """Two held-out pairs, by hand: ranks 1 and, tied with what is not found, 2.5 of the remaining 3."""
+    """Two held-out pairs, by hand: ranks 1 and, tied with two unfound ones, 2.5 of the remaining 3."""
     one_hot = csr(np.eye(3))
     held_out = csr([[1, 0, 0], [0, 0, 0], [0, 1, 1]])
     learned = csr([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
@@ -200,7 +200,7 @@ def test_ranks_of_held_out_pairs():
     assert found == pytest.approx((1 + 2 / math.log2(3.5)) / 3)
 
 
-def test_the_start_has_rows_of_the_wanted_length():
+def test_the_initial_map_has_rows_of_length_theta():
     start = random_rows(500, 40, 2.0, 5)
     np.testing.assert_allclose(np.linalg.norm(dense(start), axis=1), 2.0, rtol=1e-6)
     assert (start.row_nnz() == 5).all()
@@ -217,7 +217,7 @@ def test_effective_rank_of_a_map():
     assert map_rank(csr(np.diag([3.0, 2.0, 1.0]))) == pytest.approx(values.sum() ** 2 / (values**2).sum())
 
 
-def test_threads_do_not_change_a_bit():
+def test_results_do_not_depend_on_threads():
     graph = planted.graph()
     try:
         scores = []
