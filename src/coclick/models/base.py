@@ -124,7 +124,7 @@ class Model:
         raise NotImplementedError  # abstract
 
     def _expand(self, query: Query) -> list[tuple[str, float]]:
-        """List the words that stand for a query, with weights, heaviest first."""
+        """List expansion words of a query with their weights, heaviest first."""
         raise NotImplementedError  # abstract
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
@@ -233,7 +233,7 @@ class Model:
         return self._run(*self._other_docs(rows, k), docs, ("doc", "similar"))
 
     def expand(self, query: str) -> list[tuple[str, float]]:
-        """List the words that stand for a query, with their weights, heaviest first."""
+        """List expansion words of a query with their weights, heaviest first."""
         self._require("expand")
         [asked] = self._queries([query])
         return self._expand(asked)
