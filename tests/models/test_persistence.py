@@ -1,4 +1,4 @@
-"""What a model keeps on disk beyond what it has learned."""
+"""Saved models: statistics of the build, damaged manifests, concurrent changes."""
 
 import json
 from dataclasses import replace
@@ -21,10 +21,10 @@ def saved(tmp_path):
     return tmp_path / "model"
 
 
-def test_a_model_keeps_what_the_build_counted(saved):
+def test_a_model_keeps_the_statistics_of_the_build(saved):
     assert describe(saved)["build"] == BUILD
     open_model(saved).add({"new": "a title"}).save(saved, force=True)
-    assert describe(saved)["build"] == BUILD, "also after documents were added"
+    assert describe(saved)["build"] == BUILD, "kept when documents are added"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_model_keeps_what_the_build_counted(saved):
         ({"build": [1]}, "no build"),
     ],
 )
-def test_a_strangers_manifest_is_not_trusted(saved, change, what):
+def test_an_invalid_manifest_is_refused(saved, change, what):
     manifest = json.loads((saved / "manifest.json").read_text())
     (saved / "manifest.json").write_text(json.dumps(manifest | change))
     with pytest.raises(ArtefactError, match=what):
@@ -46,8 +46,8 @@ def test_a_strangers_manifest_is_not_trusted(saved, change, what):
     assert file == "manifest.json" and what in problem
 
 
-def test_of_two_that_add_documents_at_once_none_is_lost(saved):
-    """The second has opened the model before the first is done: it hears so, and does it again."""
+def test_concurrent_additions_are_not_lost(saved):
+    """The second writer opened the model before the first one saved: it gets an error and repeats."""
     first, second = open_model(saved), open_model(saved)
     with_one, with_two = first.add({"one": "a title"}), second.add({"two": "another title"})
     with_one.save(saved, replaces=first)
@@ -58,7 +58,7 @@ def test_of_two_that_add_documents_at_once_none_is_lost(saved):
     assert {"one", "two"} <= set(open_model(saved).graph_.docs)
 
 
-def test_a_model_of_an_older_version_has_no_such_figures(saved):
+def test_a_model_without_build_statistics_can_be_opened(saved):
     manifest = json.loads((saved / "manifest.json").read_text())
     del manifest["build"]
     (saved / "manifest.json").write_text(json.dumps(manifest))

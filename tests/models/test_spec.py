@@ -1,4 +1,4 @@
-"""Names of models with parameters: parsed, checked, formatted back."""
+"""Model specifications: parsing, validation, formatting."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -39,7 +39,7 @@ def create(spec):
         ("example(fields=title+body)", Example(fields="title+body")),
     ],
 )
-def test_parsed(spec, expected):
+def test_parse(spec, expected):
     assert create(spec) == expected
 
 
@@ -58,12 +58,12 @@ def test_parsed(spec, expected):
         ("example(stem=maybe)", "stem cannot be 'maybe'"),
     ],
 )
-def test_refused(spec, message):
+def test_invalid_specifications_are_refused(spec, message):
     with pytest.raises(UserError, match=message):
         create(spec)
 
 
-def test_only_what_differs_is_written():
+def test_defaults_are_not_written():
     assert format_spec(Example()) == "example"
     assert format_spec(Example(stem=False, k=7)) == "example(k=7,stem=false)"
 
@@ -86,13 +86,13 @@ def test_formatting_and_parsing_are_inverse(example):
 @pytest.mark.parametrize(
     "wrong", [{"k": "5"}, {"start": "title"}, {"rounds": "often"}, {"stem": 1}, {"k": 1.5}]
 )
-def test_values_given_from_python_are_checked(wrong):
+def test_values_from_python_are_checked(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))):
         check(Example(**wrong))
     check(Example(k=3, rounds="validate"))
 
 
-def test_another_default_keeps_the_range():
+def test_a_changed_default_keeps_the_range():
     @dataclass
     class Ranged:
         name = "ranged"

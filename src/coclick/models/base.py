@@ -1,9 +1,9 @@
-"""`Model`: what every system shares. Strings are at its edge, rows of the click graph inside.
+"""`Model`: the base class of all models. Public methods take texts and ids, hooks rows of the graph.
 
-A model is a dataclass: its fields are its parameters, and what it learns goes into attributes that end in
-`_`. It implements `_fit` and `_score`, or `_fit` and what `sparse_vectors.VectorModel` asks for. A hook has
-the name of the public method that it serves, with an underscore in front. Hooks get a `Query`, which is
-normalised, looked up and split into words once, however many parts a model has.
+A model is a dataclass: its fields are its parameters, and learned state is in attributes that end in `_`. It
+implements `_fit` and `_score`, or the hooks of `sparse_vectors.VectorModel`. A hook has the name of the
+public method that it serves, with an underscore in front. Hooks get a `Query`, which is normalised, looked up
+and split into words once, however many parts a model has.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Model:
         raise NotImplementedError  # abstract
 
     def _expand(self, query: Query) -> list[tuple[str, float]]:
-        """List the words that stand for a query, with weights, heaviest first."""
+        """List expansion words of a query with their weights, heaviest first."""
         raise NotImplementedError  # abstract
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
@@ -233,7 +233,7 @@ class Model:
         return self._run(*self._other_docs(rows, k), docs, ("doc", "similar"))
 
     def expand(self, query: str) -> list[tuple[str, float]]:
-        """List the words that stand for a query, with their weights, heaviest first."""
+        """List expansion words of a query with their weights, heaviest first."""
         self._require("expand")
         [asked] = self._queries([query])
         return self._expand(asked)

@@ -1,8 +1,8 @@
-"""Models by name: ours, those registered in this process, and those of installed packages.
+"""Find models by name: built-in ones, those registered in this process, and those of installed packages.
 
-Our models are in a table, so that listing them imports none and opening one imports no other family. Other
-packages declare theirs as entry points of the group `coclick.models`; entry points are only read for a name
-that is not ours, or to list all names.
+Built-in models are in a table, so that listing them imports none and opening one imports no other family.
+Other packages declare models as entry points of the group `coclick.models`; entry points are only read for a
+name that is not built in, or to list all names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The floor that everything must beat, by hand."""
+"""The simplest baselines, by hand."""
 
 import math
 
@@ -24,7 +24,7 @@ def test_clicks_by_hand():
 
 
 def test_cos_clicks_by_hand():
-    """Of a's documents b shares y: ln 8 · ln 2 over the lengths of both rows."""
+    """a and b share the document y: ln 8 · ln 2 over the lengths of both rows."""
     model = create("cos_clicks").fit(ClickGraph.from_clicks(ROWS))
     a, b = math.hypot(math.log(6), math.log(8)), math.hypot(math.log(2), math.log(21))
     assert dict(model.search("a").hits()) == pytest.approx({"y": math.log(8) / a, "x": math.log(6) / a})

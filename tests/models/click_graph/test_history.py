@@ -1,4 +1,4 @@
-"""Models that need what was shown, by hand."""
+"""Models that need impressions, by hand."""
 
 import math
 

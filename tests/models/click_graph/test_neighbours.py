@@ -1,4 +1,4 @@
-"""`neighbours` against its formula in plain Python over sets of n-grams."""
+"""`neighbours` against its formula in plain Python, over sets of n-grams and words."""
 
 import math
 
@@ -27,10 +27,10 @@ def n_grams(text):
 
 
 def cosine(a, b, known):
-    """Of two sets, weighed by ln(1 + N / the number of known sets that hold a thing)."""
+    """The cosine of two sets, weighted by idf, ln(1 + N / number of known sets with the item)."""
 
-    def squares(things):
-        held = [sum(thing in other for other in known) or 1 for thing in things]
+    def squares(items):
+        held = [sum(item in other for other in known) or 1 for item in items]
         return sum(math.log(1 + len(known) / count) ** 2 for count in held)
 
     return squares(a & b) / math.sqrt(squares(a) * squares(b))
@@ -69,8 +69,8 @@ def test_scores_by_the_formula(rows, query, share):
 ROWS = [("cheap hotel", "a", 3), ("cheap hotels", "b", 7), ("cheap hotels", "a", 1), ("q9", "c", 5)]
 
 
-def test_only_the_nearest_lend():
-    """A seen query is its own nearest neighbour; with no other, its own clicks are all there is."""
+def test_only_the_nearest_neighbours_count():
+    """A seen query is its own nearest neighbour: with one neighbour, only its own clicks count."""
     model = create("neighbours(n_neighbours=1)").fit(ClickGraph.from_clicks(ROWS))
     assert dict(model.search("cheap hotels").hits()) == pytest.approx({"b": math.log(8), "a": math.log(2)})
     assert [doc for doc, _ in model.search("cheep hotels").hits()] == ["b", "a"]
@@ -78,7 +78,7 @@ def test_only_the_nearest_lend():
     assert model.evidence("xyz") == {"similarity": 0, "support": 0}
 
 
-def test_it_explains_itself_by_the_queries_it_borrowed_from():
+def test_an_explanation_lists_the_neighbours():
     model = create("neighbours").fit(ClickGraph.from_clicks(ROWS))
     why = model.explain("cheap hotel", "a")
     assert [(part.kind, part.label) for part in why.parts] == [
@@ -100,7 +100,7 @@ def test_similar_documents_by_hand():
     assert model.similar_docs("c").hits() == []
 
 
-def test_what_is_remembered_of_a_query_is_not_taken_for_another():
+def test_neighbours_are_cached_per_query_and_model():
     model = create("neighbours").fit(ClickGraph.from_clicks(ROWS))
     one, other = (create("neighbours").fit(ClickGraph.from_clicks(ROWS)).evidence(q) for q in ("q9", "cheap"))
     assert [model.evidence(query) for query in ("q9", "q9", "cheap", "q9")] == [one, one, other, one]

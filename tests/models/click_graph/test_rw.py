@@ -19,7 +19,7 @@ clicks = st.dictionaries(
 @settings(max_examples=40)
 @given(rows=clicks, s=st.sampled_from([0.0, 0.3, 0.9]), t=st.integers(1, 7))
 def test_powers_of_dense_matrices(rows, s, t):
-    """Queries and documents in one matrix: s on the diagonal, (1 − s) times the transitions beside it."""
+    """Queries and documents in one matrix: s on the diagonal, (1 − s) times the transitions elsewhere."""
     queries, docs = sorted({query for query, _ in rows}), sorted({doc for _, doc in rows})
     counts = np.array([[rows.get((query, doc), 0) for doc in docs] for query in queries], float)
     step = np.zeros((len(queries) + len(docs),) * 2)
@@ -56,8 +56,8 @@ def test_by_hand():
     assert model.evidence("never seen") == {"support": 0}
 
 
-def test_only_the_largest_entries_walk_on():
-    """With s = 0: from a to x (1) and y (½); only x goes on, and comes back to a with a's three of four."""
+def test_a_step_starts_from_the_largest_entries():
+    """With s = 0: from a to x (1) and y (½); only x is kept, and it leads back to a alone."""
     model = create("rw(stay_probability=0.0,iterations=2,max_nodes=1)").fit(ClickGraph.from_clicks(ROWS))
     assert model.similar_queries("a").hits() == []
     wider = create("rw(stay_probability=0.0,iterations=2)").fit(ClickGraph.from_clicks(ROWS))

@@ -1,4 +1,4 @@
-"""Combinations: sums worked out by hand from the parts' own scores, names, and refusals."""
+"""Combinations: sums by hand from the scores of the parts, specifications, and errors."""
 
 import numpy as np
 import pytest
@@ -22,14 +22,14 @@ def test_a_mix_by_hand():
 
 
 def test_backoff_by_hand():
-    """ "rare" has one click: half the trust; "ny hotel" has ten: 10/11. Popularity is always trusted."""
+    """ "rare" has one click: weight 1/2; "ny hotel" has ten: 10/11. Popularity always has weight 1."""
     model = train("backoff(clicks + 0.5*popularity)", GRAPH)
     assert dict(model.search("rare").hits()) == {
         "a": pytest.approx(0.5),
         "b": pytest.approx(0.5 + 0.5 * 3 / 8),
     }
     assert dict(model.search("ny hotel").hits())["a"] == pytest.approx(10 / 11 + 0.5)
-    assert model.confidence("nobody asked this") == 1.0, "the best supported part speaks for all"
+    assert model.confidence("nobody asked this") == 1.0, "the confidence is that of the best part"
 
 
 def test_maxima_are_over_the_whole_collection():
@@ -43,7 +43,7 @@ def test_maxima_are_over_the_whole_collection():
     np.testing.assert_allclose(model.score([query], [docs[5:6]])[0], expected[5:6], rtol=1e-6)
 
 
-def test_similar_queries_are_mixed_like_scores():
+def test_similarities_are_added_like_scores():
     graph = planted.graph()
     first, second = train("vpcg", graph), train("vpcg(start=doc)", graph)
     mix = create("0.6*vpcg + 0.4*vpcg(start=doc)").assemble(graph, [first, second])
@@ -74,7 +74,7 @@ def test_similar_queries_are_mixed_like_scores():
         ("backoff()x", None),
     ],
 )
-def test_names(spec, name):
+def test_specifications(spec, name):
     if name is None:
         with pytest.raises(UserError):
             create(spec)
@@ -83,7 +83,7 @@ def test_names(spec, name):
         assert str(create(name)) == name
 
 
-def test_a_part_that_needs_more_is_refused_by_name(monkeypatch):
+def test_a_part_with_unmet_requirements_is_refused(monkeypatch):
     from coclick.models.click_graph.clicks import Clicks
 
     monkeypatch.setattr(Clicks, "requires", ("sessions",))

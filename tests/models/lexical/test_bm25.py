@@ -28,7 +28,7 @@ def test_by_hand():
     assert score == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_word_asked_twice_counts_twice():
+def test_a_repeated_query_word_counts_twice():
     model = create("bm25").fit(graph(["blue car", "green car"]))
     [(_, once)] = model.search("blue").hits()
     [(_, twice)] = model.search("blue blue").hits()

@@ -1,4 +1,4 @@
-"""`bm25sd` and `bm25sd_mult` by hand and against a naive reading of their definition."""
+"""`bm25sd` and `bm25sd_mult` by hand and against a naive implementation."""
 
 import math
 from collections import Counter
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from coclick import create
 from coclick.graph.click_graph import ClickGraph
 
-LETTERS = ["ab", "cd", "ef", "gh"]  # few words, so that they repeat and meet
+LETTERS = ["ab", "cd", "ef", "gh"]  # few words, so that they repeat and co-occur
 texts = st.lists(st.sampled_from(LETTERS), max_size=24)
 queries = st.lists(st.sampled_from([*LETTERS, "unheard"]), min_size=1, max_size=5)
 
@@ -69,7 +69,7 @@ def naive(docs, query, parameters=(0.8, 0.15, 0.05), k1=1.2, b=0.75):
 
 
 def test_by_hand():
-    """ "new york" stands in both documents, in its order in the first alone."""
+    """ "new york" is in both documents, but in this order only in the first."""
     model = create("bm25sd(b=0,stem=false)").fit(graph([["new", "york"], ["york", "old", "new"]]))
     both, one = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
     assert scores(model, ["new", "york"], 2) == pytest.approx(
@@ -126,7 +126,7 @@ def test_fields_agree_with_a_naive_count(titles, anchors, clicks, query):
     np.testing.assert_allclose(scores(model, query, len(titles)), expected, rtol=1e-5)
 
 
-def test_parts_are_named_after_what_matched():
+def test_contributions_name_the_matched_words():
     model = create("bm25sd").fit(graph([["hotels", "york"], ["york", "hotel"]]))
     why = model.explain("Hotel york", "d000")
     assert Counter((part.kind, part.label) for part in why.parts) == Counter(

@@ -13,7 +13,7 @@ WORDS = [f"w{i}" for i in range(30)]
 
 
 def vector(text, held, texts, tf):
-    """{word: weight}; `held` says how many of the texts hold a word, at least one."""
+    """{word: weight}; `held` is the number of texts with each word, at least one."""
     return {
         word: (count if tf == "count" else 1 + math.log(count)) * math.log(1 + texts / max(held[word], 1))
         for word, count in Counter(text.split()).items()
@@ -27,7 +27,7 @@ def cosine(a, b):
 
 @pytest.mark.parametrize("tf", ["log", "count"])
 def test_cosines_of_dictionaries(tf):
-    """Queries use w0 … w19, titles w10 … w29; the body is not read."""
+    """Queries use w0 … w19, titles w10 … w29; the body is not used."""
     chance = random.Random(1)
     queries = sorted({" ".join(chance.choices(WORDS[:20], k=chance.randint(1, 6))) for _ in range(60)})
     titles = {f"d{i:02}": " ".join(chance.choices(WORDS[10:], k=chance.randint(1, 15))) for i in range(50)}
@@ -62,7 +62,7 @@ def test_cosines_of_dictionaries(tf):
 CLICKS = [("cheap trip", "a", 1), ("cheap flight", "b", 1), ("flight", "b", 2)]
 
 
-def test_words_found_only_in_queries_make_them_similar():
+def test_queries_can_share_words_that_no_document_has():
     """ "cheap" is in two of three queries (idf ln 2.5), "trip" in one (ln 4), neither in a title."""
     model = create("cos_words").fit(ClickGraph.from_clicks(CLICKS, {"a": "a journey", "b": "the plane"}))
     cheap, trip, flight = math.log(2.5), math.log(4), math.log(2.5)
@@ -73,7 +73,7 @@ def test_words_found_only_in_queries_make_them_similar():
     assert model.similar_docs("a").hits() == []
 
 
-def test_words_nobody_knows_have_no_weight():
+def test_unknown_words_have_no_weight():
     model = create("cos_words").fit(ClickGraph.from_clicks(CLICKS, {"a": "a journey", "b": "the plane"}))
     assert model.similar_queries("flight unheard").hits() == [
         ("flight", pytest.approx(1)),

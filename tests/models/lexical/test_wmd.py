@@ -43,13 +43,13 @@ def test_transport_agrees_with_linear_programming(have, want, seed, steps):
 
 
 def test_transport_by_hand():
-    """Both demands are nearest to the first row, which has half of what they want."""
+    """Both demands are nearest to the first row, which has half of the supply."""
     costs = np.array([[0, 0.25], [1, 0.5]], np.float32)
     assert least_cost(costs, np.array([2, 2]), np.array([2, 2])) == pytest.approx(2 * 0 + 2 * 0.5)
 
 
 def test_word_vectors_by_hand():
-    """Of two pairs of words that never meet, each pair points one way, at right angles to the other."""
+    """Two pairs of words that do not co-occur: each pair has one direction, orthogonal to the other."""
     queries = Csr.from_triples(np.array([0, 1]), np.array([0, 2]), np.ones(2), (2, 4))
     texts = Csr.from_triples(np.array([0, 1]), np.array([1, 3]), np.ones(2), (2, 4))
     clicks = Csr.from_triples(np.array([0, 1]), np.array([0, 1]), np.full(2, math.e - 1), (2, 2))
@@ -59,15 +59,15 @@ def test_word_vectors_by_hand():
 
 
 def test_word_vectors_by_the_formula():
-    """Their angles, with dense matrices and numpy's singular vectors."""
+    """Their cosines, against dense matrices and numpy's singular vectors."""
     chance = np.random.default_rng(3)
     texts = Csr.from_triples(np.repeat(np.arange(60), 5), chance.integers(0, 30, 300), np.ones(300), (60, 30))
     clicks = Csr.empty(1, 60)
     dense = texts.with_data(np.ones(texts.nnz, np.float32)).to_scipy().toarray().astype(float)
-    meetings = dense.T @ dense
-    totals = meetings.sum(axis=1)
+    counts = dense.T @ dense
+    totals = counts.sum(axis=1)
     with np.errstate(divide="ignore"):
-        information = np.maximum(np.log(meetings * totals.sum() / np.outer(totals, totals)), 0)
+        information = np.maximum(np.log(counts * totals.sum() / np.outer(totals, totals)), 0)
     left, values, _ = np.linalg.svd(information)
     expected = left[:, :8] * np.sqrt(values[:8])
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
@@ -107,7 +107,7 @@ def test_a_score_is_that_of_the_linear_program(model):
 
 
 @pytest.mark.parametrize("k", [1, 10, 299])
-def test_search_by_bounds_is_brute_force(model, k):
+def test_search_by_bounds_equals_brute_force(model, k):
     docs = list(model.graph_.docs)
     for query in queries_of(model):
         [scores] = model.score([query], [docs])
@@ -122,13 +122,13 @@ def test_no_score_exceeds_its_bound(model):
         assert (model._score_all(asked) <= model._upper_bounds(asked) + 1e-6).all()
 
 
-def test_words_of_a_topic_are_near_though_no_title_has_them():
+def test_words_that_no_title_has_are_near_their_topic():
     """ "trainers" is in no title; queries with it were clicked on titles with "shoe"."""
     model = create("wmd").fit(planted.graph())
     assert [planted.topic_of(doc) for doc, _ in model.search("trainers jogging", 5).hits()] == ["shoe"] * 5
 
 
-def test_without_titles_the_first_field_is_read():
+def test_without_titles_the_first_field_is_used():
     docs = {doc: {"body": title} for doc, title in planted.docs().items()}
     model = create("wmd").fit(ClickGraph.from_clicks(planted.clicks(), docs))
     titled = create("wmd").fit(planted.graph())

@@ -1,4 +1,4 @@
-"""Topic models: ranking beside the formula in plain Python, topics on planted data, bad input."""
+"""Topic models: scores against the formula in plain Python, topics of planted data, invalid input."""
 
 import math
 import os
@@ -62,7 +62,7 @@ def test_scores_by_the_formula(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_with_its_own_words_alone_it_is_um(name):
+def test_with_lambda_doc_1_it_is_um(name):
     graph = planted.graph()
     um = create("um(lambda_collection=0.4,fields=title,stem=false)").fit(graph)
     model = create(f"{name}(lambda_collection=0.4,lambda_doc=1,n_topics=5)").fit(graph)
@@ -74,7 +74,7 @@ def test_with_its_own_words_alone_it_is_um(name):
 
 @pytest.mark.parametrize("name, words", [("bltm", 4), ("bltm_pr", 4), ("bltm_pr_1v", 7)])
 def test_topics_are_the_planted_ones(name, words):
-    """Every planted topic has one of ours in which its query words stand beside its title words."""
+    """Every planted topic has a learned one with its query words and its title words."""
     model = create(f"{name}(n_topics=5,iterations=60,remove_stop_words=true,seed=3)").fit(planted.graph())
     found = [
         ({w for w, _ in topic["query_words"]}, {w for w, _ in topic["title_words"]})
@@ -139,7 +139,7 @@ def test_a_trained_model_leaves_no_checkpoint(tmp_path, monkeypatch):
     assert not list((tmp_path / "cache").glob("training/*"))
 
 
-def test_a_checkpoint_belongs_to_one_training_at_a_time(tmp_path, monkeypatch):
+def test_a_checkpoint_is_locked_by_one_training(tmp_path, monkeypatch):
     monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
     with checkpoint("graph", "bltm") as ours, checkpoint("graph", "bltm") as theirs:
         assert ours is not None
@@ -148,7 +148,7 @@ def test_a_checkpoint_belongs_to_one_training_at_a_time(tmp_path, monkeypatch):
         assert nowhere is None
 
 
-def test_a_checkpoint_stays_after_an_error_and_is_forgotten_after_a_month(tmp_path, monkeypatch):
+def test_a_checkpoint_is_kept_after_an_error_and_deleted_after_a_month(tmp_path, monkeypatch):
     monkeypatch.setenv("COCLICK_CACHE", str(tmp_path / "cache"))
     with pytest.raises(KeyboardInterrupt), checkpoint("graph", "bltm") as ours:
         ours.mkdir(parents=True)
@@ -160,7 +160,7 @@ def test_a_checkpoint_stays_after_an_error_and_is_forgotten_after_a_month(tmp_pa
         assert not ours.exists()
 
 
-def test_what_cannot_be_learned_from():
+def test_graphs_without_titles_and_invalid_parameters_are_refused():
     with pytest.raises(UserError, match="no field 'title'"):
         create("bltm").fit(ClickGraph.from_clicks([("a", "d", 1.0)], {"d": {"body": "text"}}))
     with pytest.raises(UserError, match="no clicked document has a text in 'title'"):

@@ -1,4 +1,4 @@
-"""Word translation beside Model 1 written out in dictionaries, and ranking beside the formula."""
+"""Word translation against IBM Model 1 in plain dictionaries, and scores against the formula."""
 
 import math
 from collections import Counter, defaultdict
@@ -63,7 +63,7 @@ def test_translations_are_those_of_model_1(null_word):
 
 
 def test_the_textbook_example():
-    """haus ↔ house, buch ↔ book, das ↔ the: nobody says so, three pairs do."""
+    """haus ↔ house, buch ↔ book, das ↔ the: learned from three pairs."""
     graph = ClickGraph.from_clicks(
         [("the house", "a", 1.0), ("the book", "b", 1.0), ("a book", "c", 1.0)],
         {"a": "das haus", "b": "das buch", "c": "ein buch"},
@@ -103,7 +103,7 @@ def test_scores_by_the_formula():
             assert score == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-def test_with_its_own_words_alone_it_is_um():
+def test_with_lambda_doc_1_it_is_um():
     graph = planted.graph()
     um = create("um(lambda_collection=0.4,fields=title,stem=false)").fit(graph)
     model = create("wtm(lambda_collection=0.4,lambda_doc=1)").fit(graph)
@@ -122,7 +122,7 @@ def test_pruned_rows_sum_to_one():
     np.testing.assert_allclose(sums[pruned.row_nnz() > 0], 1, rtol=1e-6)
 
 
-def test_threads_do_not_change_a_bit():
+def test_results_do_not_depend_on_threads():
     tables = []
     for count in (1, 2, 3):
         set_threads(count)
@@ -131,7 +131,7 @@ def test_threads_do_not_change_a_bit():
     assert all(np.array_equal(tables[0].data, table.data) for table in tables[1:])
 
 
-def test_an_explanation_names_the_words_that_translate():
+def test_an_explanation_lists_the_translated_words():
     model = create("wtm(lambda_doc=0.5)").fit(planted.graph())
     why = model.explain("ny hotel", "hotel-0")
     kinds = {inner.kind for part in why.parts for inner in part.parts}
@@ -140,7 +140,7 @@ def test_an_explanation_names_the_words_that_translate():
     assert {inner.label for inner in ny.parts if inner.kind == "translation"} >= {"suites", "hotel"}
 
 
-def test_what_cannot_be_learned_from():
+def test_graphs_without_titles_and_unknown_words_are_refused():
     with pytest.raises(UserError, match="no field 'title'"):
         create("wtm").fit(ClickGraph.from_clicks([("a", "d", 1.0)], {"d": {"body": "text"}}))
     with pytest.raises(UserError, match="no clicked document has a text in 'title'"):

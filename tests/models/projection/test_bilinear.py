@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse.linalg
 from sklearn.cross_decomposition import PLSSVD
-from test_pls import all_scores, feature_rows, images, weights
+from test_pls import all_scores, embeddings, feature_rows, weights
 
 import planted
 from coclick import create
@@ -53,8 +53,8 @@ def test_concatenated_views_are_pls():
 
 
 def test_weighted_views_by_the_papers_formula():
-    words = images(*feature_rows(graph(), ["words"]), "log1p", 7)
-    clicks = images(*feature_rows(graph(), ["clicks"]), "log1p", 7)
+    words = embeddings(*feature_rows(graph(), ["words"]), "log1p", 7)
+    clicks = embeddings(*feature_rows(graph(), ["clicks"]), "log1p", 7)
     sums = np.array([words[2].sum(), clicks[2].sum()])
     alpha = sums / np.sqrt((sums**2).sum())
     expected = alpha[0] * words[0] @ words[1].T + alpha[1] * clicks[0] @ clicks[1].T
@@ -69,7 +69,7 @@ def test_weighted_views_by_the_papers_formula():
 
 
 def test_pls_is_scikit_learns_on_centred_rows():
-    """A row a clicked pair, scaled by the root of its weight; centred by hand, as PLSSVD centres."""
+    """One row per clicked pair, scaled by the square root of its weight and centred as in PLSSVD."""
     queries, docs, clicks = feature_rows(graph(), ["words"])
     u, v = np.nonzero(clicks)
     root = np.sqrt(np.log1p(clicks[u, v]))[:, None]
@@ -91,7 +91,7 @@ def texts_of(graph):
 
 
 def tf_idf_rows(graph, analyzer):
-    """Rows of queries and titles over one vocabulary with one idf, as dictionaries would have them."""
+    """TF-IDF rows of queries and titles over one vocabulary with one idf."""
     texts = texts_of(graph)
     counted = [Counter(analyzer.terms(text)) for text in texts]
     held = Counter(term for counts in counted for term in counts)
@@ -147,7 +147,7 @@ def test_lsi_dt_folds_queries_in():
     np.testing.assert_allclose(all_scores(model, graph()), cosines(queries @ a, docs @ a), atol=1e-3)
 
 
-def test_the_vocabulary_keeps_the_commonest_words():
+def test_the_vocabulary_keeps_the_most_frequent_words():
     model = create("lsa(dim=3,max_vocabulary=10)").fit(graph())
     held = Counter(
         t for text in texts_of(graph()) for t in set(Analyzer("english", False, False).terms(text))
@@ -158,7 +158,7 @@ def test_the_vocabulary_keeps_the_commonest_words():
     assert all(held[term] >= least for term in kept)
 
 
-def test_a_view_of_the_users_own():
+def test_a_user_view():
     g = graph()
     topic = {query: doc.rpartition("-")[0] for query, doc, count in planted.clicks() if count > 1}
     names = list(planted.TOPICS)
@@ -179,8 +179,8 @@ def test_a_view_of_the_users_own():
         create("pls(views=other)").fit(g)
 
 
-def test_an_explanation_names_the_clicks_behind_two_words():
-    """Shares of M's entry for two features, counted pair by pair."""
+def test_an_explanation_has_the_clicks_of_two_words():
+    """The shares of the entry of M for two features, computed pair by pair."""
     g = graph()
     queries, docs, clicks = feature_rows(g, ["words"])
     model = create("pls(dim=7,views=words)").fit(g)
@@ -206,7 +206,7 @@ def test_an_explanation_names_the_clicks_behind_two_words():
             assert click.share == pytest.approx(expected[click.query, click.doc] / total, rel=1e-4)
 
 
-def test_documents_without_texts_are_refused_clearly():
+def test_documents_without_texts_are_refused():
     bare = ClickGraph.from_clicks([("hotel", "a", 2.0), ("motel", "b", 3.0)])
     with pytest.raises(UserError, match="needs texts"):
         create("pls").fit(bare)

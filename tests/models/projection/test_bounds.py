@@ -1,4 +1,4 @@
-"""The bounds of Wu, Lu & Li 2013 §5: by hand, by fractions, and where they must coincide."""
+"""The bounds of Wu, Lu & Li 2013 §5: by hand, with exact fractions, and in special cases."""
 
 from fractions import Fraction
 from math import exp, inf, log, sqrt
@@ -45,7 +45,7 @@ def test_theorem_5_by_hand():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_constants_hold_for_maps_at_random(seed):
+def test_the_constants_hold_for_random_maps(seed):
     random = np.random.default_rng(seed)
     d, d_x, d_y = 5, 30, 20
     left, right = (np.linalg.qr(random.normal(size=(size, d)))[0] for size in (d_x, d_y))
@@ -71,7 +71,7 @@ def test_the_constants_hold_for_maps_at_random(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_constants_hold_for_several_views(seed):
-    """Weighted views as `mpls` has them, whatever the weights: scores are within ±B, and a score is an inner
+    """Weighted views as in `mpls`, with any weights: scores are within ±B, and a score is an inner
     product whose two sides are together no longer than C."""
     random = np.random.default_rng(seed)
     dims, sizes = (3, 5), (20, 30)
@@ -98,12 +98,12 @@ def test_the_constants_hold_for_several_views(seed):
 CLICKS = [("a", "x", 4), ("a", "y", 1), ("b", "x", 9)]
 
 
-def test_the_figures_by_hand():
-    """n_x = 2; documents 2 and 1, harmonic mean 2 / (1/2 + 1) = 4/3; R = 9. Images: a (1, 0), b (0, 2),
+def test_a_bound_by_hand():
+    """n_x = 2; documents 2 and 1, harmonic mean 2 / (1/2 + 1) = 4/3; R = 9. Embeddings: a (1, 0), b (0, 2),
     x (3, 1), y (1, 1): scores a·x = 3, a·y = 1, b·x = 2. Objective ½·(½·(4·3 + 1·1) + 9·2) = 12.25."""
     graph = ClickGraph.from_clicks(CLICKS)
-    images = np.array([[1, 0], [0, 2]], np.float32), np.array([[3, 1], [1, 1]], np.float32)
-    found = bound(graph.clicks, "degree", images, orthonormal(4), delta=exp(-2))
+    embeddings = np.array([[1, 0], [0, 2]], np.float32), np.array([[3, 1], [1, 1]], np.float32)
+    found = bound(graph.clicks, "degree", embeddings, orthonormal(4), delta=exp(-2))
     assert {name: found[name] for name in ("theorem", "n_x", "R", "B", "C", "d")} == {
         "theorem": 4,
         "n_x": 2,
@@ -119,50 +119,50 @@ def test_the_figures_by_hand():
     assert found["probability"] == pytest.approx(1 - 2 * exp(-2))
 
 
-def test_the_response_is_what_the_weight_takes_a_pair_for():
+def test_the_response_depends_on_the_weight():
     graph = ClickGraph.from_clicks(CLICKS)
-    images = np.array([[1, 0], [0, 2]], np.float32), np.array([[3, 1], [1, 1]], np.float32)
-    by_log1p = bound(graph.clicks, "log1p", images, orthonormal(4))
+    embeddings = np.array([[1, 0], [0, 2]], np.float32), np.array([[3, 1], [1, 1]], np.float32)
+    by_log1p = bound(graph.clicks, "log1p", embeddings, orthonormal(4))
     assert by_log1p["R"] == pytest.approx(log(10))
     assert by_log1p["objective"] == pytest.approx(((log(5) * 3 + log(2)) / 2 + log(10) * 2) / 2)
-    by_log = bound(graph.clicks, "log", images, orthonormal(4))  # the pair with one click has no weight
+    by_log = bound(graph.clicks, "log", embeddings, orthonormal(4))  # the pair with one click has no weight
     assert (by_log["R"], by_log["n_y"]) == (pytest.approx(log(9)), 1)
-    assert bound(graph.clicks, "clicks", images, orthonormal(4)) == bound(
-        graph.clicks, "degree", images, orthonormal(4)
+    assert bound(graph.clicks, "clicks", embeddings, orthonormal(4)) == bound(
+        graph.clicks, "degree", embeddings, orthonormal(4)
     )
 
 
-def test_one_click_is_nothing_to_a_logarithm():
+def test_weight_log_needs_a_pair_with_two_clicks():
     with pytest.raises(UserError, match="no pair has more than one click"):
         create("pls(weight=log)").fit(ClickGraph.from_clicks([("shoe", "x", 1)], {"x": "shoe"}))
 
 
-def test_many_clicks_make_it_say_something():
+def test_with_many_clicks_the_bound_is_not_vacuous():
     """10⁶ queries with 100 documents each, d = 100, R = 1: (20 + 2.45)·1.1/1000 = 0.0247."""
     space = orthonormal(100)
     found = gap(10**6, 100, 1, space.B, space.C, 0.05)
     assert found == pytest.approx((20 + sqrt(2 * log(20))) * 1.1e-3) and found < 1
 
 
-def test_with_the_weights_of_paper_002_the_objective_is_that_of_pls():
+def test_with_weight_degree_the_objective_is_that_of_pls():
     """The sum of singular values is Σ w x L Lᵀ y; Eq. 2 divides it by the number of queries."""
     model = create("pls(dim=5,weight=degree)").fit(planted.graph())
-    images = model.query_index_.vectors, model.doc_index_.vectors
+    embeddings = model.query_index_.vectors, model.doc_index_.vectors
     queries = np.count_nonzero(model.graph_.clicks.row_nnz())
-    found = objective(model.graph_.clicks, *images)
+    found = objective(model.graph_.clicks, *embeddings)
     assert found == pytest.approx(sum(model.stats_["singular_values"]) / queries, rel=1e-4)
 
 
-def test_pls_reports_it():
+def test_pls_reports_its_bound():
     model = create("pls(dim=5)").fit(planted.graph())
-    images = model.query_index_.vectors, model.doc_index_.vectors
-    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5))
+    embeddings = model.query_index_.vectors, model.doc_index_.vectors
+    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", embeddings, orthonormal(5))
 
 
-def test_mpls_and_lsi_report_theirs():
+def test_mpls_and_lsi_report_their_bounds():
     model = create("mpls(dim=5)").fit(planted.graph())
-    images = model.query_index_.vectors, model.doc_index_.vectors
-    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5, 5))
+    embeddings = model.query_index_.vectors, model.doc_index_.vectors
+    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", embeddings, orthonormal(5, 5))
     joined = create("mpls(dim=5,combine=concat)").fit(planted.graph())
     assert joined.stats_["bound"] == create("pls(dim=5)").fit(planted.graph()).stats_["bound"]
     assert create("lsi_qd(dim=5)").fit(planted.graph()).stats_["bound"]["theorem"] == 4

@@ -16,7 +16,7 @@ def graph():
 
 
 def test_the_map_solves_the_equation_of_the_paper(graph):
-    """Rows of pairs, one beside the other, as in Eq. 24, each times the root of its weight."""
+    """Rows of pairs as in Eq. 24, each scaled by the square root of its weight."""
     model = create("opca(dim=6,ridge=0.3)").fit(graph)
     edges = graph.clicks.to_scipy().tocoo()
     root = np.sqrt(np.log1p(edges.data.astype(np.float64)) / np.log1p(edges.data.astype(np.float64)).sum())
@@ -39,7 +39,7 @@ def test_topics_are_found_without_a_shared_word(graph):
             assert best == [topic] * 5, word
 
 
-def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
+def test_more_dimensions_than_words_are_reduced_with_a_note(graph):
     model = create("opca(dim=5000)").fit(graph)
     assert model.query_map_.dim == model.query_features_.columns
     assert any("dim=5000" in note for note in model.stats_["notes"])

@@ -68,7 +68,7 @@ def weights(clicks, weight):
     return clicks
 
 
-def images(queries, docs, clicks, weight, dim):
+def embeddings(queries, docs, clicks, weight, dim):
     """Unscaled singular vectors of M = Dᵀ Wᵀ Q applied to the features, and the values."""
     left, values, right = np.linalg.svd(docs.T @ weights(clicks, weight).T @ queries, full_matrices=False)
     assert values[dim - 1] - values[dim] > 1e-3, "compared across a spectral gap"
@@ -84,7 +84,7 @@ def all_scores(model, graph):
 def test_scores_are_those_of_a_dense_svd(views, weight):
     graph = planted.graph()
     features = feature_rows(graph, views.split("+"))
-    queries, docs, values = images(*features, weight, 7)
+    queries, docs, values = embeddings(*features, weight, 7)
     model = create(f"pls(dim=7,views={views},weight={weight})").fit(graph)
     np.testing.assert_allclose(model.stats_["singular_values"], values, rtol=1e-4)
     np.testing.assert_allclose(all_scores(model, graph), np.maximum(queries @ docs.T, 0), atol=2e-4)
@@ -97,7 +97,7 @@ def test_scores_are_those_of_a_dense_svd(views, weight):
         assert score == pytest.approx(nearest[graph.docs.id(doc)], abs=2e-4)
 
 
-def test_an_unseen_query_has_the_image_of_its_words():
+def test_an_unseen_query_has_the_embedding_of_its_words():
     graph = planted.graph()
     queries, docs, clicks = feature_rows(graph, ["words"])
     left, _, right = np.linalg.svd(docs.T @ np.log1p(clicks).T @ queries, full_matrices=False)
@@ -112,15 +112,15 @@ def test_an_unseen_query_has_the_image_of_its_words():
     np.testing.assert_allclose(scores, expected, atol=2e-4)
 
 
-def test_more_dimensions_than_there_are_is_clipped_and_said():
+def test_more_dimensions_than_the_data_has_are_reduced_with_a_note():
     model = create("pls(dim=5000)").fit(planted.graph())
     used = len(model.stats_["singular_values"])
     assert used < 5000
     assert f"{used} dimensions" in model.stats_["notes"][0]
 
 
-def test_an_isolated_pair_keeps_its_place():
-    """Wu, Li & Xu 2013's "walmartmoneycard": a query with one clicked document that nothing else leads to."""
+def test_an_isolated_pair_is_found():
+    """The "walmartmoneycard" of Wu, Li & Xu 2013: a query and its document have no other clicks."""
     clicks = [*planted.clicks(), ("walmartmoneycard", "island", 9.0), ("walmart money card", "island", 7.0)]
     graph = ClickGraph.from_clicks(clicks, {**planted.docs(), "island": "prepaid visa"})
     model = create("pls(dim=30)").fit(graph)
@@ -130,18 +130,18 @@ def test_an_isolated_pair_keeps_its_place():
 
 
 def test_inheritance():
-    """Wu, Li & Xu 2013 §4.4: images of similar queries are similar, up to what the maps lose of their lengths."""
+    """Wu, Li & Xu 2013 §4.4: embeddings of similar queries are similar, up to the lengths that maps lose."""
     graph = planted.graph()
     queries, _, _ = feature_rows(graph, ["words", "clicks"])
-    images = create("pls(dim=5000)").fit(graph).query_index_.vectors.astype(float)
-    similarity, image = queries @ queries.T, images @ images.T
+    embedded = create("pls(dim=5000)").fit(graph).query_index_.vectors.astype(float)
+    similarity, image = queries @ queries.T, embedded @ embedded.T
     norms = np.diag(image)
     assert (norms <= 1 + 1e-4).all(), "orthonormal columns never lengthen"
     assert (image >= (norms[:, None] + norms[None, :]) / 2 - (1 - similarity) - 1e-4).all()
 
 
 def test_transitivity():
-    """Wu, Li & Xu 2013 §4.4: queries without a common word or click are alike if their documents are."""
+    """Wu, Li & Xu 2013 §4.4: queries without a common word or click are similar if their documents are."""
     docs = {**planted.docs(), "one": "crimson scarlet ruby", "two": "ruby crimson scarlet"}
     clicks = [*planted.clicks(), ("alpha", "one", 5.0), ("beta", "two", 5.0)]
     graph = ClickGraph.from_clicks(clicks, docs)
@@ -154,7 +154,7 @@ def test_transitivity():
     assert create("cos_clicks").fit(graph).similar_queries("alpha", 5).hits() == []
 
 
-def test_views_that_cannot_be():
+def test_invalid_views_are_refused():
     graph = planted.graph()
     for views, message in [
         ("wrods", "no view 'wrods'"),
@@ -171,7 +171,7 @@ def test_views_that_cannot_be():
         create("pls(views=words)").fit(blank)
 
 
-def test_a_field_is_a_view():
+def test_a_field_as_a_view():
     docs = {doc: {"title": title, "body": f"{title} extra"} for doc, title in planted.docs().items()}
     graph = ClickGraph.from_clicks(planted.clicks(), docs)
     by_field = create("pls(dim=6,views=title)").fit(graph)

@@ -15,8 +15,8 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.solvers import rmls as alternation
-from coclick.solvers.rmls import Penalty, RmlsSolver, density, map_rank, random_rows
-from coclick.solvers.validation import ValidationSample
+from coclick.solvers.rmls import Maps, Penalty, density, map_rank, random_rows
+from coclick.solvers.validation import HeldOut
 
 
 def csr(matrix):
@@ -38,12 +38,12 @@ def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=
 
 
 def run(factors, penalty, dim, halves, seed=0):
-    steps = RmlsSolver(*factors, penalty).half_iterations(dim, seed)
+    steps = Maps(*factors, penalty).half_rounds(dim, seed)
     return [next(steps) for _ in range(halves)]
 
 
 def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
-    """Algorithm 1 and 2 of Wu, Lu & Li 2013, a term at a time; thresholds by the first Ω, or absolute."""
+    """Algorithms 1 and 2 of Wu, Lu & Li 2013, term by term; thresholds by the first Ω, or absolute."""
     queries, edges, docs = (dense(factor).tolist() for factor in factors)
     w = [[0.0] * len(docs[0]) for _ in queries[0]]
     for i, x in enumerate(queries):
@@ -72,13 +72,13 @@ def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
 
 
 @pytest.mark.parametrize(
-    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, threshold=0.15)]
+    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, beta=0.15)]
 )
 def test_two_rounds_written_out_term_by_term(penalty):
     for seed in range(4):
         factors = problem(seed)
         start = random_rows(factors[2].columns, 6, penalty.theta, seed)
-        given = {"beta": penalty.threshold} if penalty.threshold else {"b": penalty.relative_threshold}
+        given = {"beta": penalty.beta} if penalty.beta else {"b": penalty.b}
         x, y, _ = written_out(factors, 6, 4, start, theta=penalty.theta, **given)
         last = run(factors, penalty, 6, 4, seed)[-1]
         assert last.rounds == 2
@@ -101,7 +101,7 @@ def test_a_model_scores_by_these_maps():
 @given(st.integers(0, 10_000), st.floats(0, 1.5), st.booleans())
 def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     factors = problem(seed)
-    penalty = Penalty(b, threshold=0.05 * b if absolute else 0.0)
+    penalty = Penalty(b, beta=0.05 * b if absolute else 0.0)
     try:
         steps = run(factors, penalty, 5, 8, seed)
     except UserError:
@@ -111,13 +111,11 @@ def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     assert all(
         later <= earlier + 1e-5 * abs(earlier) for earlier, later in zip(known, known[1:], strict=False)
     )
-    if penalty.threshold:
-        *_, w = written_out(
-            factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), beta=penalty.threshold
-        )
+    if penalty.beta:
+        *_, w = written_out(factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), beta=penalty.beta)
         for step in steps:
             x, y = dense(step.query_map), dense(step.doc_map)
-            expected = -np.sum(w * (x @ y.T)) + penalty.threshold * (np.abs(x).sum() + np.abs(y).sum())
+            expected = -np.sum(w * (x @ y.T)) + penalty.beta * (np.abs(x).sum() + np.abs(y).sum())
             assert step.objective == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
@@ -140,7 +138,7 @@ def test_thresholds_are_scale_free():
     np.testing.assert_allclose(dense(after.doc_map), dense(before.doc_map), atol=1e-4)
 
 
-def test_a_thousand_times_the_clicks_give_the_same_ranking():
+def test_scaling_all_clicks_keeps_the_ranking():
     few = ClickGraph.from_clicks(planted.clicks(), planted.docs())
     many = ClickGraph.from_clicks([(q, d, 1000 * c) for q, d, c in planted.clicks()], planted.docs())
     model, other = (create("rmls(dim=50,views=words,weight=clicks)").fit(graph) for graph in (few, many))
@@ -149,11 +147,11 @@ def test_a_thousand_times_the_clicks_give_the_same_ranking():
         assert after == pytest.approx(before, rel=1e-3)
 
 
-def test_a_row_that_vanished_may_revive():
+def test_a_zero_row_can_become_nonzero_again():
     revived = 0
     for seed in range(60):
         try:
-            steps = run(problem(seed), Penalty(0.0, threshold=0.5), 4, 9, seed)
+            steps = run(problem(seed), Penalty(0.0, beta=0.5), 4, 9, seed)
         except UserError:
             continue
         empty = np.array([step.query_map.row_nnz() == 0 for step in steps])
@@ -161,16 +159,16 @@ def test_a_row_that_vanished_may_revive():
     assert revived
 
 
-def test_thresholds_that_leave_nothing_say_which_would_not():
+def test_too_large_thresholds_are_refused_with_a_hint():
     graph = planted.graph()
     for name in ("relative_threshold", "threshold"):
-        with pytest.raises(UserError, match=f"{name}=500 removes all entries") as caught:
+        with pytest.raises(UserError, match=f"{name}=500 leaves nothing") as caught:
             create(f"rmls(dim=10,held_out=0,iterations=1,{name}=500)").fit(graph)
         most = float(caught.value.hint.split()[3])
         create(f"rmls(dim=10,held_out=0,iterations=0.5,{name}={most * 0.97})").fit(graph)
 
 
-def test_rounds_are_chosen_by_held_out_clicks():
+def test_the_number_of_rounds_is_chosen_on_held_out_clicks():
     model = create("rmls(dim=40)").fit(planted.graph())
     tried = {row["rounds"]: row["ndcg"] for row in model.stats_["validation"]}
     chosen = model.stats_["chosen_rounds"]
@@ -183,7 +181,7 @@ def test_rounds_are_chosen_by_held_out_clicks():
     assert "validation" not in fixed.stats_
 
 
-def test_nothing_to_hold_out_is_said():
+def test_a_note_says_that_nothing_was_held_out():
     graph = ClickGraph.from_clicks([("hotel", "a", 2), ("shoe", "b", 3)], {"a": "hotel", "b": "shoe"})
     model = create("rmls(dim=8)").fit(graph)
     assert model.stats_["chosen_rounds"] == 0.5
@@ -192,17 +190,17 @@ def test_nothing_to_hold_out_is_said():
 
 
 def test_ranks_of_held_out_pairs():
-    """Two held-out pairs, by hand: ranks 1 and, tied with what is not found, 2.5 of the remaining 3."""
+    """Two held-out pairs, by hand: ranks 1 and, tied with two unfound ones, 2.5 of the remaining 3."""
     one_hot = csr(np.eye(3))
     held_out = csr([[1, 0, 0], [0, 0, 0], [0, 1, 1]])
     learned = csr([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
-    trial = ValidationSample.sample(one_hot, one_hot, held_out, learned, seed=0)
+    trial = HeldOut.sample(one_hot, one_hot, held_out, learned, seed=0)
     # query 0 scores its documents 2, 9 (known already), 1: rank 1; query 2 scores 3, −1, −2: ranks 2.5, 2.5
     found = trial.ndcg(csr(np.eye(3)), csr([[2, 0, 3], [9, 0, -1], [1, 0, -2]]))
     assert found == pytest.approx((1 + 2 / math.log2(3.5)) / 3)
 
 
-def test_the_start_has_rows_of_the_wanted_length():
+def test_the_initial_map_has_rows_of_length_theta():
     start = random_rows(500, 40, 2.0, 5)
     np.testing.assert_allclose(np.linalg.norm(dense(start), axis=1), 2.0, rtol=1e-6)
     assert (start.row_nnz() == 5).all()
@@ -219,7 +217,7 @@ def test_effective_rank_of_a_map():
     assert map_rank(csr(np.diag([3.0, 2.0, 1.0]))) == pytest.approx(values.sum() ** 2 / (values**2).sum())
 
 
-def test_threads_do_not_change_a_bit():
+def test_results_do_not_depend_on_threads():
     graph = planted.graph()
     try:
         scores = []

@@ -15,8 +15,8 @@ def graph():
 
 
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
-def test_clicked_titles_come_nearer_without_a_shared_word(graph, optimiser):
-    """ "trainers" is in no title: lsa knows it only from queries, clicks tell which titles it means."""
+def test_clicked_titles_are_found_without_a_shared_word(graph, optimiser):
+    """ "trainers" is in no title: only clicks relate it to titles."""
     model = create(f"s2net(optimiser={optimiser},iterations=15,dim=10,learning_rate=0.1)").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
@@ -26,7 +26,7 @@ def test_clicked_titles_come_nearer_without_a_shared_word(graph, optimiser):
 
 
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
-def test_the_curve_falls_and_the_best_round_is_kept(graph, optimiser):
+def test_the_loss_falls_and_the_best_round_is_kept(graph, optimiser):
     figures = create(f"s2net(optimiser={optimiser},iterations=12,dim=10,learning_rate=0.1)").fit(graph).stats_
     losses = [row["loss"] for row in figures["curve"]]
     held_out = [row["validation"] for row in figures["curve"]]
@@ -36,7 +36,7 @@ def test_the_curve_falls_and_the_best_round_is_kept(graph, optimiser):
     assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
 
 
-def test_a_score_is_the_cosine_of_images(graph):
+def test_a_score_is_the_cosine_of_embeddings(graph):
     model = create("s2net(dim=5,iterations=3)").fit(graph)
     query = model.query_features_.to_scipy()[[graph.queries.id("hotel")]].toarray()[0]
     doc = model.doc_features_.to_scipy()[[graph.docs.id("hotel-3")]].toarray()[0]
@@ -46,13 +46,13 @@ def test_a_score_is_the_cosine_of_images(graph):
     assert score == pytest.approx(one @ other / np.linalg.norm(one) / np.linalg.norm(other), rel=1e-5)
 
 
-def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
+def test_more_dimensions_than_words_are_reduced_with_a_note(graph):
     model = create("s2net(dim=5000,iterations=1)").fit(graph)
     assert model.query_map_.dim <= model.query_features_.columns
     assert any("dim=5000" in note for note in model.stats_["notes"])
 
 
-def test_few_pairs_are_all_learned_from():
+def test_with_few_pairs_none_is_held_out():
     graph = ClickGraph.from_clicks([("a", "1", 1), ("b", "2", 1)], {"1": "alpha a", "2": "beta b"})
     figures = create("s2net(iterations=3)").fit(graph).stats_
     assert figures["held_out_pairs"] == 0
@@ -61,7 +61,7 @@ def test_few_pairs_are_all_learned_from():
     assert any("too few pairs" in note for note in figures["notes"])
 
 
-def test_a_query_that_clicked_everything():
+def test_a_query_with_clicks_on_all_documents():
     graph = ClickGraph.from_clicks([("a", "1", 1), ("a", "2", 1)], {"1": "alpha a", "2": "beta a"})
     assert len(create("s2net(iterations=3)").fit(graph).search("a", 5).hits()) == 2
 

@@ -60,7 +60,7 @@ def test_topics_are_found_without_a_shared_word(graph):
             assert best == [topic] * 3, word
 
 
-def test_the_curve_falls_and_the_best_round_is_kept(graph):
+def test_the_loss_falls_and_the_best_round_is_kept(graph):
     figures = create("ssi").fit(graph).stats_
     losses = [row["loss"] for row in figures["curve"]]
     assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
@@ -69,8 +69,8 @@ def test_the_curve_falls_and_the_best_round_is_kept(graph):
     assert held_out[figures["chosen_round"] - 1] == min(held_out)
 
 
-def test_skips_alone_order_what_was_shown():
-    """Of two documents with one word each, the one that was skipped falls behind; a third was never shown."""
+def test_skips_alone_order_the_shown_documents():
+    """Of two documents with one word each, the skipped one ranks lower; a third was never shown."""
     clicks = [("apple", doc, 1) for doc in ("1", "2", "3")]
     graph = ClickGraph.from_clicks(clicks, {"1": "x", "2": "y", "3": "z"})
     skips = SkipPairs(np.array([0, 1]), np.int32([1]), np.int32([0]), np.int32([4]))
@@ -83,7 +83,7 @@ def test_skips_alone_order_what_was_shown():
     assert raw[1] - raw[0] >= 1 - 1e-5
 
 
-def test_without_skips_documents_are_sampled_and_it_says_so():
+def test_without_skips_documents_are_sampled_with_a_note():
     graph = ClickGraph.from_clicks(planted.clicks(), planted.docs())
     figures = create("ssi(pairs=skips,iterations=2)").fit(graph).stats_
     assert figures["skips"] == 0
@@ -91,7 +91,7 @@ def test_without_skips_documents_are_sampled_and_it_says_so():
     assert "notes" not in create("ssi(iterations=2)").fit(graph).stats_
 
 
-def test_words_that_nobody_asked_with_have_no_map(graph):
+def test_words_in_no_query_have_zero_rows(graph):
     model = create("ssi(iterations=1)").fit(graph)
     asked = np.unique(model.query_features_.indices)
     untouched = np.setdiff1d(np.arange(model.query_features_.columns), asked)
@@ -99,7 +99,7 @@ def test_words_that_nobody_asked_with_have_no_map(graph):
     assert not model.query_map_.blocks[0].matrix[untouched].any()
 
 
-def test_few_pairs_are_all_learned_from():
+def test_with_few_pairs_none_is_held_out():
     graph = ClickGraph.from_clicks(
         [("apple", "1", 1), ("berry", "2", 1)], {"1": "alpha apple", "2": "beta berry"}
     )
@@ -108,7 +108,7 @@ def test_few_pairs_are_all_learned_from():
     assert figures["chosen_round"] == 3
 
 
-def test_no_approximate_index(graph):
+def test_an_approximate_index_is_refused(graph):
     with pytest.raises(UserError, match="every document"):
         create("ssi(index=approximate)").fit(graph)
 

@@ -31,8 +31,8 @@ def test_scores_by_the_formula(graph, loss):
 def test_similar_without_biases(graph):
     model = create("svdfeature(dim=7,iterations=3)").fit(graph)
     p = model.query_map_.blocks[0].matrix[:, :7].astype(np.float64)
-    images = model.query_features_.to_scipy().toarray() @ p
-    scores = images @ images[graph.queries.id("flu")]
+    embedded = model.query_features_.to_scipy().toarray() @ p
+    scores = embedded @ embedded[graph.queries.id("flu")]
     scores[graph.queries.id("flu")] = 0
     hits = model.similar_queries("flu", 5).hits()
     assert [score for _, score in hits] == pytest.approx(sorted(scores, reverse=True)[:5], rel=1e-4)
@@ -40,7 +40,7 @@ def test_similar_without_biases(graph):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_topics_are_found_without_a_shared_word(graph, loss):
-    """The first word of each topic has a click on another topic's document, too: that one may show up."""
+    """The first word of each topic also has a click on a document of another topic, which may be found."""
     model = create(f"svdfeature(views=words,loss={loss})").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
@@ -49,7 +49,7 @@ def test_topics_are_found_without_a_shared_word(graph, loss):
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
-def test_the_curve_falls_and_the_best_round_is_kept(graph, loss):
+def test_the_loss_falls_and_the_best_round_is_kept(graph, loss):
     figures = create(f"svdfeature(loss={loss})").fit(graph).stats_
     losses = [row["loss"] for row in figures["curve"]]
     assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
@@ -58,8 +58,8 @@ def test_the_curve_falls_and_the_best_round_is_kept(graph, loss):
     assert held_out[figures["chosen_round"] - 1] == min(held_out)
 
 
-def test_it_learns_how_often_was_clicked():
-    """One query, documents of one word each: with clicks as they are, scores are clicks over their mean."""
+def test_it_learns_the_number_of_clicks():
+    """One query, documents of one word each: with weight=clicks, scores are clicks divided by their mean."""
     clicks = {"1": 9.0, "2": 3.0, "3": 6.0}
     graph = ClickGraph.from_clicks(
         [*(("apple", doc, count) for doc, count in clicks.items()), ("berry", "4", 6.0)],
@@ -78,7 +78,7 @@ def test_views_without_texts(graph):
     assert model.search("never seen", 5).hits() == []
 
 
-def test_few_pairs_are_all_learned_from():
+def test_with_few_pairs_none_is_held_out():
     graph = ClickGraph.from_clicks(
         [("apple", "1", 1), ("berry", "2", 1)], {"1": "alpha apple", "2": "beta berry"}
     )
@@ -87,7 +87,7 @@ def test_few_pairs_are_all_learned_from():
     assert figures["chosen_round"] == 3
 
 
-def test_a_query_that_clicked_everything():
+def test_a_query_with_clicks_on_all_documents():
     graph = ClickGraph.from_clicks(
         [("apple", "1", 1), ("apple", "2", 1)], {"1": "alpha apple", "2": "beta apple"}
     )

@@ -1,7 +1,7 @@
-"""Vector propagation and vector generation written out in plain Python dictionaries, from Jiang et al. 2016.
+"""A reference of vector propagation and generation (Jiang et al. 2016) in plain Python dictionaries.
 
-Slow and obvious on purpose: the model is compared with this. Nothing is shared with the package but the
-analyzer, which both are given.
+It is slow and simple on purpose: the model is compared with it. It shares nothing with the package but the
+analyzer.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Reference:
     # -- §3.3: estimated vectors -----------------------------------------------------------------------
 
     def decompose(self, terms):
-        """Known units of a text whose span lies in no longer known unit's span."""
+        """The known units of a text that are not inside a longer known unit."""
         spans = [
             (i, i + n)
             for n in (1, 2, 3)
@@ -136,7 +136,7 @@ class Reference:
     # -- shares ----------------------------------------------------------------------------------------
 
     def propagated_shares(self, node, is_query, word):
-        """The fraction of a word's weight that each edge of a node brought in the last half-step."""
+        """The fraction of a word's weight that comes from each edge of a node in the last half-step."""
         if is_query:
             edges, source = self.by_query[node], self.docs if self.start == "query" else self.previous
         else:
@@ -149,7 +149,7 @@ class Reference:
         return {edge: amount / whole for edge, amount in amounts.items() if amount > 0}
 
     def generated_shares(self, terms, word):
-        """The same through the units: each unit's part, split over the edges of the texts that hold it."""
+        """The same for generated vectors: the part of each unit, split over the edges of its texts."""
         shares = defaultdict(float)
         for unit in self.decompose(terms):
             part = self.weights[unit] * self.units[unit].get(word, 0.0)

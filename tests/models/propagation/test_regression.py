@@ -1,4 +1,4 @@
-"""Eq. 7 against the same equations written out densely."""
+"""Eq. 7 against dense linear algebra."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_solution_equals_the_dense_one(rho):
     assert 0 < rounds <= 50
 
 
-def test_the_best_multiple_leaves_the_least_error():
+def test_the_best_multiple_minimises_the_error():
     incidence, vectors, targets = problem(3)
     ours = regression(incidence, vectors, targets)
     weights = np.random.default_rng(1).random(len(vectors))
@@ -71,7 +71,7 @@ def test_the_best_multiple_leaves_the_least_error():
 
 
 def test_a_hand_computed_weight():
-    """Two texts hold one unit whose vector is e₀; targets 0.6·e₀ and 0.2·e₀ + e₁: the mean, 0.4."""
+    """Two texts contain one unit whose vector is e₀; targets 0.6·e₀ and 0.2·e₀ + e₁: the mean, 0.4."""
     ours = regression(
         np.ones((2, 1), bool),
         np.array([[1.0, 0.0]], np.float32),
@@ -81,8 +81,8 @@ def test_a_hand_computed_weight():
     np.testing.assert_allclose(found, [0.4], rtol=1e-5)
 
 
-def test_without_a_prior_a_unit_that_no_text_teaches_stays_as_it_is():
-    """The same texts and unit, and beside it one that no text holds, and one whose vector is empty."""
+def test_without_a_prior_units_without_texts_keep_their_weight():
+    """The same texts and unit, a unit without texts, and one with an empty vector."""
     ours = regression(
         np.array([[True, False, True], [True, False, False]]),
         np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], np.float32),
@@ -93,7 +93,7 @@ def test_without_a_prior_a_unit_that_no_text_teaches_stays_as_it_is():
     assert rounds == 1
 
 
-def test_threads_do_not_matter():
+def test_results_do_not_depend_on_threads():
     incidence, vectors, targets = problem(5)
     weights = np.random.default_rng(5).random(len(vectors))
     found = []
@@ -104,7 +104,7 @@ def test_threads_do_not_matter():
     np.testing.assert_array_equal(*found)
 
 
-def test_products_are_kept_while_they_have_room():
+def test_products_of_long_texts_are_not_cached():
     """Targets have 30 entries; a text with 5 units has 10 products, one with 6 has 15."""
     lengths = [5, 5, 6, 1]
     incidence = np.arange(12) < np.array(lengths)[:, None]

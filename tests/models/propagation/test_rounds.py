@@ -1,4 +1,4 @@
-"""Half-steps, two hops and rounds against the same sums written out densely."""
+"""Half-steps, unit vectors and rounds against dense sums."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def expected(sums, k):
 def problem(seed, rows=None):
     """Small whole numbers, so that sums are exact in float32 and ties are real.
 
-    Every third has many terms: the largest of more than 64 sums are chosen in another way.
+    Every third problem has many terms, because more than 64 sums are selected in another way.
     """
     random = np.random.default_rng(seed)
     count, others, terms = (int(n) for n in random.integers(1, 30, 3))
@@ -62,8 +62,8 @@ def test_half_step(seed):
         assert (np.diff(terms) > 0).all(), "terms ascend"
 
 
-def test_a_text_with_too_many_words_starts_with_its_commonest():
-    """A packed row holds 65,535 entries: of 70,000 the last of the rarest are left out."""
+def test_a_text_with_too_many_words_keeps_the_most_frequent():
+    """A packed row has at most 65,535 entries: of 70,000 the last of the rarest are dropped."""
     counts = np.ones((2, 70_000), np.float32)
     counts[0, -1000:] = 3
     counts[1, 5:] = 0
@@ -94,7 +94,7 @@ def test_many_entries_are_kept(most):
 
 @settings(max_examples=60)
 @given(st.integers(0, 10**6))
-def test_two_hops(seed):
+def test_unit_vectors(seed):
     weights, vectors, k = problem(seed)
     random = np.random.default_rng(seed)
     holds = random.random((int(random.integers(1, 20)), weights.rows)) < 0.3
@@ -106,7 +106,7 @@ def test_two_hops(seed):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_do_not_matter(threads):
+def test_results_do_not_depend_on_threads(threads):
     random = np.random.default_rng(3)
     weights = Csr.from_scipy(scipy.sparse.random_array((3000, 2000), density=0.003, rng=random))
     vectors = Csr.from_scipy(scipy.sparse.random_array((2000, 500), density=0.03, rng=random))
@@ -124,8 +124,8 @@ def test_threads_do_not_matter(threads):
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 3))
-def test_rounds_are_half_steps_in_turn(seed, rounds):
-    """Renumbering rows for locality must not show. Real weights: with ties, rounding would decide."""
+def test_rounds_are_alternating_half_steps(seed, rounds):
+    """Renumbering rows for locality must not change results. Weights are real numbers, to avoid ties."""
     random = np.random.default_rng(seed)
     texts, others, terms = (int(n) for n in random.integers(2, 25, 3))
     clicks = Csr.from_scipy(scipy.sparse.random_array((texts, others), density=0.3, rng=random))

@@ -1,4 +1,4 @@
-"""`vpcg` against Jiang et al. 2016 written out in plain Python (`reference_vpcg`), and against values by hand."""
+"""`vpcg` against a plain Python reference (`reference_vpcg`) and against values by hand."""
 
 import math
 
@@ -120,7 +120,7 @@ def test_pruning_to_few_words(rows, names):
 YAHOO = [("yahoo finance", "d1", 3), ("yahoo", "d1", 5), ("yahoo", "d2", 2), ("yahoo mail", "d2", 4)]
 
 
-def test_the_papers_figure_1():
+def test_figure_1_of_the_paper():
     """d1 has 3 clicks of "yahoo finance" and 5 of "yahoo": its vector is the normalised 3/8·Q₁ + 5/8·Q₂."""
     model = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
     finance, yahoo = 3 / 8 / math.sqrt(2), 3 / 8 / math.sqrt(2) + 5 / 8
@@ -141,7 +141,7 @@ def test_shares_by_hand():
 
 
 def test_logarithmic_weights():
-    """With log1p, 3 and 5 clicks weigh log 4 and log 6."""
+    """With log1p, 3 and 5 clicks have the weights log 4 and log 6."""
     model = create("vpcg(stem=false,weight=log1p)").fit(ClickGraph.from_clicks(YAHOO))
     finance = math.log(4) / math.sqrt(2)
     yahoo = finance + math.log(6)
@@ -151,7 +151,7 @@ def test_logarithmic_weights():
 
 
 def test_decomposition_of_an_unseen_query():
-    """Jiang et al. 2016 §3.3: "walmart credit card" is {walmart, credit card} where those are the longest known."""
+    """Jiang et al. 2016 §3.3: "walmart credit card" is {walmart, credit card} of longest units."""
     rows = [
         ("walmart", "w", 2),
         ("walmart store", "w", 1),
@@ -168,7 +168,7 @@ def test_decomposition_of_an_unseen_query():
     assert units == {"walmart", "credit card"}
 
 
-def test_character_units_reach_run_together_words():
+def test_character_units_match_run_together_words():
     rows = [
         ("walmart money card", "w", 5),
         ("walmart money", "w", 2),
@@ -186,7 +186,7 @@ def test_character_units_reach_run_together_words():
         assert all(label.label.startswith("~") for part in why.parts for label in part.parts)
 
 
-def test_own_words_take_part_and_have_no_clicks_behind_them():
+def test_own_words_are_weighted_and_have_no_clicks():
     """With equal weights and one known unit u, a generated vector is norm(U_u + own·words by idf)."""
     rows = [("yahoo", "d1", 2), ("yahoo mail", "d1", 3), ("mail", "d2", 1)]
     graph = ClickGraph.from_clicks(rows)
@@ -206,7 +206,7 @@ def test_own_words_take_part_and_have_no_clicks_behind_them():
         assert sum(unit.value for unit in part.parts) == pytest.approx(part.value, rel=1e-5)
 
 
-def test_documents_without_titles_are_known_and_explained_by_their_first_text(tmp_path):
+def test_documents_without_titles_use_their_first_field(tmp_path):
     docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
     rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
     create("vpcg").fit(ClickGraph.from_clicks(rows, docs)).save(tmp_path / "model")
@@ -217,7 +217,7 @@ def test_documents_without_titles_are_known_and_explained_by_their_first_text(tm
 
 @pytest.mark.parametrize("new", ["yahoo mail", {"body": "yahoo mail"}, {"title": "x", "body": "yahoo mail"}])
 def test_documents_without_titles_can_be_added(tmp_path, new):
-    """A plain text is what stands for documents in this graph, and what it has of old ones is kept."""
+    """A plain text is taken as the first field of the graph; other fields are dropped."""
     docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
     rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
     model = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
@@ -234,7 +234,7 @@ def test_vectors_are_generated_in_blocks(monkeypatch):
     rows, names = [("yahoo mail", "a", 2), ("yahoo", "a", 3)], ["a", "b", "c", "d", "e"]
     graph = ClickGraph.from_clicks(rows, {name: f"yahoo mail {name}" for name in names})
     whole = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
-    monkeypatch.setattr("coclick.models.propagation.units._TEXTS_AT_A_TIME", 3)
+    monkeypatch.setattr("coclick.models.propagation.units._TEXTS_PER_BLOCK", 3)
     blocks = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
     assert (whole.row_nnz() > 0).all()
     for ours, theirs in zip(whole.row(4), blocks.row(4), strict=True):
@@ -242,7 +242,7 @@ def test_vectors_are_generated_in_blocks(monkeypatch):
     assert blocks.nnz == whole.nnz
 
 
-def test_rounds_by_convergence_and_by_validation():
+def test_the_number_of_rounds_by_convergence_and_validation():
     rows = [
         (f"q{i} topic{i % 3}", f"d{(i * j) % 30}-{i % 3}", 1.0 + j) for i in range(40) for j in range(1, 5)
     ]
@@ -256,8 +256,8 @@ def test_rounds_by_convergence_and_by_validation():
     assert len(chosen.stats_["rounds"]) == min(n for n, v in tried.items() if v == max(tried.values()))
 
 
-def test_collapse_shows_in_the_figures():
-    """On one connected, dense graph random pairs become alike with every round."""
+def test_collapse_shows_in_the_statistics():
+    """On a connected, dense graph the cosine of random pairs grows with every round."""
     rows = [(f"word{i} shared", f"d{j}", 1.0 + (i * j) % 5) for i in range(12) for j in range(12)]
     rounds = create("vpcg(iterations=4)").fit(ClickGraph.from_clicks(rows)).stats_["rounds"]
     alike = [row["cosine_of_random_pairs"] for row in rounds]

@@ -46,9 +46,7 @@ class Neighbours(CandidateModel):
 
     n_neighbours: Annotated[int, Range(1)] = 100
     power: Annotated[float, Range(0)] = 4.0
-    word_weight: Annotated[float, Range(0, 1)] = (
-        0.4  # share of words in the similarity; n-grams have the rest
-    )
+    word_weight: Annotated[float, Range(0, 1)] = 0.4  # share of words in the similarity
     min_n: Annotated[int, Range(1)] = 3  # characters per n-gram
     max_n: Annotated[int, Range(1)] = 4
     language: str = "english"

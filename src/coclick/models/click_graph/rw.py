@@ -1,8 +1,7 @@
-"""`rw`: a random walk on the click graph (Craswell & Szummer 2007; Wu, Li & Xu 2013 §5.3; Wu, Lu
-& Li 2013 §6.1.1).
+"""`rw`: a random walk on the click graph (Craswell & Szummer 2007).
 
-P_Q and P_D are the clicks C and Cᵀ with rows scaled to sum 1. The walk starts at q (x = e_q, y = 0) and takes
-t steps
+Wu, Li & Xu 2013 (§5.3) and Wu, Lu & Li 2013 (§6.1.1) use it as a baseline. P_Q and P_D are the clicks C and
+Cᵀ with rows scaled to sum 1. The walk starts at q (x = e_q, y = 0) and takes t steps
 
     x ← s x + (1 − s) P_Q y        y ← s y + (1 − s) P_D x        (both from the old x and y)
 

@@ -47,9 +47,7 @@ class _Parameters(LikelihoodModel):
     iterations: Annotated[int, Range(1)] = 20  # at most
     topic_prior: Annotated[float, Range(1.000001)] = 1.1  # α, Dirichlet prior of the topics of a text
     word_prior: Annotated[float, Range(1.000001)] = 1.01  # β, Dirichlet prior of the words of a topic
-    held_out: Annotated[float, Range(0, 0.5)] = (
-        0.02  # share of the pairs whose perplexity decides when to stop
-    )
+    held_out: Annotated[float, Range(0, 0.5)] = 0.02  # of the pairs, for early stopping
     weight: Literal["log1p", "clicks", "one"] = "log1p"  # of a clicked pair
     max_vocabulary: Annotated[int, Range(1)] = 500_000  # most frequent words
     seed: Annotated[int, Range(0)] = 0

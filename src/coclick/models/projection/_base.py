@@ -219,10 +219,10 @@ class ProjectionModel(_Parameters):
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the products of each feature of the query with each feature of the document."""
-        asked = self._query_features(query)
-        held = self.doc_features_.take_checked(np.array([doc]), "the features of documents")
+        query_row = self._query_features(query)
+        doc_row = self.doc_features_.take_checked(np.array([doc]), "the features of documents")
         score = float(self._score(query, np.array([doc], np.int32))[0])
-        parts = self._contributions(asked, held, clicks)
+        parts = self._contributions(query_row, doc_row, clicks)
         parts.sort(key=lambda part: -part.value)
         total = sum(part.value for part in parts)
         if score == 0 and total:
@@ -235,16 +235,16 @@ class ProjectionModel(_Parameters):
             return self.query_features_.take_checked(np.array([query.row]), "the features of queries")
         return self.features_.transform_queries([query.text], self.graph_)
 
-    def _contributions(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
+    def _contributions(self, query_row: Csr, doc_row: Csr, clicks: int | None) -> list[Contribution]:
         """Return the summands of a score, grouped by the features of the query."""
-        values = self._feature_products(asked, held)
+        values = self._feature_products(query_row, doc_row)
         nonzero = np.flatnonzero(values.any(axis=1)).tolist()
-        return [self._explain_feature(f, asked, held, values[f], clicks) for f in nonzero]
+        return [self._explain_feature(f, query_row, doc_row, values[f], clicks) for f in nonzero]
 
-    def _feature_products(self, asked: Csr, held: Csr) -> NDArray[np.float64]:
+    def _feature_products(self, query_row: Csr, doc_row: Csr) -> NDArray[np.float64]:
         """Return the summands of the dot product: features of the query × features of the document."""
-        left = _weighted_rows(self.query_map_, asked)
-        right = _weighted_rows(self.doc_map_, held)
+        left = _weighted_rows(self.query_map_, query_row)
+        right = _weighted_rows(self.doc_map_, doc_row)
         if self.cosine:
             left, right = (side / max(float(np.linalg.norm(side.sum(0))), 1e-30) for side in (left, right))
         return left @ right.T
@@ -269,14 +269,14 @@ class ProjectionModel(_Parameters):
     _pair_evidence: FeaturePairEvidence | None = None  # created by the first explanation
 
     def _explain_feature(
-        self, f: int, asked: Csr, held: Csr, values: NDArray[np.float64], clicks: int | None
+        self, f: int, query_row: Csr, doc_row: Csr, values: NDArray[np.float64], clicks: int | None
     ) -> Contribution:
         """The contribution of a query feature, split by the features of the document."""
-        query_feature = int(asked.indices[f])
+        query_feature = int(query_row.indices[f])
         inner = []
         order = np.argsort(-np.abs(values), kind="stable")[: np.count_nonzero(values)]
         for place, g in enumerate(order):
-            doc_feature = int(held.indices[g])
+            doc_feature = int(doc_row.indices[g])
             view, label = self.features_.doc_label(doc_feature, self.graph_)
             shown = place < _WITH_CLICKS
             evidence = (

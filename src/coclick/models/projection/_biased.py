@@ -49,21 +49,21 @@ class BiasedProjection(ProjectionModel):
         embeddings[:, -2:] = 0
         return embeddings
 
-    def _contributions(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
+    def _contributions(self, query_row: Csr, doc_row: Csr, clicks: int | None) -> list[Contribution]:
         """Return the products of features, the biases and the mean."""
-        if not (asked.nnz and held.nnz):
+        if not (query_row.nnz and doc_row.nnz):
             return []
         biases = [
             Contribution(f"{kind} {view}", label, float(value))
             for kind, rows, bias, name in (
-                ("bias of query", asked, self.query_bias_, self.features_.query_label),
-                ("bias of document", held, self.doc_bias_, self.features_.doc_label),
+                ("bias of query", query_row, self.query_bias_, self.features_.query_label),
+                ("bias of document", doc_row, self.doc_bias_, self.features_.doc_label),
             )
             for column, value in zip(rows.indices.tolist(), rows.data * bias[rows.indices], strict=True)
             for view, label in [name(column, self.graph_)]
         ]
         return [
-            *super()._contributions(asked, held, clicks),
+            *super()._contributions(query_row, doc_row, clicks),
             *biases,
             Contribution("mean", "of the training data", self.mean_),
         ]

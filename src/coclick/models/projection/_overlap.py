@@ -58,10 +58,10 @@ class OverlapProjection(ProjectionModel):
         every = np.arange(rows.rows, dtype=np.int32)
         return _scores(self._embed_queries([query])[0], self._query_features(query), index, rows, every)
 
-    def _feature_products(self, asked: Csr, held: Csr) -> NDArray[np.float64]:
+    def _feature_products(self, query_row: Csr, doc_row: Csr) -> NDArray[np.float64]:
         """Return the products of the projection, plus the weights of features that both sides have."""
-        same = asked.indices[:, None] == held.indices[None, :]
-        return super()._feature_products(asked, held) + same * np.outer(asked.data, held.data)
+        same = query_row.indices[:, None] == doc_row.indices[None, :]
+        return super()._feature_products(query_row, doc_row) + same * np.outer(query_row.data, doc_row.data)
 
 
 def _scores(

@@ -45,15 +45,11 @@ class RMLS(ProjectionModel):
     dim: Annotated[int, Range(1)] = 1000
     views: str = "words+clicks"
     weight: Weight = "degree"
-    relative_threshold: Annotated[float, Range(0)] = (
-        1.5  # β, γ in root mean squares of the rows of the first Ω
-    )
+    relative_threshold: Annotated[float, Range(0)] = 1.5  # β, γ relative to the first Ω
     threshold: Annotated[float, Range(0)] = 0.0  # if above 0, the same β = γ for all rows instead
     theta: Annotated[float, Range(1e-6)] = 1.0  # θ, the length of rows
     iterations: Annotated[float, Range(0.5)] = 10.0  # at most; half a round updates one map
-    held_out: Annotated[float, Range(0, 0.9)] = (
-        0.1  # share of the pairs for validation; 0 runs all iterations
-    )
+    held_out: Annotated[float, Range(0, 0.9)] = 0.1  # of the pairs, for validation; 0: none
 
     def __post_init__(self) -> None:
         self._configure_views(self.views)

@@ -65,9 +65,7 @@ class VPCG(VectorModel):
     units: Literal["words", "chars", "words+chars", "none"] = "words"
     unit_weights: Weighting = "regression"
     rho: Annotated[float, Range(0)] = 100.0  # strength of the prior of unit weights, their idf
-    own_weight: Annotated[float, Range(0)] = (
-        0.0  # of the text's own words in a generated vector; not in the paper
-    )
+    own_weight: Annotated[float, Range(0)] = 0.0  # of own words in generated vectors
     min_texts: Annotated[int, Range(1)] = 2  # a unit must occur in this many texts
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"
@@ -165,7 +163,6 @@ class VPCG(VectorModel):
         assert self.query_index_ is not None
         edges = self.graph_.clicks if is_query else self.graph_.clicks_by_doc
         final = self.doc_index_.vectors if is_query else self.query_index_.vectors
-        previous = (
-            final if is_query == (self.start == "query") else self.previous_vectors_
-        )  # texts are updated last
+        is_text_side = is_query == (self.start == "query")  # updated last, from final vectors
+        previous = final if is_text_side else self.previous_vectors_
         return Side(self.graph_, is_query, edges, self._weight_clicks, previous)
