@@ -12,10 +12,10 @@ help:
 	@echo "make test       set up, lint, check types, run all tests"
 	@echo "make setup      .venv with the package and every extra, for development"
 	@echo "make check      formatting, lint and types alone"
-	@echo "make docs       write docs/commands.md anew from the help texts"
+	@echo "make docs       write docs/reference/commands.md anew from the help texts"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
-	@echo "make reproduce  the papers' tables on a simulated log: write docs/reproduction.md anew"
+	@echo "make reproduce  the papers' tables on a simulated log: write docs/background/reproduction.md anew"
 	@echo "make clean      remove .venv and all caches"
 
 demo: .venv/demo.done

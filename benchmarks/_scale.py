@@ -1,5 +1,5 @@
 """Time and memory of `build` and `train vpcg` against the number of edges, on both engines: the tables of
-docs/scale.md.
+docs/background/scale.md.
 
     python -m benchmarks._scale --engine local --edges 100000 1000000
     python -m benchmarks._scale --engine spark --edges 100000 1000000

@@ -1,4 +1,4 @@
-"""Write docs/commands.md from the command line's own help texts: `make docs`."""
+"""Write docs/reference/commands.md from the command line's own help texts: `make docs`."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ def _default(option: Any) -> str:
 
 
 if __name__ == "__main__":
-    (Path(__file__).parent / "commands.md").write_text(reference(), encoding="utf-8")
+    (Path(__file__).parent / "reference" / "commands.md").write_text(reference(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""docs/reproduction.md: a table for each paper and log."""
+"""docs/background/reproduction.md: a table for each paper and log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging on the command line: shapes of docs/json.md, what is written, and mistakes."""
+"""Judging on the command line: shapes of docs/reference/json.md, what is written, and mistakes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What machines read: the shapes of docs/json.md, and that explanations add up."""
+"""What machines read: the shapes of docs/reference/json.md, and that explanations add up."""
 
 import json
 

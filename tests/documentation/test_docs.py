@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def systems():
-    """{name: [(file, test)]} for the rows of docs/systems.md."""
+    """{name: [(file, test)]} for the rows of docs/reference/systems.md."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for line in (ROOT / "docs/systems.md").read_text().splitlines():
+    for line in (ROOT / "docs/reference/systems.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 5 and cells[0] not in ("#", "---"):
             for name in re.findall(r"`([a-z0-9_]+)`", cells[1]):
@@ -48,10 +48,10 @@ def command_names():
 
 
 def test_the_command_reference_is_what_help_prints():
-    """docs/commands.md is generated: `python -m docs.commands` in a development checkout rewrites it."""
+    """docs/reference/commands.md is generated: `python -m docs.commands` in a development checkout rewrites it."""
     from docs.commands import reference
 
-    assert (ROOT / "docs/commands.md").read_text() == reference(), "run: make docs"
+    assert (ROOT / "docs/reference/commands.md").read_text() == reference(), "run: make docs"
 
 
 def test_every_command_has_help():
@@ -62,7 +62,7 @@ def test_every_command_has_help():
 
 
 def test_links_in_the_documentation_lead_somewhere():
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,4 +1,4 @@
-"""What answers look like, for the OpenAPI document: docs/json.md in types."""
+"""What answers look like, for the OpenAPI document: docs/reference/json.md in types."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from coclick.spark.storage import Output, output
 from coclick.text.term_matrix import short_field
 
 # Model → the module whose `learn` runs it. The operator of `pls` and the rounds of `bltm` are products with
-# the same matrices, so they will be steps, too: `docs/spark.md` says how.
+# the same matrices, so they will be steps, too: `docs/how-to/spark.md` says how.
 MODELS = {"vpcg": "coclick.spark.vpcg", "rw": "coclick.spark.rw", "rmls": "coclick.spark.rmls"}
 
 
