@@ -1,4 +1,4 @@
-"""Run the papers' tables, print each expected order with what was measured, write docs/background/reproduction.md."""
+"""Run the papers' tables, print expected and measured orders, write docs/background/reproduction.md."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _HOMES = {
     "ClickGraph": "graph.click_graph",
     "CoclickError": "errors",
     "Model": "models.base",
-    "Run": "run",
+    "Run": "results",
     "UserError": "errors",
     "build": "logs",
     "create": "models.base",

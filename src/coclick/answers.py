@@ -1,4 +1,4 @@
-"""Answers of models and figures of artefacts, in the shapes of docs/reference/json.md: for command line and service."""
+"""Answers of models and figures of artefacts in the shapes of docs/reference/json.md, for CLI and service."""
 
 from __future__ import annotations
 

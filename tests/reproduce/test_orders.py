@@ -1,4 +1,4 @@
-"""Orders and verdicts by hand; whether the papers' orders hold is for docs/background/reproduction.md to say."""
+"""Orders and verdicts by hand; docs/background/reproduction.md says whether the papers' orders hold."""
 
 import numpy as np
 import pytest

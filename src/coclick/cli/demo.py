@@ -67,7 +67,7 @@ def run(directory: Path) -> None:
         f'coclick expand {model_path} "{query}"',
         f"coclick compare {graph_path}",
         f"coclick serve vpcg={model_path} {directory}/pls --report {directory}/report.html",
-        "coclick build YOUR_LOG.tsv --docs YOUR_DOCS.tsv -o graph      (your own log; see docs/start/tutorial.md)",
+        "coclick build YOUR_LOG.tsv --docs YOUR_DOCS.tsv -o graph  (yours: see docs/start/tutorial.md)",
     ):
         show.console.print(f"  {command if ' YOUR' in command else '.venv/bin/' + command}", soft_wrap=True)
     show.console.print("\ntwo models side by side, every reason and click: the last but one, in a browser")

@@ -1,6 +1,6 @@
 """The same graph build and the same models on a cluster: `build`, `train` and `score` with a Spark session.
 
-What a user calls is in here; `docs/how-to/spark.md` says how. Importing it needs `pip install "coclick[spark]"`.
+What a user calls is in here; `docs/how-to/spark.md` says how. It needs `pip install "coclick[spark]"`.
 """
 
 from __future__ import annotations
