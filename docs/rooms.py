@@ -1,7 +1,7 @@
 """Draw which room imports which, from the imports: `make docs` writes docs/images/rooms.svg.
 
 A room is a folder of src/coclick or a module at its root. Imports inside functions and for type checking
-count too. tests/test_rooms.py fails on an arrow that ORDER does not allow, and on a drawing that is out of date.
+count too. tests/test_rooms.py fails on an arrow that ORDER does not allow and on an outdated drawing.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ _WIDTH, _ROW, _BOX_WIDTH, _BOX_HEIGHT, _GAP = 860, 74, 128, 36, 26
 _STYLE = (
     "text{font:600 13px ui-sans-serif,system-ui,sans-serif;fill:#1f2937;text-anchor:middle}"
     ".count{font-weight:400;font-size:10px;fill:#6b7280}"
-    "rect{fill:#eef2ff;stroke:#6366f1;stroke-width:1.2}path{fill:none;stroke:#94a3b8;stroke-width:1.3}"
+    "rect{rx:6px;fill:#eef2ff;stroke:#6366f1;stroke-width:1.2}path{fill:none;stroke:#94a3b8;stroke-width:1.3}"
     "marker path{fill:#64748b;stroke:none}"
 )
 
@@ -172,7 +172,7 @@ def draw(arrows: Arrows) -> str:
         f"<style>{_STYLE}</style>",
         '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>',
-        f'<rect x="{left:.0f}" width="{width:.0f}" height="{height}" style="fill:#fff;stroke:none"/>',
+        f'<rect x="{left:.0f}" width="{width:.0f}" height="{height}" style="fill:#fff;stroke:none;rx:0"/>',
     ]
     parts += [_path([place[name] for name in chain]) for chain in chains]
     for room in sorted(rooms):
@@ -180,7 +180,7 @@ def draw(arrows: Arrows) -> str:
         top = _top(y)
         n_out, n_in = (sum(room == arrow[side] for arrow in arrows) for side in (0, 1))
         parts += [
-            f'<rect x="{x - _BOX_WIDTH / 2:.1f}" y="{top}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="6"/>',
+            f'<rect x="{x - _BOX_WIDTH / 2:.1f}" y="{top}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}"/>',
             f'<text x="{x:.1f}" y="{top + 16}">{room}</text>',
             f'<text class="count" x="{x:.1f}" y="{top + 29}">imports {n_out} · used by {n_in}</text>',
         ]
@@ -242,7 +242,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _spread(order: list[list[str]], chains: list[list[str]], rooms: set[str]) -> dict[str, float]:
-    """The middle of each name, in pixels from the left: near its neighbours above and below, none too close."""
+    """The middle of each name, in pixels from the left: near its neighbours above and below."""
     near = _neighbours(chains)
     half = {name: _BOX_WIDTH / 2 if name in rooms else 4 for row in order for name in row}
     x = {name: _WIDTH * (i + 0.5) / len(row) for row in order for i, name in enumerate(row)}
