@@ -12,7 +12,7 @@ help:
 	@echo "make test       set up, lint, check types, run all tests"
 	@echo "make setup      .venv with the package and every extra, for development"
 	@echo "make check      formatting, lint and types alone"
-	@echo "make docs       write docs/reference/commands.md anew from the help texts"
+	@echo "make docs       generate the commands, API and rooms pages, build the site into site/"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
 	@echo "make reproduce  the papers' tables on a simulated log: write docs/background/reproduction.md anew"
@@ -37,6 +37,10 @@ format: setup
 
 docs: setup
 	@$(BIN)/python -m docs.commands
+	@$(BIN)/python -m docs.api
+	@$(BIN)/python -m docs.rooms
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "to read it: $(BIN)/python -m http.server --directory site"
 
 bench: setup
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -48,7 +52,7 @@ reproduce: setup
 	@$(BIN)/python -m reproduce $(ARGS)
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo site
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit("coclick needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'

@@ -1,4 +1,4 @@
-"""Write docs/reference/commands.md from the command line's own help texts: `make docs`."""
+"""Write docs/reference/commands.md from the help texts of the command line: `make docs`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from coclick.cli import app
 HEAD = """# Commands
 
 Generated from the help texts by `make docs`; a test fails when it is out of date. Every command that prints a
-table also prints JSON with `--json`. Exit codes: 0 fine, 1 could not be done, 2 a mistake in what was given,
-3 a damaged artefact, 130 interrupted.
+table also prints JSON with `--json`. Exit codes: 0 success, 1 failure, 2 wrong arguments or input, 3 damaged
+graph or model, 130 interrupted.
 """
 
 
 def reference() -> str:
-    """The page as it should be."""
+    """Return the generated page."""
     group = get_command(app)
     assert hasattr(group, "commands")
     parts = [HEAD]
