@@ -102,6 +102,13 @@ def test_tables_of_parameters_are_those_of_the_models(page, models):
         assert shown in defaults[name.strip("`")], f"{name}: {default}"
 
 
+def test_every_parameter_is_described():
+    rows = table_rows("docs/reference/parameters.md", "parameter")
+    described = [name for cells in rows for name in re.findall(r"`([a-z_0-9]+)`", cells[0])]
+    known = {field.name for name in model_names() for field in parameters_of(model_class(name))}
+    assert sorted(described) == sorted(known)
+
+
 def specifications():
     names = "|".join(sorted(model_names(), key=len, reverse=True))
     for page in PAGES:
