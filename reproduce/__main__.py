@@ -1,4 +1,4 @@
-"""Run the papers' tables, print expected and measured orders, write docs/background/reproduction.md."""
+"""Run the papers' tables, print each expected order with what was measured, write docs/reproduction.md."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def run(log: logs.Log) -> Iterator[Finding]:
 def show(finding: Finding) -> None:
     """A few lines on the terminal."""
     expected = finding.expectation
-    print(f"\n{finding.paper.citation} {expected.table}, {expected.experiment}: {expected.order}")
+    print(f"\n{finding.paper.number} {expected.table}, {expected.experiment}: {expected.order}")
     for title, text in (
         ("measured", measured_text(finding)),
         ("holds?", verdict_text(finding).replace("*", "")),

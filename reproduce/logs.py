@@ -69,7 +69,7 @@ def nfcorpus(directory: Path) -> Log:
 
 def with_new_documents(log: Log, seed: int = SEED) -> Log:
     """The same log if half of the documents were new: nobody has clicked them, and they alone are ranked, by
-    their titles (Gao et al. 2011 §5.1)."""
+    their titles (paper 001 §5.1)."""
     graph, clicks = log.graph, log.graph.clicks
     new = np.random.default_rng(seed).random(len(graph.docs)) < NEW
     old = clicks.with_data(np.where(new[clicks.indices], 0, clicks.data)).positive()

@@ -1,4 +1,4 @@
-"""docs/background/reproduction.md: a table for each paper and log."""
+"""docs/reproduction.md: a table for each paper and log."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from reproduce.logs import Log, coverage
 from reproduce.orders import LEVEL, NEARLY, Verdict
 from reproduce.papers import PAPERS, Paper
 
-HEAD = f"""# Reproduction: do the results of the papers hold?
+HEAD = f"""# Do the papers' orders hold?
 
-Written by `make reproduce` (`python -m reproduce`), which trains and evaluates the models and writes this
-page. The data of the [papers](references.md) is private, so we compare the order of systems in their tables.
-Nothing is tuned to make an order hold.
+Written by `make reproduce` (`python -m reproduce`), which trains the models, measures them and writes this
+page anew. The papers' data is private, so what can be compared is the order of systems in their tables.
+Nothing is tuned to make an order hold; where it does not, that is said.
 
 `a > b`: the mean of a is higher. `a ≥ b`: it is not lower. `a ≈ b`: the difference is within chance or below
-{NEARLY}. An order holds if the means of all neighbours are as expected. "Beyond chance" is p < {LEVEL} in
-a paired t-test over the queries, without correction for several tests, as in the papers. Systems that cannot
-be measured are left out of an order. Remarks are about the measure that is shown.
+{NEARLY}. An order holds if all its neighbours are as expected, in the means; "beyond chance" is p < {LEVEL}
+in a paired t-test over the queries, each pair for itself as in the papers. Systems that cannot be measured
+are left out of an order, and the rest of it is judged. Remarks are about the measure that is shown.
 """
 
 
@@ -29,7 +29,7 @@ def page(findings: Sequence[tuple[Log, Sequence[Finding]]]) -> str:
     for log, found in findings:
         parts.append(f"## {log.name}\n\n{log.about}\n\n{_coverage(log)}\n")
         parts += [_section(paper, [f for f in found if f.paper is paper]) for paper in PAPERS]
-    parts += ["## Models for the systems of the papers, and other differences\n", *map(_systems, PAPERS)]
+    parts += ["## Which model stands for which system, and what else differs\n", *map(_systems, PAPERS)]
     return "\n".join(parts)
 
 
@@ -75,7 +75,7 @@ def _section(paper: Paper, findings: Sequence[Finding]) -> str:
         for f in findings
     ]
     head = "| table, experiment | expected | measured | holds? | remark |\n|---|---|---|---|---|\n"
-    return f"### {paper.citation}: {paper.title}\n\n{head}" + "\n".join(rows) + "\n"
+    return f"### Paper {paper.number}: {paper.title}\n\n{head}" + "\n".join(rows) + "\n"
 
 
 def _against(verdict: Verdict) -> str:
@@ -119,14 +119,14 @@ def _coverage(log: Log) -> str:
     queries, docs = coverage(log)
     return (
         f"Of {len(log.judgments.queries):,} judged queries {queries:.1%} have clicks in the log, "
-        f"of the judged documents {docs:.1%} (Jiang et al. 2016: 92.5 % and 78.9 %)."
+        f"of the judged documents {docs:.1%} (paper 003: 92.5 % and 78.9 %)."
     )
 
 
 def _systems(paper: Paper) -> str:
     rows = [f"| {name} | `{spec}` |" for name, spec in paper.systems.items()]
     return (
-        f"### Systems of {paper.citation}\n\n{paper.differences}\n\n| system | model |\n|---|---|\n"
+        f"### Paper {paper.number}\n\n{paper.differences}\n\n| system | model |\n|---|---|\n"
         + "\n".join(rows)
         + "\n"
     )

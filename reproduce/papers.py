@@ -1,7 +1,7 @@
-"""What the papers found: the orders in their tables, and our models for their systems.
+"""What the papers found: the orders in their tables, and the models of ours that stand for their systems.
 
-Their data is private, so values cannot be compared; orders can. A model that is not registered is reported
-as such. Weights and parameters are the papers', else our
+Their data is private, so values cannot be compared; orders can. A model that is not registered yet is
+reported as such, and its rows come alive when it is. Weights and parameters are the papers', else our
 defaults: nothing here is tuned to make an order hold.
 """
 
@@ -24,7 +24,7 @@ class Expectation:
 class Paper:
     """A paper's systems by the names in its orders, each with the model that stands for it."""
 
-    citation: str  # author and year, as in docs/background/references.md
+    number: str
     title: str
     differences: str  # between its experiments and ours, which may explain other outcomes
     systems: dict[str, str]
@@ -45,12 +45,11 @@ _QUERY, _DOC = "vpcg", "vpcg(start=doc,fields=title)"
 _QUERY_ONLY, _DOC_ONLY = "vpcg(units=none)", "vpcg(start=doc,units=none,fields=title)"
 
 VPCG = Paper(
-    "Jiang et al. 2016",
-    "vector propagation on the click graph",
-    "The word vectors of wmd are learned from the log's texts and clicks, those of the paper from news. "
-    "The base rankers use a few of our models as features and learn from clicks; the paper's ranker has "
-    "2,400 other features and learns from judgments. Importance is summed over the features of a model's "
-    "score.",
+    "003",
+    "Jiang et al. 2016, vector propagation on the click graph",
+    "wmd has word vectors learned from the log's texts and clicks, the paper's were learned from news. The "
+    "base rankers have a few of our models as features and learn from clicks; the paper's has 2,400 others "
+    "and learns from judgments. Importance is summed over the features made of a model's score.",
     {
         "vpcg&vg_query": _QUERY,
         "vpcg_query": _QUERY_ONLY,
@@ -100,10 +99,10 @@ VPCG = Paper(
 )
 
 MPLS = Paper(
-    "Wu, Li & Xu 2013",
-    "multi-view partial least squares",
-    "The weights of combinations are those of the paper for its web data. Queries are similar if they have "
-    "the same intent in the simulation; the paper asked people.",
+    "000",
+    "Wu et al. 2013, multi-view partial least squares",
+    "Weights of combinations are the paper's for its web data. Similar are queries of one intent of the "
+    "simulated world, where the paper asked people.",
     {
         "weighted": "mpls(combine=weighted)",
         "concat": "mpls(combine=concat)",
@@ -134,10 +133,10 @@ MPLS = Paper(
 )
 
 TOPICS = Paper(
-    "Gao et al. 2011",
-    "clickthrough-based latent semantic models",
-    "Half of the documents are new: their clicks are held out, and only they are ranked, by their titles. "
-    "The weights of combinations are not tuned.",
+    "001",
+    "Gao et al. 2011, clickthrough-based latent semantic models",
+    "Half of the documents are new: their clicks are held out, and they alone are ranked, by their titles. "
+    "Weights of combinations are not tuned.",
     {
         "um": "um(stem=false)",
         "plsa": "plsa",
@@ -170,10 +169,10 @@ TOPICS = Paper(
 _BASELINES = "bm25 + rw + lsi_qd + lsi_dt + bltm + ssi + svdfeature"
 
 RMLS = Paper(
-    "Wu, Lu & Li 2013",
-    "regularised mapping to latent structures",
-    "The weights of combinations are those of Wu, Li & Xu 2013, not tuned. The mart rankers learn from "
-    "clicks, those of the paper from judgments.",
+    "002",
+    "Wu et al. 2013, regularised mapping to latent structures",
+    "Weights of combinations are those of paper 000, not tuned. The mart rankers learn from clicks, the "
+    "paper's from judgments.",
     {
         "rmls": "rmls",
         "pls": "pls",

@@ -139,6 +139,14 @@ def test_papers_are_cited_by_author_and_year():
         assert not found, f"{page.name}: {found[0]}"
 
 
+def test_files_in_the_pages_exist():
+    for page in PAGES:
+        for name in re.findall(r"`((?:\w+/)+\w+\.py)", page.read_text()):
+            assert any((folder / name).is_file() for folder in (ROOT, ROOT / "src/coclick")), (
+                f"{page.name}: {name}"
+            )
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) < 120
 

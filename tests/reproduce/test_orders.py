@@ -1,4 +1,4 @@
-"""Orders and verdicts by hand; docs/background/reproduction.md says whether the papers' orders hold."""
+"""Orders and verdicts by hand; whether the papers' orders hold is for docs/reproduction.md to say."""
 
 import numpy as np
 import pytest
