@@ -5,11 +5,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # What pip does for packages that are not editable. Where Python may not write it, every start would compile anew.
 BYTECODE := $(BIN)/python -m compileall -q src
 
-.PHONY: help demo setup test check format docs bench soak reproduce clean
+QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark and not browser and not slow'
+
+.PHONY: help demo setup test quick matrix check format docs bench soak reproduce clean
 
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
 	@echo "make test       set up, lint, check types, run all tests"
+	@echo "make quick      lint, types and the tests without Spark, browsers and long training: about a minute"
+	@echo "make matrix     the quick tests on every supported Python, and with the lowest versions (ARGS='3.13 lowest')"
 	@echo "make setup      .venv with the package and every extra, for development"
 	@echo "make check      formatting, lint and types alone"
 	@echo "make docs       generate the commands, API and rooms pages, build the site into site/"
@@ -25,6 +29,12 @@ setup: .venv/dev.done
 
 test: setup check
 	@$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+
+quick: setup check
+	@$(BIN)/python -m pytest $(QUICK)
+
+matrix: .venv/made
+	@$(BIN)/python tests/matrix.py $(ARGS) --pytest="$(QUICK)"
 
 check: setup
 	@$(BIN)/ruff format --check --quiet .
@@ -42,7 +52,7 @@ docs: setup
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@echo "to read it: $(BIN)/python -m http.server --directory site"
 
-bench: setup
+bench: .venv/bench.done
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 soak: setup
@@ -71,3 +81,8 @@ clean:
 	@$(PIP) --editable ".[all,dev]"
 	@$(BYTECODE)
 	@touch $@ .venv/demo.done
+
+.venv/bench.done: .venv/dev.done
+	@echo "installing the libraries that benchmarks compare with"
+	@$(PIP) --editable ".[bench]"
+	@touch $@

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coclick.arrays.reorder import Csr
 from coclick.errors import UserError
 from coclick.jit.compiler import jit
+from coclick.simulate.engine import GOLDEN_GAMMA, splitmix64
 
 QUERIES_PER_TOPIC = 50
 WORDS_PER_TOPIC = 40
@@ -211,11 +212,8 @@ def _texts(
 
 
 def _scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A fixed pseudo-random number for each number (the finaliser of splitmix64)."""
-    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    """A fixed pseudo-random number for each number."""
+    return splitmix64((numbers + np.uint64(1)) * GOLDEN_GAMMA)  # type: ignore[arg-type,return-value]
 
 
 @jit

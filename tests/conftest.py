@@ -48,8 +48,15 @@ def browser():
         opened.close()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m` does not choose
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files come first, beside all others: nobody should wait for them at the end."""
+    """Mark what `make quick` leaves out, and put the longest files first: nobody should wait for them."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if item.path.parent.name == "spark" or fixtures & {"spark", "cluster"}:
+            item.add_marker(pytest.mark.spark)
+        if "browser" in fixtures:
+            item.add_marker(pytest.mark.browser)
     items.sort(key=lambda item: not LONGEST & set(item.path.parts))  # stable: else their order stays
 
 

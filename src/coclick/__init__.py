@@ -1,4 +1,4 @@
-"""coclick turns search click logs into relevance.
+"""coclick learns search relevance from click logs.
 
     import coclick
 
@@ -6,38 +6,46 @@
     model = coclick.train("vpcg", graph)
     model.search("ny hotels", k=5).hits()
 
-The public names are below; they are imported when they are first used.
+The public names are below; each is imported when it is first used.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from coclick._version import __version__
 
+if sys.platform == "win32":
+    raise ImportError("coclick supports Linux and macOS; on Windows, use WSL")
+
 if TYPE_CHECKING:
     from coclick.errors import ArtefactError, CoclickError, UserError
+    from coclick.exporters import export
     from coclick.graph.click_graph import ClickGraph
     from coclick.logs import build
-    from coclick.models.base import Model, create, train
-    from coclick.models.base import names as model_names
+    from coclick.models.base import Model, train
     from coclick.models.persistence import open_model
-    from coclick.results import Run
+    from coclick.models.registry import create, model_names, register
+    from coclick.results import Explanation, Run
     from coclick.text.analyzer import Analyzer
 
-_HOMES = {
+_MODULES = {
     "Analyzer": "text.analyzer",
     "ArtefactError": "errors",
     "ClickGraph": "graph.click_graph",
     "CoclickError": "errors",
+    "Explanation": "results",
     "Model": "models.base",
     "Run": "results",
     "UserError": "errors",
     "build": "logs",
-    "create": "models.base",
-    "model_names": "models.base",
+    "create": "models.registry",
+    "export": "exporters",
+    "model_names": "models.registry",
     "open_model": "models.persistence",
+    "register": "models.registry",
     "train": "models.base",
 }
 
@@ -46,20 +54,26 @@ __all__ = [
     "ArtefactError",
     "ClickGraph",
     "CoclickError",
+    "Explanation",
     "Model",
     "Run",
     "UserError",
     "__version__",
     "build",
     "create",
+    "export",
     "model_names",
     "open_model",
+    "register",
     "train",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'coclick' has no attribute {name!r}")
-    home = importlib.import_module(f"coclick.{_HOMES[name]}")
-    return getattr(home, "names" if name == "model_names" else name)
+    return getattr(importlib.import_module(f"coclick.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.models.base import Model
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import CAPABILITIES, Model
+from coclick.models.persistence import open_model
+from coclick.models.registry import model_class, model_names
+from coclick.models.spec import parameters_of
 from coclick.results import Run
-from coclick.text.analyzer import normalise
+from coclick.storage.artefact import Artefact
+from coclick.text.query import Query
 
 if TYPE_CHECKING:
     from coclick.models.projection._base import ProjectionModel
     from coclick.models.sparse_vectors import VectorModel
-from pathlib import Path
-
-from numpy.typing import NDArray
-
-from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import model_class, names
-from coclick.models.persistence import open_model
-from coclick.models.spec import parameters_of
-from coclick.storage.artefact import Artefact
-
 Answer = dict[str, Any]
 
 
@@ -48,10 +45,11 @@ def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]
     that document, its other fields are scored instead.
     """
     graph = model.trained_on
+    [asked] = Query.list_of([query], graph.queries)
     given = [{"doc": one} if isinstance(one, str) else dict(one) for one in candidates]
     rows = graph.docs.lookup([one["doc"] for one in given])
     scores = np.zeros(len(rows), np.float32)
-    scores[rows >= 0] = model._score(normalise(query), rows[rows >= 0])
+    scores[rows >= 0] = model._score(asked, rows[rows >= 0])
     with_text = [i for i, one in enumerate(given) if rows[i] < 0 and len(one) > 1]
     if with_text:
         texts = [{name: text for name, text in given[i].items() if name != "doc"} for i in with_text]
@@ -99,7 +97,7 @@ def explain(model: Model, query: str, doc: str, clicks: int | None = 10) -> Answ
 def query_vectors(model: Model, queries: Sequence[str]) -> list[Answer]:
     """The vectors of queries: words with weights, or plain numbers."""
     model = _with_vectors(model)
-    found = model.embed_queries([normalise(query) for query in queries])
+    found = model.embed_queries(queries)
     return [{"query": query, **_vector(model, found, i)} for i, query in enumerate(queries)]
 
 
@@ -156,17 +154,6 @@ def _vector(model: Any, vectors: Any, row: int) -> Answer:
     }
 
 
-_FLAGS = (
-    "unseen_queries",
-    "unseen_docs",
-    "can_similar",
-    "can_expand",
-    "can_explain",
-    "can_add",
-    "can_topics",
-    "can_translate",
-    "can_export",
-)
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)  # lower bounds; the last bin is open
 
 
@@ -210,7 +197,7 @@ def describe_model(model: Model) -> dict[str, Any]:
         "model": str(model),
         "summary": model.summary,
         "parameters": manifest.get("parameters", {}),
-        "can": [flag.removeprefix("can_") for flag in _FLAGS if getattr(model, flag)],
+        "can": [capability for capability in CAPABILITIES if capability in model.capabilities],
         "graph": manifest.get("graph", ""),
         "queries": len(model.graph_.queries),
         "docs": len(model.graph_.docs),
@@ -259,5 +246,5 @@ def describe_models() -> list[dict[str, Any]]:
             "summary": model_class(name).summary,
             "parameters": {field.name: field.default for field in parameters_of(model_class(name))},
         }
-        for name in names()
+        for name in model_names()
     ]

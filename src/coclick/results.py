@@ -9,13 +9,17 @@ and over all edges the shares sum to one.
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from html import escape
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.strings import Vocab
+from coclick.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,12 @@ class Word:
     query_edges: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """The whole answer; `words` for models whose vectors are made of words."""
+    """Why a document has its score for a query: contributions that add up to it.
+
+    `words` are set for models whose vectors are made of words. In a notebook it is drawn as a tree.
+    """
 
     query: str
     doc: str
@@ -72,11 +79,48 @@ class Explanation:
     words: list[Word] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, in the shape that `coclick explain --json` prints."""
-        answer = _plain(self)
+        """Return plain values, in the shape that `coclick explain --json` prints."""
+        answer: dict[str, Any] = _plain(self)
         if self.words is None:
             del answer["words"]
         return answer
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{part.label} {part.value:.3g}" for part in self.parts[:3])
+        return (
+            f"<Explanation of {self.query!r} → {self.doc}: {self.score:.4g}{f' = {best}, …' if best else ''}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Draw the contributions as a tree with bars, for notebooks, without scripts or style sheets."""
+        widest = max((abs(part.value) for part in self.parts), default=0.0) or 1.0
+        rows = "".join(_html_part(part, widest, opened=i < 3) for i, part in enumerate(self.parts))
+        return (
+            '<div style="font-family:sans-serif;font-size:13px;max-width:48em">'
+            f"<b>{escape(self.query)}</b> → <b>{escape(self.doc)}</b>: {self.score:.4g}{rows}</div>"
+        )
+
+
+def _html_part(part: Contribution, widest: float, opened: bool) -> str:
+    width = 100 * min(abs(part.value) / widest, 1.0)
+    colour = "#4c78a8" if part.value >= 0 else "#e45756"
+    head = (
+        f'<span style="display:inline-block;width:8em;height:.7em;margin-right:.5em;background:#8882">'
+        f'<span style="display:block;height:100%;width:{width:.1f}%;background:{colour}"></span></span>'
+        f"{part.value:+.4g} <b>{escape(part.label)}</b> <small>{escape(part.kind)}</small>"
+    )
+    inner = "".join(_html_part(one, widest, opened=False) for one in part.parts)
+    clicks = "".join(
+        f"<li>{escape(click.query)} → {escape(click.doc)}: {click.clicks:g} clicks, {click.share:.0%}</li>"
+        for click in part.clicks
+    )
+    if part.edges > len(part.clicks) > 0:
+        clicks += f"<li>… {part.edges - len(part.clicks):,} more clicked pairs</li>"
+    inner += f'<ul style="margin:.2em 0 .4em 1em">{clicks}</ul>' if clicks else ""
+    if not inner:
+        return f'<div style="margin-left:1.1em">{head}</div>'
+    state = " open" if opened else ""
+    return f'<details style="margin-left:1em"{state}><summary>{head}</summary>{inner}</details>'
 
 
 def _plain(value: Any) -> Any:
@@ -88,22 +132,80 @@ def _plain(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
-    """For each query its best rows, best first: `rows[i, j]` is −1 where there are no more."""
+    """Ranked results with their scores, for one query or several.
+
+    `rows[i, j]` is the j-th best row for query i, −1 where there are no more; `names` gives rows their ids.
+    Iterating yields `(id, score)` pairs if one query was given as a text, and lists of such pairs if a list
+    of queries was given.
+    """
 
     rows: NDArray[np.int32]
     scores: NDArray[np.float32]
     names: Vocab
+    queries: tuple[str, ...] = ()
+    single: bool = False  # one query was given as a text, not a list
+    columns: tuple[str, str] = ("query", "doc")  # what was asked with, and what was found
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def hits(self, query: int = 0) -> list[tuple[str, float]]:
-        """One query's results as (name, score)."""
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.hits(0) if self.single else [self.hits(i) for i in range(len(self))])
+
+    @overload
+    def hits(self) -> list[Any]: ...
+    @overload
+    def hits(self, query: int) -> list[tuple[str, float]]: ...
+    def hits(self, query: int | None = None) -> list[Any]:
+        """Return results as `(id, score)` pairs, best first.
+
+        Parameters: `query`, the number of one query; without it, the pairs of the only query if one was
+        given as a text, else a list of pairs for each query.
+        """
+        if query is None:
+            return self.hits(0) if self.single else [self.hits(i) for i in range(len(self))]
         found = self.rows[query] >= 0
         rows, scores = self.rows[query][found].tolist(), self.scores[query][found].tolist()
         return [(self.names[row], score) for row, score in zip(rows, scores, strict=True)]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the results as columns: what was asked, rank from 1, what was found, score."""
+        asked, found = self.columns
+        columns: dict[str, list[Any]] = {asked: [], "rank": [], found: [], "score": []}
+        for i in range(len(self)):
+            for rank, (name, score) in enumerate(self.hits(i), 1):
+                columns[asked].append(self.queries[i] if self.queries else i)
+                columns["rank"].append(rank)
+                columns[found].append(name)
+                columns["score"].append(score)
+        return columns
+
+    def to_pandas(self) -> Any:
+        """Return the results as a pandas DataFrame, one row per result."""
+        return _optional("pandas").DataFrame(self.to_dict())
+
+    def to_polars(self) -> Any:
+        """Return the results as a polars DataFrame, one row per result."""
+        return _optional("polars").DataFrame(self.to_dict())
+
+    def to_arrow(self) -> Any:
+        """Return the results as an Arrow table, one row per result."""
+        return _optional("pyarrow").table(self.to_dict())
+
+    def __repr__(self) -> str:
+        n, k = self.rows.shape
+        asked = f"{self.queries[0]!r}" if n == 1 and self.queries else f"{n:,} queries"
+        best = ", ".join(f"{name} {score:.3g}" for name, score in (self.hits(0)[:3] if n else []))
+        return f"<Run of {asked}, k={k}{f': {best}, …' if best else ''}>"
+
+
+def _optional(library: str) -> Any:
+    try:
+        return importlib.import_module(library)
+    except ImportError:
+        raise UserError(f"this needs {library}", hint=f"pip install {library}") from None
 
 
 def top_rows(scores: NDArray[np.float32], k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:

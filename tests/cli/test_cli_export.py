@@ -47,6 +47,7 @@ def test_what_is_there_and_what_is_no_model(run, model, graph, tmp_path):
     assert shown.code == 2 and "this is an export, not a model" in shown.err
 
 
+@pytest.mark.slow
 def test_interrupted(start, model, tmp_path):
     """Wherever Ctrl-C comes, the output is whole or is not there, and nothing lies beside it."""
     codes = set()

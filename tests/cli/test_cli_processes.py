@@ -15,6 +15,8 @@ import pytest
 
 from coclick import open_model
 
+pytestmark = pytest.mark.slow
+
 COCLICK = [sys.executable, "-m", "coclick"]
 LONG = "vpcg(iterations=1000000)"  # nobody waits for its end
 HEAVY = {"numba", "llvmlite", "scipy", "duckdb"}

@@ -97,9 +97,9 @@ def test_unseen_queries(model):
         unseen = f"{words[2]} {topic} best"
         assert model.graph_.queries.id(unseen) == -1
         hits = model.search(unseen, 2).hits()
-        if model.unseen_queries and model.uses_query:
+        if "unseen_queries" in model.capabilities and model.uses_query:
             assert [planted.topic_of(doc) for doc, _ in hits] == [topic] * 2
-        elif not model.unseen_queries:
+        elif "unseen_queries" not in model.capabilities:
             assert hits == []
 
 
@@ -107,7 +107,7 @@ def test_documents_without_clicks(model):
     never_clicked = {f"{topic}-{i}" for topic in planted.TOPICS for i in (6, 7)}
     for topic, (words, _) in planted.TOPICS.items():
         found = {doc for doc, _ in model.search(f"{topic} {words[2]}", 100).hits()}
-        if model.unseen_docs:
+        if "unseen_docs" in model.capabilities:
             assert f"{topic}-6" in found
         else:
             assert not found & never_clicked
@@ -208,7 +208,7 @@ def test_another_graph_is_noticed(saved, tmp_path):
 
 
 def test_similar(model):
-    if not model.can_similar:
+    if "similar" not in model.capabilities:
         with pytest.raises(UserError, match="cannot"):
             model.similar_queries(QUERIES[0])
         with pytest.raises(UserError, match="cannot"):
@@ -232,7 +232,7 @@ def test_similar(model):
 
 
 def test_expand(model):
-    if not model.can_expand:
+    if "expand" not in model.capabilities:
         with pytest.raises(UserError, match="cannot"):
             model.expand(QUERIES[0])
         return
@@ -252,7 +252,7 @@ def adds_up(value, parts):
 
 @pytest.mark.parametrize("query", [*QUERIES, "hotel the stay", "never seen shoe nike", "nothing known"])
 def test_explanation_adds_up(model, query):
-    if not model.can_explain:
+    if "explain" not in model.capabilities:
         with pytest.raises(UserError, match="cannot"):
             model.explain(query, "hotel-0")
         return
@@ -272,7 +272,7 @@ def test_explanation_adds_up(model, query):
 
 def test_documents_added_after_training(model, saved, tmp_path):
     new = {"new-1": "The best hotel in manhattan", "new-2": "influenza medicine for flu symptoms"}
-    if not model.can_add:
+    if "add" not in model.capabilities:
         with pytest.raises(UserError, match="cannot"):
             model.add(new)
         return
@@ -292,7 +292,7 @@ def test_documents_added_after_training(model, saved, tmp_path):
 
 def test_documents_that_it_does_not_know_are_scored_by_their_texts(model):
     texts = ["The best hotel in manhattan", {"title": "influenza medicine for flu symptoms"}, ""]
-    if not model.can_add:
+    if "add" not in model.capabilities:
         with pytest.raises(UserError, match="cannot"):
             model.score_texts("hotel", texts)
         return
@@ -348,10 +348,10 @@ def test_damaged_files_never_crash(saved, tmp_path):
         try:
             model = open_model(copy)
             model.search([*QUERIES, "never seen hotel"], 5)
-            if model.can_similar:
+            if "similar" in model.capabilities:
                 model.similar_queries(QUERIES, 5)
                 model.similar_docs("hotel-0", 5)
-            if model.can_explain:
+            if "explain" in model.capabilities:
                 model.explain(QUERIES[0], "hotel-0")
         except (CoclickError, IndexError, ValueError, OverflowError, MemoryError):
             continue

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 pytest.importorskip("mkdocs", reason="the site needs mkdocs-material: pip install -e '.[dev]'")
+pytestmark = pytest.mark.slow  # test_docs.py checks links faster
 ROOT = Path(__file__).resolve().parents[2]
 RESOURCES = {  # what a browser loads by itself, by tag: its attributes
     "audio": ("src",),

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 TUTORIAL = Path(__file__).resolve().parents[2] / "docs/start/tutorial.md"
 TOLERANCE = 0.002  # of shown numbers: sums of float32 may be rounded otherwise on another machine
 LEFT_OUT = "…"
@@ -41,6 +43,7 @@ def steps() -> list[Step]:
     return found
 
 
+@pytest.mark.slow
 def test_the_tutorial_is_true(tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8"}

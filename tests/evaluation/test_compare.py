@@ -25,6 +25,7 @@ def trial(name, *values):
     return Trial(name, {}, {str(i): {"nDCG@10": value} for i, value in enumerate(values)})
 
 
+@pytest.mark.slow
 def test_compare_judges_all_that_fits_and_recommends():
     found = compare(GRAPH, JUDGMENTS)
     judged = {one.name for one in found.board.trials}

@@ -19,7 +19,7 @@ from coclick.exporters.parquet import Parquet
 from coclick.exporters.tokens import escaped
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import model_class
-from coclick.models.base import names as model_names
+from coclick.models.registry import model_names
 
 TOKENS = ["a.b", "two words", "pi|pe", "hat^2", "per%cent", "co:lon", "tab\there", "plain", "größe 文字"]
 
@@ -88,7 +88,7 @@ def test_the_stated_error_is_that_of_scores(words, tmp_path):
 @pytest.mark.parametrize("name", model_names())
 def test_models_without_vectors_say_so_and_name_those_with(name):
     cls = model_class(name)
-    if cls.can_export:
+    if "export" in cls.capabilities:
         assert hasattr(cls, "embed_queries")
         return
     model = cls.__new__(cls)

@@ -19,6 +19,8 @@ import coclick.exporters
 from coclick import ClickGraph, create
 from coclick.exporters.pgvector import PgVector
 
+pytestmark = pytest.mark.slow
+
 EXACT = 1e-6
 
 

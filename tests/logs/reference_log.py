@@ -1,4 +1,4 @@
-"""An event log added up in plain Python, straight from the definitions: slow, obvious, and not SQL."""
+"""Reference implementation of event aggregation in plain Python, for comparison with the SQL."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def normal(query: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", query).casefold().split())
 
 
-def add_up(events: list[dict], weights: dict[str, float]) -> dict:
-    """All tables of an event log whose rows have timestamp (µs), user, query, doc, action, position."""
+def aggregate(events: list[dict], weights: dict[str, float]) -> dict:
+    """Aggregate events with timestamp (µs), user, query, doc, action and position into all tables."""
     used = [e for e in events if e["action"] == "impression" or e["action"] in weights]
     places = [e["position"] for e in used if e["position"] is not None]
     shift = 1 if places and min(places) == 0 else 0
@@ -82,7 +82,7 @@ def add_up(events: list[dict], weights: dict[str, float]) -> dict:
 
 
 def tables(graph) -> dict:
-    """What a graph holds, in the shape of `add_up`."""
+    """Return the tables of a graph in the format of `aggregate`."""
     queries, docs = list(graph.queries), list(graph.docs)
     pairs, daily = graph.pairs, graph.daily
     names = []

@@ -1,4 +1,4 @@
-"""DOCS: fields, headers, duplicates, and documents on one side only."""
+"""DOCS: fields, headers, duplicates, and documents that are missing in DOCS or in the log."""
 
 import gzip
 import json
@@ -69,15 +69,15 @@ def test_parquet_takes_the_text_columns(tmp_path, log):
     assert texts(graph)["D2"] == {"title": "", "the_url": "http://y", "brand": "Hats & Co"}
 
 
-def test_fields_named_like_our_own_columns(tmp_path, log):
+def test_fields_with_the_names_of_internal_columns(tmp_path, log):
     path = tmp_path / "docs.tsv"
-    path.write_text("doc\ttitle\tline\tbad\tname\torder\tt0\tid\nD1\tShoe\t1\t2\t3\t4\t5\t6\n")
+    path.write_text("doc\ttitle\tline\terror\tname\torder\tt0\tid\nD1\tShoe\t1\t2\t3\t4\t5\t6\n")
     graph = build([log], path, tmp_path / "graph")
-    fields = {"title": "Shoe", "line": "1", "bad": "2", "name": "3", "order": "4", "t0": "5", "id": "6"}
+    fields = {"title": "Shoe", "line": "1", "error": "2", "name": "3", "order": "4", "t0": "5", "id": "6"}
     assert texts(graph)["D1"] == fields
 
 
-def test_json_keys_of_any_letters(tmp_path, log):
+def test_json_keys_with_special_characters(tmp_path, log):
     path = tmp_path / "docs.ndjson"
     keys = ["*", "a.b", "/c~d", 'e"f', "g\\h", "i[0]"]
     path.write_text(json.dumps({"doc": "D1"} | {key: f"<{key}>" for key in keys}) + "\n")
@@ -96,7 +96,7 @@ def test_csv_records_of_several_lines(tmp_path, log):
     assert found == [(7, "doc", "is a duplicate"), (8, "doc", "is missing")]
 
 
-def test_wrong_csv_records_of_several_lines(tmp_path, log):
+def test_invalid_csv_records_of_several_lines(tmp_path, log):
     long, longer = "я" * 1_500_000, "я" * 4_000_000  # 3 and 8 million bytes
     records = [
         ("doc,title", None),
@@ -128,15 +128,15 @@ def test_wrong_csv_records_of_several_lines(tmp_path, log):
     assert [row[3][:5] for row in found] == ["D3,яя", "", "D5,ca", "D6,?", "D7,on", "D2,ag"]
 
 
-def test_a_csv_quote_that_is_never_closed(tmp_path, log):
+def test_an_unclosed_csv_quote(tmp_path, log):
     path = tmp_path / "docs.csv"
     path.write_text('doc,title\nD1,Shoe\nD2,"Hat\n' + "D3,Tie\n" * 1_200_000)
-    with pytest.raises(UserError, match="the CSV cannot be read") as caught:
+    with pytest.raises(UserError, match="the CSV record cannot be parsed") as caught:
         build([log], path, tmp_path / "graph")
     assert f"{path}, line 3" in str(caught.value)
 
 
-def test_the_first_of_duplicates_counts(tmp_path, log):
+def test_the_first_of_several_documents_with_one_id_is_used(tmp_path, log):
     path = tmp_path / "docs.tsv"
     lines = [
         b"D1\tfirst",
@@ -164,7 +164,7 @@ def test_the_first_of_duplicates_counts(tmp_path, log):
     assert found == [(3, "D1\tsecond"), (4, "\tno id"), (6, "D2\tthird"), (7, "D4\ta\tb\tc")]
     read = read_docs(path)
     assert {doc: text["title"] for doc, text in read.docs.items()} == {"D1": "first", "D2": "Hat"}
-    assert read.wrong == [
+    assert read.rejected == [
         (3, "doc is a duplicate"),
         (4, "doc is missing"),
         (5, "not valid UTF-8"),
@@ -176,7 +176,7 @@ def test_the_first_of_duplicates_counts(tmp_path, log):
 def test_files_without_any_document(tmp_path, log):
     for content in ("", "doc\ttitle\n", "\tno id\n"):
         (tmp_path / "docs.tsv").write_text(content)
-        with pytest.raises(UserError, match=r"no document in the file|of documents is empty"):
+        with pytest.raises(UserError, match=r"file of documents (has no valid row|is empty)"):
             build([log], tmp_path / "docs.tsv", tmp_path / "graph")
 
 

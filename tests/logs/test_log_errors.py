@@ -1,4 +1,4 @@
-"""Mistakes that stop a build: the message names the file and what to do, and nothing is changed."""
+"""Errors that stop a build name the file and what to do, and leave the output unchanged."""
 
 import gzip
 import os
@@ -8,7 +8,7 @@ import pytest
 
 from coclick.errors import CoclickError, UserError
 from coclick.logs import build
-from coclick.logs.duckdb_session import Workspace, parse_memory
+from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 
 LOG = "query\tdoc\tclicks\nshoe\tD1\t3\nhat\tD2\t1\n"
 
@@ -29,18 +29,18 @@ def refused(tmp_path, sources, docs=None, **options):
     return str(caught.value)
 
 
-def test_files_that_are_not_there(tmp_path, log):
-    assert "there is no such file" in refused(tmp_path, [tmp_path / "none.tsv"])
+def test_missing_files(tmp_path, log):
+    assert "file not found" in refused(tmp_path, [tmp_path / "none.tsv"])
     assert "no file matches the pattern" in refused(tmp_path, [str(tmp_path / "none*.tsv")])
     assert "is a directory" in refused(tmp_path, [tmp_path])
-    assert "there is no such file" in refused(tmp_path, [log], tmp_path / "docs.tsv")
-    assert "no log file is given" in refused(tmp_path, [])
+    assert "file not found" in refused(tmp_path, [log], tmp_path / "docs.tsv")
+    assert "no log file was given" in refused(tmp_path, [])
     os.mkfifo(tmp_path / "pipe.tsv")
-    assert "this is not a file" in refused(tmp_path, [tmp_path / "pipe.tsv"])
-    assert "this is not a file" in refused(tmp_path, [log], tmp_path / "pipe.tsv")
+    assert "this is not a regular file" in refused(tmp_path, [tmp_path / "pipe.tsv"])
+    assert "this is not a regular file" in refused(tmp_path, [log], tmp_path / "pipe.tsv")
     wrong = tmp_path / os.fsdecode(b"caf\xe9.tsv")
     wrong.write_text(LOG)
-    assert "the name of the file is not UTF-8" in refused(tmp_path, [wrong])
+    assert "the file name is not valid UTF-8" in refused(tmp_path, [wrong])
 
 
 def test_empty_logs(tmp_path):
@@ -56,7 +56,7 @@ def test_empty_logs(tmp_path):
         assert "empty" in message or "no column" in message, name
 
 
-def test_unknown_columns_list_what_there_is(tmp_path):
+def test_a_missing_column_lists_the_columns_of_the_file(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("what,doc,clicks\nshoe,D1,3\n")
     message = refused(tmp_path, [path])
@@ -111,22 +111,22 @@ def test_utf_16(tmp_path):
         path = tmp_path / "log.tsv"
         path.write_bytes(("\ufeff" + LOG).encode(encoding))
         message = refused(tmp_path, [path])
-        assert "this is UTF-16" in message and f"iconv -f UTF-16 -t UTF-8 {path}" in message
+        assert "the file is UTF-16" in message and f"iconv -f UTF-16 -t UTF-8 {path}" in message
 
 
 @pytest.mark.parametrize("value", ["['D1', 'D2']", "{'id': 'D1'}", "map {'id': 'D1'}"])
-def test_parquet_columns_of_several_values(tmp_path, log, value):
+def test_nested_parquet_columns(tmp_path, log, value):
     path = tmp_path / "nested.parquet"
     duckdb.execute(f"COPY (SELECT 'hat' AS query, {value} AS doc, 1 AS clicks) TO '{path}' (FORMAT parquet)")
     for message in (refused(tmp_path, [path]), refused(tmp_path, [log], path)):
-        assert "the column 'doc' is to be doc, but its type is" in message and str(path) in message
+        assert "the column 'doc' (doc) has the nested type" in message and str(path) in message
 
 
 def test_documents_of_another_log(tmp_path, log):
     docs = tmp_path / "docs.tsv"
     docs.write_text("doc\ttitle\n1\tShoe\n2\tHat\n3\tCap\n4\tTie\n")
     message = refused(tmp_path, [log], docs)
-    assert "none of the log's documents" in message
+    assert "no document id in common" in message
     assert "the log has 'D1', 'D2'; the documents have '1', '2', '3'" in message
 
 
@@ -147,47 +147,47 @@ def test_an_output_that_exists(tmp_path, log):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "xml"}, "there is no format 'xml'"),
-        ({"format": "ubi"}, "a UBI export is NDJSON"),
-        ({"memory": "lots"}, "cannot read the amount of memory 'lots'"),
-        ({"memory": "10MB"}, "10MB of memory are too little"),
-        ({"min_clicks": float("nan")}, "min-clicks must be"),
-        ({"min_users": 0}, "min-users 1 or more"),
-        ({"min_users": 2}, "min-users needs a log that tells the users"),
+        ({"format": "xml"}, "unknown log format 'xml'"),
+        ({"format": "ubi"}, "a UBI export must be NDJSON"),
+        ({"memory": "lots"}, "--memory 'lots' is not a size"),
+        ({"memory": "10MB"}, "--memory 10MB is too small"),
+        ({"min_clicks": float("nan")}, "--min-clicks must be"),
+        ({"min_users": 0}, "--min-users 1 or more"),
+        ({"min_users": 2}, "--min-users needs a log with a column for the user"),
         ({"actions": {"click": 1}}, "--actions needs a log of events"),
-        ({"actions": {f"zoom{n}": 1 for n in range(101)}}, "101 actions are too many"),
+        ({"actions": {f"zoom{n}": 1 for n in range(101)}}, "--actions names 101 actions"),
         ({"actions": {"click": -1}}, "must be a positive number"),
         ({"actions": {"impression": 1}}, "cannot count as a click"),
     ],
 )
-def test_options_that_make_no_sense(tmp_path, log, options, message):
+def test_invalid_options(tmp_path, log, options, message):
     assert message in refused(tmp_path, [log], **options)
 
 
-def test_actions_that_the_log_does_not_have(tmp_path):
+def test_actions_that_are_not_in_the_log(tmp_path):
     path = tmp_path / "log.tsv"
     path.write_text("query\tdoc\taction\nshoe\tD1\tclick\nshoe\tD1\tzoom\n")
     assert "the log has no action 'zooom'" in refused(tmp_path, [path], actions={"zooom": 1})
     assert build([path], None, tmp_path / "graph", actions={"Zoom": 2}).clicks.data.tolist() == [2]
     path.write_text(
         "query\tdoc\taction\nshoe\tD1\tclick\nshoe\t\tzoom\n"
-    )  # there, though in a wrong row only
+    )  # the action occurs, but only in an invalid row
     wrong = refused(tmp_path, [path], actions={"zoom": 1}, force=True)
-    assert "1 rejected; commonest reason: doc is missing" in wrong
+    assert "1 were rejected, most often because doc is missing" in wrong
     path.write_text("query\tdoc\taction\nshoe\tD1\timpression\nshoe\tD1\tzoom\n")
     message = None
     with pytest.raises(UserError) as caught:
         build([path], None, tmp_path / "graph2")
     message = str(caught.value)
-    assert "no click in the log: 2 rows were read" in message and "zoom" in message
+    assert "the log has no valid click in 2 rows" in message and "zoom" in message
 
 
-def test_what_nobody_foresaw_is_no_traceback(tmp_path):
+def test_other_duckdb_errors_become_coclick_errors(tmp_path):
     with (
         pytest.raises(CoclickError, match=r"DuckDB failed: .*out of range") as caught,
-        Workspace(tmp_path / "work", parse_memory("1GB"), 1) as work,
+        DuckDBSession(tmp_path / "db", parse_memory("1GB"), 1) as db,
     ):
-        work.run("SELECT (2147483647 + i)::INTEGER FROM range(1, 2) t(i)")
+        db.execute("SELECT (2147483647 + i)::INTEGER FROM range(1, 2) t(i)")
     assert caught.value.exit_code == 1 and not list(tmp_path.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""Event logs: sessions, navigational clicks, positions, days, users and skips, number by number."""
+"""Event logs: sessions, navigational clicks, positions, days, users and skips against expected counts."""
 
 import csv
 import datetime as dt
@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference_log import add_up, tables
+from reference_log import aggregate, tables
 
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.logs import build
-from coclick.logs import spellings as variants
+from coclick.logs import build, variants
 
 MINUTE = 60_000_000
 DAY = 20_000  # 2024-10-04, in days since 1970
@@ -60,7 +59,7 @@ def small_log():
     ]
 
 
-def test_a_small_log_number_by_number(tmp_path, small_log):
+def test_all_counts_of_a_small_log(tmp_path, small_log):
     graph = build([write_events(tmp_path / "log.csv", small_log)], None, tmp_path / "graph")
     assert list(graph.queries) == ["hats", "shoes"]
     assert list(graph.docs) == ["A", "B", "C", "D", "E"]
@@ -93,7 +92,7 @@ def test_a_small_log_number_by_number(tmp_path, small_log):
     assert not (tmp_path / "graph" / "rejects.parquet").exists()
 
 
-def test_the_threshold_counts_actions_and_not_their_weights(tmp_path):
+def test_min_clicks_ignores_weights(tmp_path):
     log = [event(0, "u1", "hat", "A", "hover"), event(1, "u1", "hat", "B", "hover"),
            event(2, "u2", "hat", "B", "click"), event(3, "u2", "hat", "C", "click")]  # fmt: skip
     path, weights = write_events(tmp_path / "log.csv", log), {"click": 4, "hover": 0.25}
@@ -103,11 +102,11 @@ def test_the_threshold_counts_actions_and_not_their_weights(tmp_path):
     assert [graph.docs[doc] for doc in graph.clicks.indices] == ["B"]
 
 
-def test_actions_that_are_named_count_with_their_weight(tmp_path, small_log):
+def test_actions_count_with_their_weights(tmp_path, small_log):
     path = write_events(tmp_path / "log.csv", small_log)
     graph = build([path], None, tmp_path / "graph", actions={"click": 1, "cart": 2.5})
     assert tables(graph)["clicks"]["shoes", "B"] == 4.5
-    assert tables(graph)["navigational"] == {("shoes", "B"): 2}  # a cart follows upon the click
+    assert tables(graph)["navigational"] == {("shoes", "B"): 2}  # a cart follows a click
     only_carts = build([path], None, tmp_path / "carts", actions={"add_to_cart": 1})
     assert tables(only_carts)["clicks"] == {("shoes", "B"): 1}
 
@@ -116,7 +115,7 @@ def test_thresholds(tmp_path, small_log):
     path = write_events(tmp_path / "log.csv", small_log)
     by_users = build([path], None, tmp_path / "users", min_users=2)
     assert tables(by_users)["clicks"] == {("shoes", "B"): 2}
-    assert list(by_users.queries) == ["shoes"]  # nobody else asked for hats: the query is gone
+    assert list(by_users.queries) == ["shoes"]  # only one user clicked hats: the query is left out
     assert list(by_users.docs) == ["A", "B", "C"]
     assert by_users.figures["pairs_below_thresholds"] == 3
     assert by_users.figures["clicks_below_thresholds"] == 3
@@ -124,7 +123,7 @@ def test_thresholds(tmp_path, small_log):
     by_clicks = build([path], None, tmp_path / "clicks", min_clicks=2)
     assert tables(by_clicks)["clicks"] == {("shoes", "B"): 2}
     assert tables(by_clicks)["impressions"] == {("shoes", "A"): 2, ("shoes", "B"): 3, ("shoes", "C"): 1}
-    with pytest.raises(UserError, match="no pair passes the thresholds"):
+    with pytest.raises(UserError, match=r"clicked .* pairs are below the thresholds"):
         build([path], None, tmp_path / "none", min_clicks=3)
 
 
@@ -145,13 +144,13 @@ _EVENTS = st.lists(
 
 @given(_EVENTS, st.booleans())
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-def test_any_log_adds_up_as_the_definitions_say(tmp_path_factory, events, carts):
+def test_random_logs_equal_the_reference(tmp_path_factory, events, carts):
     events = [*events, event(5, "u1", "hat", "A", "click", 2), event(5, "u1", "hat", "B", position=1)]
     weights = {"click": 1.0, "cart": 0.1} if carts else {"click": 1.0}
     place = tmp_path_factory.mktemp("log")
     path = write_events(place / "log.csv", events)
     graph = build([path], None, place / "graph", actions=weights)
-    expected, found = add_up(events, weights), tables(graph)
+    expected, found = aggregate(events, weights), tables(graph)
     assert found.pop("clicks") == pytest.approx(expected.pop("clicks"))
     days, expected_days = found.pop("daily"), expected.pop("daily")
     assert {key: row[1:] for key, row in days.items()} == {key: row[1:] for key, row in expected_days.items()}
@@ -193,22 +192,22 @@ def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
     pairs.write_text("query,doc,clicks,impressions\n" + "".join(rows))
     cases = [(events, 1), (events, 4), (pairs, 1), (pairs, 9)]  # the thresholds leave blocks without a query
     whole = [build([path], None, tmp_path / "whole", min_clicks=n, force=True).digest for path, n in cases]
-    import coclick.logs.write_arrays as arrays
-    from coclick.logs.duckdb_session import Workspace
+    from coclick.logs import write_arrays
+    from coclick.logs.duckdb_session import DuckDBSession
 
-    enter = Workspace.__enter__
+    enter = DuckDBSession.__enter__
 
     def few_rows(self):
-        self.rows_at_once = 37
+        self.block_rows = 37
         return enter(self)
 
-    monkeypatch.setattr(Workspace, "__enter__", few_rows)
-    monkeypatch.setattr(arrays, "_BYTES_AT_ONCE", 200)
+    monkeypatch.setattr(DuckDBSession, "__enter__", few_rows)
+    monkeypatch.setattr(write_arrays, "_BLOCK_BYTES", 200)
     blocks = [build([path], None, tmp_path / "blocks", min_clicks=n, force=True).digest for path, n in cases]
     assert blocks == whole and len(set(whole)) == len(whole)
 
 
-def test_what_the_log_cannot_tell_is_left_out(tmp_path):
+def test_missing_columns_leave_out_what_needs_them(tmp_path):
     events = random_events(500, 5)
     path = write_events(tmp_path / "bare.csv", events, ["query", "doc"])
     bare = build([path], None, tmp_path / "bare")  # every row is a click
@@ -221,7 +220,7 @@ def test_what_the_log_cannot_tell_is_left_out(tmp_path):
     pairs, daily = no_impressions.pairs, no_impressions.daily
     assert pairs.impressions is None and pairs.sessions is None and no_impressions.skips is None
     assert daily.impressions is None and daily.position is None
-    expected = add_up(clicks, {"click": 1})
+    expected = aggregate(clicks, {"click": 1})
     assert pairs.users.sum() == sum(expected["users"].values())
     assert pairs.navigational.sum() == sum(expected["navigational"].values())
     assert daily.clicks.sum() == len(clicks)
@@ -245,12 +244,12 @@ def test_what_the_log_cannot_tell_is_left_out(tmp_path):
     for e in clicks:
         expected.setdefault((e["query"], e["doc"]), set()).add(e["user"])
     assert no_time.clicks.nnz == sum(len(users) > 1 for users in expected.values())
-    with pytest.raises(UserError, match="min-users needs a log that tells the users"):
+    with pytest.raises(UserError, match="--min-users needs a log with a column for the user"):
         build([tmp_path / "no_user.csv"], None, tmp_path / "no", min_users=2)
 
 
 COLUMNS = ["timestamp", "user", "query", "doc", "action", "position"]
-CANNOT_TELL = {  # what a log cannot tell without a column
+MISSING_WITHOUT = {  # column → what the graph lacks without it
     "timestamp": {"sessions", "days", "positions", "skips"},
     "user": {"sessions", "skips"},
     "action": {"impressions", "sessions", "positions", "skips"},  # every row is a click
@@ -258,13 +257,15 @@ CANNOT_TELL = {  # what a log cannot tell without a column
 }
 
 
-@pytest.mark.parametrize("missing", CANNOT_TELL)
+@pytest.mark.parametrize("missing", MISSING_WITHOUT)
 def test_a_graph_of_any_log_can_be_split(tmp_path, missing):
-    """What a graph says it has, it has; held-out clicks and the rest are all clicks, days included."""
+    """`provides` matches the columns; training and held-out clicks sum to all clicks, also by day."""
     columns = [name for name in COLUMNS if name != missing]
     path = write_events(tmp_path / "log.csv", random_events(300, 8), columns)
     graph = build([path], None, tmp_path / "graph")
-    assert graph.provides == {"impressions", "sessions", "days", "positions", "skips"} - CANNOT_TELL[missing]
+    assert (
+        graph.provides == {"impressions", "sessions", "days", "positions", "skips"} - MISSING_WITHOUT[missing]
+    )
     for by in ["queries", "pairs", *(["time"] if "days" in graph.provides else [])]:
         train, held = graph.split(by, 0.3)
         assert held.data.sum() > 0
@@ -274,7 +275,7 @@ def test_a_graph_of_any_log_can_be_split(tmp_path, missing):
             assert len(train.daily.indptr) == len(train.pairs.docs) + 1
 
 
-def test_times_of_many_kinds_are_the_same_time(tmp_path):
+def test_formats_of_timestamps(tmp_path):
     moment = dt.datetime(2024, 12, 10, 13, 1, 29, 500_000, tzinfo=dt.UTC)
     seconds = moment.timestamp()
     spellings = [
@@ -314,7 +315,7 @@ def test_the_largest_positions(tmp_path):
     assert graph.figures["rejected"] == {"position is too large": 1}
 
 
-def test_vocabularies_stand_in_the_order_of_their_bytes(tmp_path):
+def test_vocabularies_are_sorted_by_bytes(tmp_path):
     queries = ["z", "a", "ab", "é", "zebra", "日本", "😀", "a b", "ａ!", "ß", "\u00e9clair"]
     path = tmp_path / "log.ndjson"
     path.write_text("\n".join(json.dumps({"query": q, "doc": f"D{q}"}) for q in queries), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A build that is killed or interrupted leaves the old graph as it was, and the next one cleans up."""
+"""A killed or interrupted build leaves the old graph unchanged, and the next build cleans up."""
 
 import os
 import signal
@@ -12,6 +12,8 @@ import pytest
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import sys
 from coclick.logs import build
@@ -22,7 +24,7 @@ build([sys.argv[1]], None, sys.argv[2], force=True, progress=lambda step: print(
 
 @pytest.fixture(scope="module")
 def big_log(tmp_path_factory):
-    """Large enough that a signal after the first steps lands in the middle."""
+    """A log large enough that a signal arrives in the middle of a step."""
     path = tmp_path_factory.mktemp("big") / "events.parquet"
     duckdb.execute(f"""
         COPY (SELECT 1.7e9::BIGINT + hash(i // 11) % 5000000 AS timestamp,
@@ -56,11 +58,11 @@ def interrupted(log, out, step, number):
     return process.returncode
 
 
-@pytest.mark.parametrize("step", ["adding up", "writing the graph"])
+@pytest.mark.parametrize("step", ["aggregating", "writing the graph"])
 def test_killed(tmp_path, big_log, old_graph, step):
     out = tmp_path / "graph"
     assert interrupted(big_log, out, step, signal.SIGKILL) == -signal.SIGKILL
-    assert (tmp_path / ".graph.building").exists()  # a killed process cannot tidy up
+    assert (tmp_path / ".graph.building").exists()  # a killed process cannot clean up
     again = ClickGraph.open(out)
     assert again.digest == old_graph.digest and list(again.queries) == ["shoe"]
     assert not list(again.artefact.damage())
@@ -71,7 +73,7 @@ def test_killed(tmp_path, big_log, old_graph, step):
     assert {path.name for path in out.iterdir()} == {"manifest.json", *named}
 
 
-@pytest.mark.parametrize("step", ["reading", "adding up", "writing the graph"])
+@pytest.mark.parametrize("step", ["reading", "aggregating", "writing the graph"])
 def test_interrupted(tmp_path, big_log, old_graph, step):
     out = tmp_path / "graph"
     before = {path.name for path in out.iterdir()}

@@ -1,4 +1,4 @@
-"""Wrong rows are counted by reason and kept with file, line, field and raw text: right + rejected = all."""
+"""Invalid rows are counted by reason and stored with file, line, field and raw text."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def rejects(graph_path):
     return duckdb.execute(query).fetchall()
 
 
-def test_every_wrong_row_of_an_aggregated_log(tmp_path):
+def test_errors_in_a_log_of_clicks(tmp_path):
     lines = ["query\tdoc\tclicks"]
     expected = []
     for raw, (field, reason) in BAD_CLICKS.items():
@@ -51,11 +51,11 @@ def test_every_wrong_row_of_an_aggregated_log(tmp_path):
     assert sum(figures["rejected"].values()) == len(BAD_CLICKS)
     assert figures["rejected"]["clicks is not a finite number"] == 2
     assert graph.clicks.data.tolist() == [3 * len(BAD_CLICKS)]
-    assert list(graph.docs) == ["D1"]  # what stood in wrong rows only is not in the graph
+    assert list(graph.docs) == ["D1"]  # documents of invalid rows are not in the graph
     assert not list(Artefact(tmp_path / "graph").damage())
 
 
-def test_every_wrong_row_of_an_event_log(tmp_path):
+def test_errors_in_an_event_log(tmp_path):
     good = ["2024-05-01T10:00:00Z", "u", "shoe", "D1", "click", "1"]
     wrong = [
         (0, "", "timestamp", "is missing"),
@@ -77,7 +77,7 @@ def test_every_wrong_row_of_an_event_log(tmp_path):
     for place, value, *_ in wrong:
         rows.append([*good[:place], value, *good[place + 1 :]])
     rows.append([*good[:5], ""])  # a position may be unknown
-    rows.append(["", "", "", "", "scroll", "x"])  # other actions are not looked at
+    rows.append(["", "", "", "", "scroll", "x"])  # rows of other actions are not validated
     rows.append(["never", "u", "  ", "D9", "hover", "x"])
     names = ["timestamp", "user", "query", "doc", "action", "position"]
     csv_path, json_path = tmp_path / "log.csv", tmp_path / "log.ndjson"
@@ -95,7 +95,7 @@ def test_every_wrong_row_of_an_event_log(tmp_path):
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_lines_that_are_no_text(tmp_path, zipped):
+def test_lines_that_are_not_utf_8(tmp_path, zipped):
     lines = [b"query\tdoc\tclicks", b"a\tD1\t1", b"caf\xe9\tD2\t2", b"\xff\xfe\tD3\t1", b"b\tD4\tx", b"",
              b"c\tD\xe9\t1", b"d\tD6\t-1", b"e\tD7\t1"]  # fmt: skip
     content = b"\n".join(lines)
@@ -115,14 +115,14 @@ def test_lines_that_are_no_text(tmp_path, zipped):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_lines_that_are_too_long_wherever_they_stand(tmp_path, end):
-    """DuckDB reads 32 MB at once, and says nothing of a line that begins 8 MB before their end."""
+def test_long_lines_at_any_position(tmp_path, end):
+    """DuckDB reads buffers of 32 MB and silently drops a long line that crosses two of them."""
     lines = ["query\tdoc\tclicks", "begin\tD\t1", *["x" * 1000 + "\tD\t1"] * 15_000]
     wrong = []
     for size in (17_000_000, 9_000_000, 40_000_000, 8_000_001):
         lines += ["y" * size, "between\tD\tmany", "after\tD\t1"]
         wrong += [(len(lines) - 2, "", "the line is too long"), (len(lines) - 1, "clicks", "is not a number")]
-    lines.append("z" * 8_000_001)  # which ends with the file
+    lines.append("z" * 8_000_001)  # without a line end
     wrong.append((len(lines), "", "the line is too long"))
     path = tmp_path / "log.tsv"
     path.write_bytes(end.join(lines).encode())
@@ -131,7 +131,7 @@ def test_lines_that_are_too_long_wherever_they_stand(tmp_path, end):
     assert (graph.figures["rows"], graph.figures["right"]) == (len(lines) - 1, len(lines) - 1 - len(wrong))
 
 
-def test_broken_quotes_cost_one_line(tmp_path):
+def test_broken_quotes_reject_one_line(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text('query,doc,clicks\n"shoe,D1,1\na,D1,1\n"b"x,D1,1\n"c ""d""",D1,1\n12" pan,D1,1\n')
     graph = build([path], None, tmp_path / "graph")
@@ -142,7 +142,7 @@ def test_broken_quotes_cost_one_line(tmp_path):
     ]
 
 
-def test_lists_and_objects_are_no_texts(tmp_path):
+def test_lists_and_objects_are_rejected(tmp_path):
     path = tmp_path / "log.ndjson"
     queries = ['["shoe"]', '{"text": "shoe"}', '"[shoe]"', '"{shoe}"']
     path.write_text("".join(f'{{"query": {query}, "doc": "D1", "clicks": 1}}\n' for query in queries))
@@ -173,7 +173,7 @@ def test_broken_json(tmp_path):
     assert (graph.figures["rows"], graph.figures["right"]) == (8, 2)
 
 
-def test_wrong_rows_of_parquet(tmp_path):
+def test_errors_in_parquet(tmp_path):
     path = tmp_path / "log.parquet"
     duckdb.execute(f"""
         COPY (SELECT * FROM (VALUES ('a', 'D1', 1.0::DOUBLE), (NULL, 'D1', 1), ('b', '', 1),
@@ -218,18 +218,18 @@ def test_rejects_are_replaced_with_the_graph(tmp_path):
     assert target.exists()
 
 
-def test_nothing_right_says_what_is_wrong(tmp_path):
+def test_a_log_without_valid_rows_names_the_reason(tmp_path):
     path = tmp_path / "log.tsv"
     path.write_text("query\tdoc\tclicks\na\tD1\tx\nb\tD1\ty\nc\tD1\t-1\n")
     with pytest.raises(UserError) as caught:
         build([path], None, tmp_path / "graph")
     message = str(caught.value)
-    assert "3 rows were read, 3 rejected; commonest reason: clicks is not a number (2)" in message
+    assert "in 3 rows: 3 were rejected, most often because clicks is not a number (2)" in message
     assert f"{path}, line 2" in message
     assert list(tmp_path.iterdir()) == [path]  # nothing is left behind
 
 
-def test_the_summary_tells_all_that_was_left_aside(tmp_path, capsys):
+def test_the_summary_reports_what_was_left_out(tmp_path, capsys):
     log, docs = tmp_path / "log.tsv", tmp_path / "docs.tsv"
     log.write_text("query\tdoc\tclicks\nhat\tA\t2\nhat\tB\t0.5\nhat\t\t1\n")
     docs.write_text("doc\ttitle\nA\tone\nA\ttwo\n")

@@ -1,4 +1,4 @@
-"""OpenSearch User Behavior Insights exports: a small one by hand, and a real one beside plain Python."""
+"""OpenSearch User Behavior Insights: a small export, and a real one against plain Python."""
 
 import gzip
 import json
@@ -84,6 +84,7 @@ def test_a_small_export(tmp_path, export):
     assert carts.clicks.to_scipy().toarray().tolist() == [[1, 0, 0], [0, 4, 1]]
 
 
+@pytest.mark.slow
 def test_the_real_export(tmp_path, data):
     sample = data / "esci_ubi" / "ubi_queries_events.ndjson.gz"
     with gzip.open(sample, "rt", encoding="utf-8") as stream:

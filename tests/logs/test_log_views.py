@@ -1,4 +1,4 @@
-"""Files of features become a view: formats, wrong rows, unknown ids, linked arrays."""
+"""User views from files of features: formats, rejected rows, unknown ids, linked arrays."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ from coclick.models.verify import verify
 LOG = "query\tdoc\tclicks\nRed shoe\tD1\t3\nhat\tD2\t1\nhat\tD9\t2\nhat\t\t2\n"
 QUERIES = [["red  SHOE", "wear", "2"], ["Hat", "head", "1.5"], ["hat", "head", "3"], ["unseen", "other", "1"]]
 DOCS = [["D9", "wool, warm", "0.25"], ["D1", "wear", "1"], ["D7", "silk", "1"], ["D8", "silk", "1"]]
-# By hand: both rows of "hat" are one entry; what only unknown ids have is no feature.
+# Both rows of "hat" are one entry. Features of unknown ids only are left out.
 QUERY_CELLS = {("red shoe", "wear"): 2, ("hat", "head"): 4.5}
 DOC_CELLS = {("D9", "wool, warm"): 0.25, ("D1", "wear"): 1}
 
@@ -75,7 +75,7 @@ def test_formats(tmp_path, graph, suffix):
     assert verify(tmp_path / "new") == []
 
 
-def test_the_rest_is_linked(tmp_path, graph):
+def test_the_old_arrays_are_linked(tmp_path, graph):
     new = add_view(graph, "tags", *files(tmp_path, "tsv"), tmp_path / "new")
     old = ClickGraph.open(graph)
     assert old.views == {} and old.artefact.files.keys() < new.artefact.files.keys()
@@ -97,7 +97,7 @@ def test_in_place_and_again(tmp_path, graph):
     assert verify(graph) == []
 
 
-def test_without_values_every_one_is_1(tmp_path, graph):
+def test_the_default_value_is_1(tmp_path, graph):
     queries = tmp_path / "queries.tsv"
     queries.write_text("search term\tTag\nhat\thead\nhat\thead\nhat\twarm\n")
     docs = tmp_path / "docs.csv"
@@ -106,7 +106,7 @@ def test_without_values_every_one_is_1(tmp_path, graph):
     assert content(new) == ({("hat", "head"): 2, ("hat", "warm"): 1}, {("D1", "shoes"): 3})
 
 
-def test_wrong_rows_are_kept_aside(tmp_path, graph):
+def test_rejected_rows(tmp_path, graph):
     queries = tmp_path / "queries.tsv"
     rows = [
         b"query\tfeature\tvalue",
@@ -121,7 +121,7 @@ def test_wrong_rows_are_kept_aside(tmp_path, graph):
         b"hat\thead\tinf",
         b"hat\thead\t1e300",
         b"hat\tcaf\xe9\t1",
-        b"\xc2\xad\thead\t1",  # a soft hyphen, of which normalisation leaves nothing
+        b"\xc2\xad\thead\t1",  # a soft hyphen, blank after normalisation
         b"hat\thead",
     ]
     queries.write_bytes(b"\n".join(rows) + b"\n")
@@ -146,16 +146,16 @@ def test_wrong_rows_are_kept_aside(tmp_path, graph):
     assert found == [(str(docs), 6), *((str(queries), line) for line in range(3, 15))]
 
 
-def test_nothing_can_be_used(tmp_path, graph):
+def test_files_without_usable_rows(tmp_path, graph):
     queries, docs = files(tmp_path, "tsv", docs=[["D1", "wear", "-3"]])
-    with pytest.raises(UserError, match=r"none of 1 rows can be used; commonest reason: value is negative"):
+    with pytest.raises(UserError, match=r"all 1 rows were rejected; most common reason: value is negative"):
         add_view(graph, "tags", queries, docs, tmp_path / "new")
     write(docs[0], "doc", [["d1", "wear", "3"]])
     with pytest.raises(UserError, match="no documents of the graph") as caught:
         add_view(graph, "tags", queries, docs, tmp_path / "new")
     assert "the view has 'd1'; the graph has 'D1', 'D2', 'D9'" in str(caught.value)
     write(docs[0], "doc", [])
-    with pytest.raises(UserError, match="no row in the file"):
+    with pytest.raises(UserError, match="the file has no rows"):
         add_view(graph, "tags", queries, docs, tmp_path / "new")
     docs[0].write_text("")
     with pytest.raises(UserError, match="the file is empty"):
@@ -177,8 +177,8 @@ def test_names_and_sides(tmp_path, graph):
         add_view(graph, "tags", queries, [], tmp_path / "new")
 
 
-def test_any_order_of_many_rows_is_the_same_view(tmp_path, graph):
-    """More rows than fit into a block, with duplicates whose sum depends on the order of adding."""
+def test_the_order_of_rows_does_not_matter(tmp_path, graph):
+    """More rows than fit into a block, with duplicates whose floating-point sum depends on the order."""
     random = np.random.default_rng(1)
     names, values = random.integers(0, 50, 120_000), random.lognormal(0, 5, 120_000)
     rows = [f"hat\tf{name}\t{value!r}" for name, value in zip(names, values.tolist(), strict=True)]

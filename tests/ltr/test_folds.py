@@ -14,7 +14,8 @@ from coclick.ltr import folds
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import FeatureSet, reciprocal_ranks
 from coclick.ltr.folds import Sampling, cross_fitted
-from coclick.models.base import _REGISTRY, Model
+from coclick.models import registry
+from coclick.models.base import Model
 
 ASKED: list[tuple[object, str]] = []  # (graph that a part was trained on, query it was asked about)
 
@@ -29,13 +30,13 @@ class Recorder(Model):
         pass
 
     def _score_all(self, query):
-        ASKED.append((self.graph_, query))
+        ASKED.append((self.graph_, query.text))
         return np.linspace(0, 1, len(self.graph_.docs), dtype=np.float32)
 
 
 @pytest.fixture
 def graph(monkeypatch):
-    monkeypatch.setitem(_REGISTRY, "recorder", Recorder)
+    monkeypatch.setitem(registry._registered, "recorder", Recorder)
     ASKED.clear()
     return planted.graph()
 

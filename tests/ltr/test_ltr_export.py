@@ -111,7 +111,7 @@ def test_solr_and_ours_agree(model):
 def test_scores_of_a_search_from_exported_trees(model):
     """The whole way: features of a real query, exported trees, the scores of `search`."""
     definition = ltr_json(model, "opensearch", "mine", TEMPLATES)["model"]["model"]["model"]["definition"]
-    signals = model.features_.signals(model.parts_, "hotel")
+    signals = model.features_.signals(model.parts_, *model._queries("hotel"))
     for doc, score in model.search("hotel", 10).hits():
         row = model.graph_.docs.id(doc)
         features = model.features_.features(model.parts_, signals, np.array([row]))[0]

@@ -25,7 +25,7 @@ def test_scores_are_those_of_lightgbm(monkeypatch):
     for query in ("hotel", "ny the cheap", "never seen pizza"):
         columns = []
         for part in model.parts_:
-            scores = part._score_all(query).astype(np.float64)
+            scores = part._score_all(*part._queries(query)).astype(np.float64)
             above = (scores[None, :] > scores[:, None]).sum(axis=1)
             columns += [scores, scores / max(scores.max(), 1e-30), np.where(scores > 0, 1 / (1 + above), 0)]
         row = graph.queries.id(query)
@@ -41,7 +41,7 @@ def test_scores_are_those_of_lightgbm(monkeypatch):
         trees = caught[0].dump_model()["tree_info"]
         lowest = sum(min(leaves(tree["tree_structure"])) for tree in trees)
         expected = np.where(found, outputs - lowest + 1, 0)
-        np.testing.assert_allclose(model._score_all(query), expected, rtol=1e-6)
+        np.testing.assert_allclose(model._score_all(*model._queries(query)), expected, rtol=1e-6)
         hits = model.search(query, 100).hits()
         assert len(hits) == found.sum()
 

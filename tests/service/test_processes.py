@@ -19,6 +19,8 @@ import planted
 from coclick import open_model
 from service.conftest import running
 
+pytestmark = pytest.mark.slow
+
 QUERY = next(iter(planted.TOPICS))
 
 

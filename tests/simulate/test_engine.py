@@ -19,7 +19,7 @@ def naive_hash(key: int, query: int, document: int) -> float:
     return (x >> 11) / 2**53
 
 
-def test_search_agrees_with_a_plain_reference() -> None:
+def test_search_equals_a_reference() -> None:
     world = World.make(queries=60, docs=400, seed=1)
     indexed = np.flatnonzero(~world.documents.is_new)
     vocabulary, indptr, postings, impacts = engine._index(world, indexed)
@@ -27,7 +27,7 @@ def test_search_agrees_with_a_plain_reference() -> None:
     query_indptr, words = engine._lookup(texts, vocabulary, indptr, len(indexed))
     documents = np.full((60, engine.DEPTH), -1, np.int32)
     scores = np.zeros((60, engine.DEPTH), np.float32)
-    bonus = (engine.AUTHORITY * world.documents.authority[indexed]).astype(np.float32)
+    bonus = (engine.AUTHORITY_WEIGHT * world.documents.authority[indexed]).astype(np.float32)
     key = 12345
     engine._search(
         0, 60, query_indptr, words, indptr, postings, impacts, bonus, np.uint64(key), documents, scores
@@ -51,7 +51,7 @@ def test_search_agrees_with_a_plain_reference() -> None:
         known = {word for word in known if found[word] <= 0.05 * len(bags)} or known
         expected, candidates = {}, set()
         for word in sorted(known, key=lambda word: (found[word], vocabulary[word])):
-            if len(candidates) < engine.ENOUGH:
+            if len(candidates) < engine.MIN_CANDIDATES:
                 candidates |= {doc for doc, bag in enumerate(bags) if word in bag}
         for doc in candidates:
             score = 0.0
@@ -59,8 +59,8 @@ def test_search_agrees_with_a_plain_reference() -> None:
                 tf = bags[doc].get(word, 0)
                 idf = math.log(1 + (len(bags) - found[word] + 0.5) / (found[word] + 0.5))
                 score += idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * sizes[doc] / mean))
-            wrong = 1 + engine.MISJUDGEMENT * (2 * naive_hash(key, query, doc) - 1)
-            expected[doc] = score * wrong + float(bonus[doc])
+            noise = 1 + engine.SCORE_NOISE * (2 * naive_hash(key, query, doc) - 1)
+            expected[doc] = score * noise + float(bonus[doc])
         best = sorted(expected.values(), reverse=True)[: engine.DEPTH]
         assert np.allclose(scores[query, : len(best)], best, rtol=1e-5)
         assert np.all(documents[query, len(best) :] == -1)
@@ -85,12 +85,12 @@ def test_results_are_graded_and_never_new() -> None:
     assert not world.documents.is_new[tried].any()
 
 
-def test_half_of_the_slips_are_corrected() -> None:
+def test_half_of_the_typos_are_corrected() -> None:
     world = World.make(queries=2000, docs=800, seed=3)
     results = engine.search_all(world, seed=3)
-    slips = np.array([a != b for a, b in zip(world.queries.texts, world.queries.meant, strict=True)])
+    typos = np.array([a != b for a, b in zip(world.queries.texts, world.queries.clean_texts, strict=True)])
     best = results.grades[:, :10].max(axis=1)
-    assert best[~slips].mean() > best[slips].mean() > 0.5 * best[~slips].mean()
+    assert best[~typos].mean() > best[typos].mean() > 0.5 * best[~typos].mean()
 
 
 def test_threads_do_not_matter() -> None:

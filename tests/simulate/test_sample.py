@@ -63,7 +63,7 @@ def test_events_have_their_columns(directory: Path) -> None:
     assert len(times) == pytest.approx(SIZE["events"], rel=0.1)
 
 
-def test_every_event_is_of_a_known_document_and_query(directory: Path) -> None:
+def test_events_have_known_documents_and_queries(directory: Path) -> None:
     documents = {row[0] for row in rows(directory / "docs.tsv")[1]}
     assert {doc for (doc,) in events(directory, "SELECT DISTINCT doc FROM {events}")} <= documents
     kind = {row[0]: row[2] for row in rows(directory / "intents.tsv")[1]}
@@ -81,7 +81,7 @@ def test_text_files(directory: Path) -> None:
     assert rows(directory / "intents.tsv")[0] == ["query", "intent", "kind"]
 
 
-def test_judgments_cover_what_is_hard(directory: Path) -> None:
+def test_judgments_cover_unseen_and_new(directory: Path) -> None:
     documents = {row[0] for row in rows(directory / "docs.tsv")[1]}
     judged = dict(rows(directory / "queries.tsv")[1])
     qrels = rows(directory / "qrels.tsv")[1]
@@ -116,19 +116,19 @@ def test_force_replaces_and_leaves_nothing_behind(tmp_path: Path) -> None:
     assert counts["events"] == events(tmp_path, "SELECT count(*) FROM {events}")[0][0]
 
 
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
+def test_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a directory")
     with pytest.raises(UserError, match="cannot write"):
         simulate.sample(tmp_path / "file" / "sample", queries=50, docs=50)
 
 
-def test_no_events_is_a_mistake(tmp_path: Path) -> None:
+def test_zero_events_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="events"):
         simulate.sample(tmp_path, queries=50, docs=50, events=0)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_log_of_several_parts_is_joined_in_order(tmp_path: Path) -> None:
+def test_chunks_are_concatenated_in_order(tmp_path: Path) -> None:
     simulate.sample(tmp_path, queries=30, docs=50, events=1_300_000)
     file = tmp_path / "events.parquet"
     times = duckdb.sql(f"SELECT timestamp FROM read_parquet('{file}')").fetchnumpy()["timestamp"]
@@ -137,7 +137,7 @@ def test_a_log_of_several_parts_is_joined_in_order(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == len(FILES)
 
 
-def test_kinds_by_hand() -> None:
+def test_query_kinds() -> None:
     # 20 searches: the first two queries make up half of them.
     searches = np.array([1, 6, 0, 4, 3, 3, 2, 1])
     assert query_kinds(searches) == ["tail", "head", "unseen", "head", "tail", "tail", "tail", "tail"]

@@ -26,8 +26,8 @@ def log(world: World, results: Results) -> Events:
     return events
 
 
-def people(log: Events) -> Events:
-    """The log without the users who click far more than anybody else."""
+def humans(log: Events) -> Events:
+    """The log without users who click far more than others."""
     clicks = np.bincount(log.user[log.action == CLICK], minlength=log.user.max() + 1)
     keep = (clicks < 250)[log.user]
     return Events._make(column[keep] for column in log)
@@ -38,13 +38,13 @@ def rate(log: Events, rows: np.ndarray) -> float:
     return float((log.action[rows] == CLICK).sum() / (log.action[rows] == IMPRESSION).sum())
 
 
-def test_the_log_has_the_size_asked_for(world: World, results: Results, log: Events) -> None:
+def test_the_log_has_the_requested_size(world: World, results: Results, log: Events) -> None:
     assert len(log.time) == pytest.approx(250_000, rel=0.05)
     small = sum(len(chunk.time) for chunk in search_log(world, 20_000, seed=6, results=results))
     assert small == pytest.approx(20_000, rel=0.15)
 
 
-def test_chunks_make_no_difference(world: World, results: Results, log: Events) -> None:
+def test_the_chunk_size_does_not_matter(world: World, results: Results, log: Events) -> None:
     chunks = list(search_log(world, 250_000, seed=5, results=results, chunk=20_000))
     assert len(chunks) > 8
     for name, column in zip(Events._fields, log, strict=True):
@@ -52,7 +52,7 @@ def test_chunks_make_no_difference(world: World, results: Results, log: Events) 
         assert np.array_equal(joined, column), name
 
 
-def test_time_runs_for_four_weeks_with_nights(log: Events) -> None:
+def test_events_span_four_weeks_with_nights(log: Events) -> None:
     assert np.all(np.diff(log.time) >= 0)
     assert log.time[0] >= 0
     assert DAYS * 24 * HOUR * 0.99 < log.time[-1] < (DAYS * 24 + 2) * HOUR
@@ -60,7 +60,7 @@ def test_time_runs_for_four_weeks_with_nights(log: Events) -> None:
     assert by_hour[20] > 5 * by_hour[3]
 
 
-def test_clicks_follow_an_impression_at_the_same_place(log: Events) -> None:
+def test_clicks_follow_an_impression_at_the_same_position(log: Events) -> None:
     shown: set[tuple[int, ...]] = set()
     clicked: set[tuple[int, ...]] = set()
     columns = (log.user, log.query, log.document, log.position, log.action)
@@ -75,7 +75,7 @@ def test_clicks_follow_an_impression_at_the_same_place(log: Events) -> None:
     assert set(np.unique(log.action)) == set(range(len(ACTIONS)))
 
 
-def test_carts_only_where_things_are_sold(world: World, log: Events) -> None:
+def test_carts_only_for_product_queries(world: World, log: Events) -> None:
     bought = log.action >= CART
     assert world.sells()[log.query[bought]].all()
     assert not world.sells().all()
@@ -93,21 +93,21 @@ def test_pages_show_ten_different_results_in_order(log: Events) -> None:
 
 
 def test_position_bias(log: Events) -> None:
-    real = people(log)
+    real = humans(log)
     rates = [rate(real, real.position == position) for position in range(1, PAGE + 1)]
     assert rates[0] > 1.5 * rates[1] > 2 * rates[7]
     assert rates[7] > 0
 
 
 def test_better_documents_are_clicked_more_at_the_same_position(world: World, log: Events) -> None:
-    real = people(log)
+    real = humans(log)
     grade = world.grade(real.query, real.document)
     first = real.position == 1
     rates = [rate(real, first & (grade == g)) for g in range(5)]
     assert rates == sorted(rates)
-    assert rates[0] > 0  # mistakes happen
-    # Further down, grades near one another may change places: good ones often stand below good ones,
-    # where people have already found what they wanted.
+    assert rates[0] > 0  # some clicks are mistakes
+    # At lower positions similar grades may swap: good results often follow good results, and the user
+    # is already satisfied.
     for position in (2, 5, 8):
         here = real.position == position
         assert rate(real, here & (grade >= 3)) > 2 * rate(real, here & (grade <= 1))
@@ -120,7 +120,7 @@ def test_head_and_tail(log: Events) -> None:
     assert searches[len(searches) // 2 :].sum() < 0.2 * searches.sum()
 
 
-def test_queries_for_later_stay_out(world: World, log: Events) -> None:
+def test_later_queries_are_not_in_the_log(world: World, log: Events) -> None:
     assert (world.queries.share[log.query] > 0).all()
     assert not world.documents.is_new[log.document].any()
 

@@ -87,10 +87,10 @@ def test_texts_are_clean(world: World) -> None:
         assert not re.search(r"[{}\t\n]|  ", text), text
 
 
-def test_queries_are_typed_by_people(world: World) -> None:
-    pairs = list(zip(world.queries.texts, world.queries.meant, strict=True))
-    run_together = [text for text, meant in pairs if " " in meant and text == meant.replace(" ", "")]
-    misspelt = [text for text, meant in pairs if text not in (meant, meant.replace(" ", ""))]
+def test_queries_have_typos_and_variants(world: World) -> None:
+    pairs = list(zip(world.queries.texts, world.queries.clean_texts, strict=True))
+    run_together = [text for text, clean in pairs if " " in clean and text == clean.replace(" ", "")]
+    misspelt = [text for text, clean in pairs if text not in (clean, clean.replace(" ", ""))]
     assert len(run_together) > 10
     assert 30 < len(misspelt) < 150
     typed = set(" ".join(world.queries.texts).split())
@@ -100,7 +100,7 @@ def test_queries_are_typed_by_people(world: World) -> None:
     assert not abbreviations & typed <= written
 
 
-def test_there_is_a_lexical_gap_but_not_an_abyss(world: World) -> None:
+def test_the_lexical_gap(world: World) -> None:
     places, documents, grades = world.relevant(np.arange(len(world.queries)))
     exact = np.flatnonzero(grades == 4)
     shared = []
@@ -120,7 +120,7 @@ def test_popularity_has_a_head_and_a_tail(world: World) -> None:
     assert np.mean(share == 0) > 0.08  # asked only after the log ends
 
 
-def test_size_goes_beyond_the_written_words() -> None:
+def test_large_worlds_use_generated_subjects() -> None:
     world = World.make(queries=500, docs=20_000, seed=0)
     titles = " ".join(world.documents.titles)
     assert re.search(r"[A-Z][a-z]+ [A-Z]{2}-\d{3}", titles)  # a model number such as Baco ZX-450
@@ -138,6 +138,6 @@ def test_more_queries_than_clean_formulations() -> None:
     ("queries", "docs", "seed", "what"),
     [(9, 100, 0, "queries"), (100, 0, 0, "docs"), (100, 100, -1, "seed"), (5000, 40, 0, "too many")],
 )
-def test_impossible_worlds(queries: int, docs: int, seed: int, what: str) -> None:
+def test_invalid_sizes_and_seeds(queries: int, docs: int, seed: int, what: str) -> None:
     with pytest.raises(UserError, match=what):
         World.make(queries, docs, seed)

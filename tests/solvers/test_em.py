@@ -347,6 +347,7 @@ learn_topics(data, 9, rounds=60, regularise=sys.argv[2] == "True", tolerance=0, 
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularise", [False, True])
 def test_a_killed_training_goes_on(tmp_path: Path, regularise: bool) -> None:
     checkpoint = tmp_path / "checkpoint"

@@ -61,6 +61,7 @@ def test_repeated_values():
     np.testing.assert_allclose(found.left.T @ found.left, np.eye(400), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_rank_below_k():
     factors = [sparse(900, 12, 0.3, 4), sparse(12, 1000, 0.3, 5)]
     found = truncated_svd(factors, 50)
@@ -96,6 +97,7 @@ def test_agrees_with_scipy_across_gaps():
         np.testing.assert_allclose(mine @ mine.T, other @ other.T, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [5, 60, 200])
 def test_a_spectrum_without_gaps_is_within_the_stated_sum(k):
     """Random entries: values fall slowly and evenly, the hardest case; the basis is filled and replaced."""
@@ -107,6 +109,7 @@ def test_a_spectrum_without_gaps_is_within_the_stated_sum(k):
     np.testing.assert_allclose(found.right.T @ found.right, np.eye(k), atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [

@@ -4,8 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from coclick.logs import rejects
-from coclick.logs import spellings as variants
+from coclick.logs import rejects, variants
 
 TOLERANCE = 1e-5
 AT_THE_EDGE = 1e-6  # entries so near the K-th may be kept by one engine and not by the other

@@ -105,7 +105,7 @@ def test_what_is_wrong_is_said_before_anything_is_written(spark, graph, local_gr
         return lambda: coclick.spark.build(spark, events, docs, str(tmp_path / "g"), **options)
 
     for what, wrong in {
-        "there is no format 'ubi'": build(format="ubi"),
+        "unknown log format 'ubi'": build(format="ubi"),
         "min-clicks must be": build(min_clicks=float("nan")),
         "--actions needs a log of events": lambda: coclick.spark.build(
             spark, events.drop("action"), None, str(tmp_path / "g"), actions={"click": 1}

@@ -38,9 +38,6 @@ def serve(
     gc.disable()  # until the service stands: what it loads stays, and the search for garbage takes long
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as for kernels: requests are answered side by side
     try:
-        from coclick.service.quick import import_fastapi
-
-        import_fastapi()
         from coclick.service import loaded_models as catalogue
         from coclick.service import run
     except ModuleNotFoundError as missing:

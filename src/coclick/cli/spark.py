@@ -109,7 +109,7 @@ def _read_docs(spark: SparkSession, path: str | None) -> DataFrame | None:
 def _text(spark: SparkSession, path: str, separator: str) -> DataFrame:
     """CSV with quotes, or tabs without; the first line is a header if it looks like one. It says how many
     columns there are: Spark would cut off what stands behind them in other lines, and say nothing."""
-    from coclick.logs.documents import headerless, is_header
+    from coclick.logs.documents import default_fields, is_header
     from coclick.spark.documents import TOO_LONG
 
     quotes = {"quote": '"', "escape": '"', "multiLine": True} if separator == "," else {"quote": ""}
@@ -123,7 +123,7 @@ def _text(spark: SparkSession, path: str, separator: str) -> DataFrame:
         schema = read.csv(path).schema.add(TOO_LONG, "string")
         found = read.option("columnNameOfCorruptRecord", TOO_LONG).schema(schema).csv(path)
         if not header:
-            found = found.toDF(*headerless(len(first)), TOO_LONG)
+            found = found.toDF(*default_fields(len(first)), TOO_LONG)
         return found.withColumn(TOO_LONG, _if_longer(TOO_LONG, separator, len(first)))
 
 

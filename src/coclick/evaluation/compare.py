@@ -20,7 +20,7 @@ from coclick.evaluation.measures import MAIN
 from coclick.evaluation.protocol import Protocol, Trial
 from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import create, names
+from coclick.models.registry import create, model_names
 from coclick.progress import Progress, quiet
 
 VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own_weight=1)", "pls(views=words)")
@@ -82,7 +82,7 @@ def _models(board: Board, runs: Mapping[str, Any] | None) -> list[Trial]:
 
 def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
     """The models that fit this graph and this machine; the others with what keeps them away."""
-    known = [name for name in names() if name not in _MIXES]
+    known = [name for name in model_names() if name not in _MIXES]
     chosen, left_out = [], {}
     for spec in [*known, *VARIANTS, *SUMS]:
         try:
@@ -100,7 +100,7 @@ def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
 
 def two_best(ordered: Sequence[Trial]) -> list[str]:
     """Models that back off from the best single model to the second best: two signals instead of one."""
-    singles = [trial.name for trial in ordered if trial.name.split("(")[0] in names()]
+    singles = [trial.name for trial in ordered if trial.name.split("(")[0] in model_names()]
     singles = [name for name in singles if not name.startswith(ROBUST)]
     if len(singles) < 2:
         return []

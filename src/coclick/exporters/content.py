@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Model, model_class, names
+from coclick.models.base import Model
 from coclick.models.projection._base import ProjectionModel
+from coclick.models.registry import model_class, model_names
 from coclick.models.sparse_vectors import VectorModel
 
 _DOCS, _WEIGHTS = 1 << 13, 1 << 18  # of a block, at most; one document may have more weights
@@ -33,11 +34,11 @@ class Content:
     @classmethod
     def of(cls, model: Model) -> Content:
         """Raises for a model that is not made of vectors, naming those that are."""
-        if model.can_export and isinstance(model, VectorModel):
+        if "export" in model.capabilities and isinstance(model, VectorModel):
             return cls(model, model.display_terms_.to_list())
-        if model.can_export and isinstance(model, ProjectionModel):
+        if "export" in model.capabilities and isinstance(model, ProjectionModel):
             return cls(model, [])
-        able = [name for name in names() if model_class(name).can_export]
+        able = [name for name in model_names() if "export" in model_class(name).capabilities]
         raise UserError(
             f"{model.name} cannot be exported: its scores are not products of two vectors",
             hint=f"models that can: {', '.join(able)}",

@@ -15,7 +15,7 @@ A log of aggregated clicks has `clicks` and perhaps `pairs`; the rest needs even
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError, UserError
+from coclick.graph.tables import click_rows, doc_texts, is_table
 from coclick.graph.user_views import View, check_name, merged, placed, view_names
 from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
@@ -126,14 +127,27 @@ class ClickGraph:
     @classmethod
     def from_clicks(
         cls,
-        clicks: Iterable[tuple[str, str, float]],
-        docs: Mapping[str, str | Mapping[str, str]] | None = None,
+        clicks: Any,
+        docs: Any = None,
     ) -> ClickGraph:
-        """From (query, document, clicks) rows; `docs` gives titles, or fields, of any documents.
+        """Make a graph in memory.
 
-        For logs on disk use `coclick.build`, which also counts and keeps what is wrong with them.
+        Parameters: `clicks`, an iterable of (query, document, clicks), or a table (pandas, polars, Arrow)
+        with columns query, doc and, unless every row is one click, clicks; `docs`, a mapping from id to title
+        or to fields, or a table with columns doc, title and further texts. Returns the graph.
+
+        For logs on disk use `coclick.build`, which also counts and keeps invalid rows.
         """
-        rows = [(query, doc, float(count)) for query, doc, count in clicks]
+        if is_table(docs):
+            docs = doc_texts(docs)
+        given = click_rows(clicks) if is_table(clicks) else clicks
+        try:
+            rows = [(query, doc, float(count)) for query, doc, count in given]
+        except (TypeError, ValueError) as error:
+            raise UserError(
+                f"clicks must be rows of (query, document, number of clicks): {error}",
+                hint='for example [("ny hotels", "d1", 3)], or a table with columns query, doc, clicks',
+            ) from None
         if not all(isinstance(text, str) for query, doc, _ in rows for text in (query, doc)):
             raise UserError("queries and documents must be texts", hint="str(id) makes one of a number")
         if any(not 0 < count <= _MOST_CLICKS for _, _, count in rows):
@@ -294,12 +308,6 @@ class ClickGraph:
             "skips": self.skips is not None,
         }
         return frozenset(name for name, found in there.items() if found)
-
-    def support(self, query: str) -> float:
-        """How many clicks stand behind a normalised query, as c / (c + 1): 0 without any."""
-        row = self.queries.id(query)
-        clicks = float(self.clicks.row(row)[1].sum()) if row >= 0 else 0.0
-        return clicks / (clicks + 1)
 
     # -- cutting it ------------------------------------------------------------------------------------
 

@@ -32,11 +32,9 @@ def cache_home() -> Path:
     """Where this user's caches live (`COCLICK_CACHE`, else the platform's cache directory)."""
     if chosen := os.environ.get("COCLICK_CACHE"):
         return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "coclick"
-    if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
-        return Path(local) / "coclick"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coclick"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("coclick").expanduser()  # raises RuntimeError where there is no home directory
 
 
 def _sources_digest() -> str:
@@ -86,6 +84,7 @@ class _Result(CompileResultCacheImpl):
         return (*kept, tuple(one for one in environments if one.consts))
 
 
+# The cache classes are private names of numba: pyproject.toml pins its versions, a test names what is gone.
 class _Cache(FunctionCache):
     """Numba's cache of compiled functions, without what only compiling needs.
 
@@ -114,7 +113,7 @@ def jit_noalloc(function: F) -> F:
     numba counts at every mention of an array, in inner loops too, by an atomic addition: up to a seventh of
     a kernel's time. Whoever calls a kernel holds its arrays until it is done.
     """
-    options: Any = {"_nrt": False}
+    options: Any = {"_nrt": False}  # a private option of numba, whose versions pyproject.toml pins
     return _cached(function, numba.njit(nogil=True, fastmath=False, error_model="numpy", **options)(function))
 
 
@@ -131,7 +130,7 @@ def _cached(function: F, compiled: Any) -> F:
         settings.CACHE_DIR = theirs
 
 
-_OPTIONS: Any = {"_nrt": False}
+_OPTIONS: Any = {"_nrt": False}  # a private option of numba, whose versions pyproject.toml pins
 
 # Like `borrowing`, for small functions that only other kernels call: the compiler copies them into their
 # callers. That matters where they take tuples of arrays: a call would put every pointer on the stack.

@@ -28,7 +28,7 @@ def threads() -> int:
     """How many threads the kernels use."""
     if _threads:
         return _threads
-    if hasattr(os, "sched_getaffinity"):
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
@@ -125,5 +125,4 @@ def _pool(size: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size)
 
 
-if hasattr(os, "register_at_fork"):  # threads are not inherited
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+os.register_at_fork(after_in_child=_pool.cache_clear)  # threads are not inherited

@@ -1,8 +1,9 @@
-"""From log files to a click graph on disk.
+"""Build a click graph on disk from log files.
 
-    files ──rows──▶ typed rows ──ids──▶ integers ──events · clicks──▶ tables of pairs ──arrays──▶ graph
+    files ──reader──▶ typed rows ──numbering──▶ integer ids ──events · pipeline──▶ (query, doc) tables
+        ──write_arrays · history──▶ graph
 
-All of it is SQL on a temporary DuckDB database that spills to disk; Python sees a block at a time.
+All steps are SQL on a temporary DuckDB database that spills to disk. Python handles one block at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What kind of log the files are, and which column holds what."""
+"""Detect the format of a log (clicks, events or ubi) and which column of each file holds which field."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coclick.errors import UserError
+from coclick.graph.columns import FIELDS, REQUIRED, missing_column_error
 from coclick.logs.files import LogFile, find_fields
-from coclick.logs.schema import FIELDS, REQUIRED
 
-DetectedFormat = tuple[LogFile, dict[str, int]]
+FileFields = tuple[LogFile, dict[str, int]]  # a file, and the column index of each field
 
 
-def recognise(
+def detect_format(
     files: Sequence[LogFile], format: str, columns: Sequence[str] | None
-) -> tuple[str, list[DetectedFormat], set[str]]:
-    """The format, the files with the places of their fields, and the fields that the log has."""
+) -> tuple[str, list[FileFields], set[str]]:
+    """Return the format, the non-empty files with the columns of their fields, and the fields of the log."""
     given, files = files, [file for file in files if not file.empty]
     if not files:
         raise UserError("the log is empty", where=", ".join(str(file.path) for file in given[:3]))
@@ -25,36 +25,25 @@ def recognise(
     if format == "auto":
         first = found[0][1]
         format = "clicks" if "clicks" in first and "action" not in first else "events"
-    for file, places in found:
-        missing = [field for field in REQUIRED[format] if field not in places]
+    for file, columns_of in found:
+        missing = [field for field in REQUIRED[format] if field not in columns_of]
         if missing:
-            raise _no_column(missing[0], format, file)
-    fields = [{field for field in places if field in FIELDS[format]} for _, places in found]
-    for (file, _), those in zip(found, fields, strict=True):
-        if those != fields[0]:
-            more, less = (found[0][0], file) if fields[0] - those else (file, found[0][0])
+            raise missing_column_error(missing[0], format, file.columns, str(file.path))
+    fields = [{field for field in columns_of if field in FIELDS[format]} for _, columns_of in found]
+    for (file, _), these in zip(found, fields, strict=True):
+        if these != fields[0]:
+            more, less = (found[0][0], file) if fields[0] - these else (file, found[0][0])
             raise UserError(
-                f"the files do not agree: only one of them has {', '.join(sorted(those ^ fields[0]))}",
-                where=f"{more.path} and {less.path}",
-                hint="build from files of one kind, or name the columns to use with --columns",
+                f"the files have different columns: only one has {', '.join(sorted(these ^ fields[0]))}",
+                where=f"{more.path} has it, {less.path} does not",
+                hint="build from files with the same columns, or name the columns to use with --columns",
             )
     return format, found, fields[0]
 
 
 def _ubi(file: LogFile, columns: Sequence[str] | None) -> LogFile:
     if columns:
-        raise UserError("a UBI export has fixed names: --columns cannot be used with it")
+        raise UserError("--columns cannot be used with a UBI export, whose field names are fixed")
     if file.kind != "ndjson":
-        raise UserError("a UBI export is NDJSON", where=str(file.path))
+        raise UserError("a UBI export must be NDJSON", where=f"{file.path}, which is {file.kind}")
     return replace(file, columns=())
-
-
-def _no_column(field: str, format: str, file: LogFile) -> UserError:
-    required = ", ".join(REQUIRED[format])
-    optional = ", ".join(name for name in FIELDS[format] if name not in REQUIRED[format])
-    there = ", ".join(repr(name) for name in file.columns[:20]) or "none"
-    return UserError(
-        f"no column for {field!r}: a log of {format} needs {required} and may have {optional}",
-        where=f"{file.path}, whose columns are {there}",
-        hint=f"give the columns names, in their order: --columns {required.replace(' ', '')}",
-    )

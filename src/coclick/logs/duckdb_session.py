@@ -1,4 +1,4 @@
-"""The temporary DuckDB database in which a log becomes tables: bounded memory, gone at the end."""
+"""A temporary DuckDB database with a memory limit, in which a log is turned into tables."""
 
 from __future__ import annotations
 
@@ -16,38 +16,37 @@ from numpy.typing import NDArray
 from coclick.errors import CoclickError, UserError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_LEAST_MEMORY = 400_000_000
-_MOST_MEMORY = 10**15  # more than DuckDB can write down means the same
-_PYTHON_MEMORY = 300_000_000  # the interpreter with its libraries, and one block of arrays or strings
+_MIN_MEMORY = 400_000_000
+_MAX_MEMORY = 10**15  # DuckDB cannot parse much more
+_PYTHON_MEMORY = 300_000_000  # the interpreter, its libraries, and one block of arrays or strings
 
 Result = TypeVar("Result")
 
 
 def parse_memory(text: str) -> int:
-    """Bytes in "4GB", "512MB" …; refuses what no build can live in."""
+    """Return the bytes of "4GB", "512MB" …; raise if they are too few for a build."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?\s*", str(text).upper())
     if not match:
-        raise UserError(f"cannot read the amount of memory {text!r}", hint="write it like 4GB or 800MB")
-    size = int(min(float(match[1]) * _UNITS[match[2]], _MOST_MEMORY))
-    if size < _LEAST_MEMORY:
-        raise UserError(
-            f"{text} of memory are too little", hint=f"a build needs {_LEAST_MEMORY // 10**6}MB at least"
-        )
+        raise UserError(f"--memory {text!r} is not a size", hint="write it like 4GB or 800MB")
+    size = int(min(float(match[1]) * _UNITS[match[2]], _MAX_MEMORY))
+    if size < _MIN_MEMORY:
+        raise UserError(f"--memory {text} is too small", hint=f"give at least {_MIN_MEMORY // 10**6}MB")
     return size
 
 
-class Workspace:
-    """A database in memory that spills to a directory beside the output. (A database in a file would take a
-    fifth longer, for compression and a log that nobody needs.) Statements run in a thread, so that Ctrl-C
-    stops them at once.
+class DuckDBSession:
+    """An in-memory database that spills to the directory `path`, and removes it at the end.
 
-    The directory's name belongs to the output, whose lock the caller holds: what lies there already was
-    left by a process that died, and is removed.
+    A database file would take a fifth longer, for compression and a write-ahead log that a temporary database
+    does not need. Statements run in a thread, so that Ctrl-C stops them at once.
+
+    `path` belongs to the output, and the caller holds the output's lock: files found there were left by a
+    process that died, and are removed.
     """
 
     def __init__(self, path: Path, memory: int, threads: int) -> None:
         self.path = path
-        self.rows_at_once = min(max(50_000, memory // 8000), 500_000)
+        self.block_rows = min(max(50_000, memory // 8000), 500_000)
         self._memory = (memory - _PYTHON_MEMORY) * 4 // 5
         self._threads = threads
         self._files = 0
@@ -65,9 +64,10 @@ class Workspace:
                     "temp_directory": str(self.path / "spill"),
                     "preserve_insertion_order": False,
                     "autoinstall_known_extensions": False,
-                    "TimeZone": "UTC",
                 },
             )
+            # Before 2.0 DuckDB does not know this setting until it is connected.
+            self._connection.execute("SET TimeZone = 'UTC'")
         except BaseException:
             self._clear()
             raise
@@ -78,32 +78,34 @@ class Workspace:
     ) -> None:
         self._connection.close()
         self._clear()
-        if isinstance(error, duckdb.Error):  # nobody knew what it means
-            raise CoclickError(f"DuckDB failed: {error}", hint="nothing was changed; report it") from error
+        if isinstance(error, duckdb.Error):  # no caller translated it
+            raise CoclickError(
+                f"DuckDB failed: {error}", hint="the output is unchanged; please report this"
+            ) from error
 
     def _clear(self) -> None:
         self._pool.shutdown()
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def file(self, suffix: str) -> Path:
-        """A new path in the temporary directory."""
+    def temp_path(self, suffix: str) -> Path:
+        """Return a new path in the temporary directory."""
         self._files += 1
         return self.path / f"{self._files}.{suffix}"
 
-    def run(self, sql: str) -> None:
+    def execute(self, sql: str) -> None:
         """Execute statements."""
         self._wait(lambda: self._connection.execute(sql))
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """A few rows as Python objects."""
+    def fetchall(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a small result as Python objects."""
         return self._wait(lambda: self._connection.execute(sql).fetchall())
 
-    def value(self, sql: str) -> Any:
-        """The one value that a query returns."""
-        return self.rows(sql)[0][0]
+    def fetch_value(self, sql: str) -> Any:
+        """Return the single value of a result."""
+        return self.fetchall(sql)[0][0]
 
-    def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
-        """The columns of a result without nulls."""
+    def fetch_arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return the columns of a result that has no nulls."""
         return self._wait(lambda: self._connection.execute(sql).fetchnumpy())
 
     def insert(self, table: str, columns: dict[str, NDArray[Any]]) -> None:
@@ -116,33 +118,37 @@ class Workspace:
 
         self._wait(append)
 
-    def keep_order(self, keep: bool) -> None:
-        """Whether results come in the order of the table or file; it costs parallelism."""
-        self.run(f"SET preserve_insertion_order = {str(keep).lower()}")
+    def preserve_order(self, keep: bool) -> None:
+        """Set whether results keep the order of the table or file, which costs parallelism."""
+        self.execute(f"SET preserve_insertion_order = {str(keep).lower()}")
 
-    def blocks(self, table: str, columns: str, most: int | None = None) -> Iterator[dict[str, NDArray[Any]]]:
-        """A table from its first row to its last, as many at once as fit into memory (or `most`)."""
-        size = min(self.rows_at_once, most or self.rows_at_once)
-        for first in range(0, self.value(f"SELECT count(*) FROM {table}"), size):
-            yield self.arrays(
+    def blocks(
+        self, table: str, columns: str, max_rows: int | None = None
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield a table in order, in blocks that fit into memory and have at most `max_rows` rows."""
+        size = min(self.block_rows, max_rows or self.block_rows)
+        for first in range(0, self.fetch_value(f"SELECT count(*) FROM {table}"), size):
+            yield self.fetch_arrays(
                 f"SELECT {columns} FROM {table} WHERE rowid >= {first} AND rowid < {first + size}"
             )
 
     def ranges(self, table: str, key: str) -> Iterator[tuple[int, int]]:
-        """Ranges of `key` that cut a table sorted by it into pieces of about `rows_at_once`. What has one key
-        is never cut: where a key may have more rows than fit into memory, add them up in SQL."""
+        """Yield ranges of `key` that split a table sorted by it into blocks of about `block_rows` rows.
+
+        Rows of one key stay together. If they may not fit into memory, aggregate them in SQL.
+        """
         cuts = [
             row[0]
-            for row in self.rows(f"""
-            SELECT DISTINCT {key} AS cut FROM {table} WHERE rowid % {self.rows_at_once} = 0 ORDER BY cut""")
+            for row in self.fetchall(f"""
+            SELECT DISTINCT {key} AS cut FROM {table} WHERE rowid % {self.block_rows} = 0 ORDER BY cut""")
         ]
         if cuts:
             last = f"SELECT {key} + 1 FROM {table} WHERE rowid = (SELECT count(*) - 1 FROM {table})"
-            cuts = [0, *cuts[1:], self.value(last)]
+            cuts = [0, *cuts[1:], self.fetch_value(last)]
         yield from zip(cuts[:-1], cuts[1:], strict=True)
 
-    def _wait(self, work: Callable[[], Result]) -> Result:
-        future = self._pool.submit(work)
+    def _wait(self, statement: Callable[[], Result]) -> Result:
+        future = self._pool.submit(statement)
         try:
             return future.result()
         except duckdb.Error as error:
@@ -150,30 +156,30 @@ class Workspace:
                 raise
             raise explained from error
         except KeyboardInterrupt:
-            while not future.done():  # repeated: an interrupt before the statement has started is lost
+            while not future.done():  # repeat: an interrupt before the statement starts is lost
                 self._connection.interrupt()
                 wait([future], timeout=0.05)
             raise
 
     def _explain(self, error: duckdb.Error) -> CoclickError | None:
-        """What a person can do about it, if anything."""
+        """Return an error that says what to do, or None."""
         text = str(error)
         if "No space left" in text or "max_temp_directory_size" in text:
             return CoclickError(
                 "the disk is full",
                 where=str(self.path.parent),
-                hint="free some space or choose another output; nothing was changed",
+                hint="free some space or choose another output; the output is unchanged",
             )
         if isinstance(error, duckdb.OutOfMemoryException):
-            return CoclickError("the memory is too small for this log", hint="give it more: --memory 8GB")
+            return CoclickError("the build ran out of memory", hint="give it more, such as --memory 8GB")
         return None
 
 
 def literal(value: str | Path) -> str:
-    """A string in SQL."""
+    """Quote a string for SQL."""
     return "'" + str(value).replace("'", "''") + "'"
 
 
 def paths_sql(paths: list[Path]) -> str:
-    """Paths in SQL. What DuckDB would take for a pattern is escaped: patterns were expanded before."""
+    """Return paths as an SQL list. Glob characters are escaped: patterns were expanded before."""
     return "[" + ", ".join(literal(re.sub(r"[\[*?]", r"[\g<0>]", str(path))) for path in paths) + "]"

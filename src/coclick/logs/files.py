@@ -1,4 +1,7 @@
-"""Which files a log is made of, and what each of them is: by its first bytes and first line."""
+"""Find the files of a log and detect their kind from their first bytes and lines.
+
+Paths and patterns go in; `LogFile`s come out, with kind, compression and columns.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,9 @@ from typing import IO, Any
 import duckdb
 
 from coclick.errors import UserError
+from coclick.graph.columns import canonical_name, match_columns
 from coclick.logs.duckdb_session import paths_sql
-from coclick.logs.schema import plain, resolve, resolve_given
+from coclick.logs.schema import match_given_columns
 
 _KINDS = {
     ".tsv": "tsv",
@@ -32,34 +36,34 @@ _KINDS = {
     ".jsonl": "ndjson",
     ".json": "ndjson",
 }
-_LOOK_AT = 100  # lines from which the keys of NDJSON records are gathered
+_SAMPLE_LINES = 100  # the keys of NDJSON records are collected from these first lines
 _BULK_KEYS = ("index", "create")
 _NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
-LONGEST_SHOWN = 10_000  # characters of a rejected line, as many as DuckDB keeps
+MAX_RAW_CHARS = 10_000  # of a rejected line, the same limit as DuckDB's
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A file with its kind and its columns, as it names them (by number where it has no header)."""
+    """A file with its kind and column names (numbered if it has no header)."""
 
     path: Path
     kind: str  # tsv, csv, ndjson or parquet
     gzipped: bool
     columns: tuple[str, ...]
-    types: tuple[str, ...] = ()  # of a Parquet file's columns
+    types: tuple[str, ...] = ()  # DuckDB types, Parquet only
     header: bool = False
     delimiter: str = "\t"
     ubi: bool = False
-    empty: bool = False  # nothing in it, not even a header
+    empty: bool = False  # not even a header
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Files that agree in this are read by one statement."""
+        """Key of files that one SQL statement can read together."""
         return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter
 
 
-def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
-    """The files that paths and patterns name, each once, in a fixed order."""
+def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return the files that the paths and patterns name, each once, in a fixed order."""
     found: list[Path] = []
     for source in [sources] if isinstance(sources, str | Path) else sources:
         path = Path(source)
@@ -67,7 +71,7 @@ def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
             found.append(path)
         elif path.is_dir():
             raise UserError(
-                "this is a directory, not a file", where=str(source), hint=f"name files: {path}/*"
+                "this is a directory, not a file", where=str(source), hint=f"name the files in it: {path}/*"
             )
         elif glob.has_magic(str(source)):
             matches = sorted(Path(match) for match in glob.glob(str(source), recursive=True))  # noqa: PTH207 - absolute too
@@ -75,58 +79,60 @@ def expand(sources: str | Path | Sequence[str | Path]) -> list[Path]:
                 raise UserError("no file matches the pattern", where=str(source))
             found += [match for match in matches if match.is_file()]
         else:
-            raise no_file(path)
+            raise missing_file_error(path)
     if not found:
-        raise UserError("no log file is given")
+        raise UserError("no log file was given", hint="name one or more files or patterns")
     once: dict[Path, Path] = {}
     for path in found:
         once.setdefault(path.resolve(), path)
     return list(once.values())
 
 
-def no_file(path: Path) -> UserError:
-    """Why something cannot be read as a file."""
+def missing_file_error(path: Path) -> UserError:
+    """Return the error for a path that is missing or not a regular file."""
     if path.exists():
-        hint = "files are read several times: write what it gives to a file"
-        return UserError("this is not a file", where=str(path), hint=hint)
-    return UserError("there is no such file", where=str(path))
+        hint = "files are read several times: save the data to a regular file first"
+        return UserError("this is not a regular file", where=str(path), hint=hint)
+    return UserError("file not found", where=str(path), hint="check the path")
 
 
-def look(path: Path) -> LogFile:
-    """What a file is. Its header is not recognised yet: that depends on the columns that are sought."""
+def detect_file(path: Path) -> LogFile:
+    """Detect the kind and columns of a file. `with_header` decides later whether line 1 is a header."""
     if (name := str(path).encode(errors="replace").decode()) != str(path):
-        raise UserError("the name of the file is not UTF-8", where=name, hint="rename it")
+        raise UserError("the file name is not valid UTF-8", where=name, hint="rename the file")
     try:
         with path.open("rb") as stream:
             magic = stream.read(4)
     except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise UserError(f"the file cannot be read: {error.strerror}", where=str(path)) from None
     if magic[:2] in (b"\xff\xfe", b"\xfe\xff"):
         hint = f"convert it: iconv -f UTF-16 -t UTF-8 {path}"
-        raise UserError("this is UTF-16; texts are read as UTF-8", where=str(path), hint=hint)
+        raise UserError("the file is UTF-16, but must be UTF-8", where=str(path), hint=hint)
     gzipped = magic[:2] == b"\x1f\x8b"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if ".gz" in suffixes[-1:] and not gzipped and magic:
-        raise UserError("this is not a gzip file, though it is named so", where=str(path))
+        raise UserError(
+            "the file is named .gz but is not gzip", where=str(path), hint="rename or compress it"
+        )
     kind = next((_KINDS[suffix] for suffix in reversed(suffixes) if suffix in _KINDS), None)
     if magic == b"PAR1" or (kind == "parquet" and not gzipped):
-        return _look_at_parquet(path)
-    lines = first_lines(path, gzipped, _LOOK_AT)
+        return _detect_parquet(path)
+    lines = first_lines(path, gzipped, _SAMPLE_LINES)
     if not lines:
         return LogFile(path, kind or "tsv", gzipped, (), empty=True)
     first = lines[0]
     if kind == "ndjson" or (kind is None and first.lstrip().startswith("{")):
-        return _look_at_json(path, gzipped, lines)
+        return _detect_ndjson(path, gzipped, lines)
     delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
     kind = "tsv" if delimiter == "\t" else "csv"
-    with cells_up_to(len(first) + 1):
+    with csv_field_limit(len(first) + 1):
         cells = next(csv.reader(lines[:1], delimiter=delimiter), []) if kind == "csv" else first.split("\t")
     return LogFile(path, kind, gzipped, tuple(cells), delimiter=delimiter)
 
 
 @contextmanager
-def cells_up_to(length: int) -> Iterator[None]:
-    """Python's reader takes CSV cells of so many characters meanwhile; its limit is that of the process."""
+def csv_field_limit(length: int) -> Iterator[None]:
+    """Set the maximum length of CSV fields, which Python keeps per process, and restore it at the end."""
     before = csv.field_size_limit(length)
     try:
         yield
@@ -135,7 +141,7 @@ def cells_up_to(length: int) -> Iterator[None]:
 
 
 def with_header(file: LogFile, header: bool) -> LogFile:
-    """The file whose first line is or is not a header; without one its columns are numbered."""
+    """Return the file with `header` set. Without a header its columns are numbered."""
     columns = file.columns
     if not header and file.kind in ("tsv", "csv"):
         columns = tuple(f"column {number}" for number in range(1, len(columns) + 1))
@@ -143,107 +149,111 @@ def with_header(file: LogFile, header: bool) -> LogFile:
 
 
 def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, dict[str, int]]:
-    """Recognise the header of a log file and say which column holds which field."""
-    fields = resolve(file.columns)
+    """Detect the header of a log file and return the column index of each field."""
+    fields = match_columns(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
-        return with_header(file, text), flat(file, fields)
-    names = [plain(name) for name in given]
-    header = text and (len(fields) > 1 or [plain(cell) for cell in file.columns][: len(names)] == names)
+        return with_header(file, text), check_flat(file, fields)
+    names = [canonical_name(name) for name in given]
+    header = text and (
+        len(fields) > 1 or [canonical_name(cell) for cell in file.columns][: len(names)] == names
+    )
     file = with_header(file, header)
-    return file, flat(file, resolve_given(given, file.columns, str(file.path)))
+    return file, check_flat(file, match_given_columns(given, file.columns, str(file.path)))
 
 
-def flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
-    """The fields again; refuses columns of Parquet that hold several values, which are no text."""
+def check_flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
+    """Return the fields; raise for nested Parquet columns (structs, maps, lists)."""
     for field, index in fields.items():
         if file.types and _NESTED.fullmatch(file.types[index]):
             raise UserError(
-                f"the column {file.columns[index]!r} is to be {field}, but its type is {file.types[index]}",
+                f"the column {file.columns[index]!r} ({field}) has the nested type {file.types[index]}",
                 where=str(file.path),
-                hint="write a plain column of texts, numbers or times",
+                hint="replace it by a column of strings, numbers or timestamps",
             )
     return fields
 
 
 def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
-    """The first lines as text; what is not UTF-8 in them is replaced, and counted later."""
+    """Return the first lines as text. Invalid UTF-8 is replaced here and rejected when rows are read."""
     try:
         with open_bytes(path, gzipped) as stream:
             lines = list(islice(iter(lambda: stream.readline(1 << 22), b""), count))
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable_gzip(path, error) from None
+        raise _gzip_error(path, error) from None
     text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
-    text = [part for line in text for part in line.split("\r")][:count]  # for DuckDB, too, it ends a line
+    text = [part for line in text for part in line.split("\r")][:count]  # DuckDB also ends a line at \r
     return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
 
 
-def too_long(file: LogFile, most: int, stop: Event) -> list[tuple[int, str]]:
-    """Read a text file through: the lines of `most` bytes or more, by number, and how they begin.
+def find_long_lines(file: LogFile, max_bytes: int, stop: Event) -> list[tuple[int, str]]:
+    """Scan a text file for lines of `max_bytes` or more; return their numbers and first characters.
 
-    DuckDB drops such a line without a word if it lies across two buffers. Nor does it check a gzip file's
-    checksum, which this does by the way.
+    DuckDB silently drops such a line if it crosses two of its buffers. DuckDB does not verify gzip checksums
+    either; reading the whole file here does.
     """
-    if not file.gzipped and file.path.stat().st_size < most:
+    if not file.gzipped and file.path.stat().st_size < max_bytes:
         return []
     try:
         found: list[tuple[int, str]] = []
-        for counting in (False, True):  # to count all lines takes ten times as long as to look for long ones
+        for count_lines in (False, True):  # counting takes ten times as long, so only if there are any
             with open_bytes(file.path, file.gzipped) as stream:
-                found = list(_too_long(stream, most, stop, counting))
+                found = list(_scan_long_lines(stream, max_bytes, stop, count_lines))
             if not found:
                 break
-        return [(line, begin) for line, begin in found if line > int(file.header)]
+        return [(line, start) for line, start in found if line > int(file.header)]
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable_gzip(file.path, error) if file.gzipped else error from None
+        raise _gzip_error(file.path, error) if file.gzipped else error from None
 
 
-def _too_long(stream: IO[bytes], most: int, stop: Event, counting: bool) -> Iterator[tuple[int, str]]:
-    """See `too_long`; line numbers are right only if they are counted."""
-    line, length, begin = 1, 0, b""
+def _scan_long_lines(
+    stream: IO[bytes], max_bytes: int, stop: Event, count_lines: bool
+) -> Iterator[tuple[int, str]]:
+    """See `find_long_lines`. Line numbers are correct only with `count_lines`."""
+    line, length, start = 1, 0, b""
     while not stop.is_set() and (chunk := stream.read(1 << 20)):
         if chunk.endswith(b"\r"):
-            chunk += stream.read(1)  # both halves of an end of line
+            chunk += stream.read(1)  # do not split \r\n
         last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         if last < 0:
-            begin = (begin + chunk)[:LONGEST_SHOWN]
+            start = (start + chunk)[:MAX_RAW_CHARS]
             length += len(chunk)
             continue
-        first = min(place for place in (chunk.find(b"\n"), chunk.find(b"\r")) if place >= 0)
-        if length + first >= most:
-            yield line, begin.decode("utf-8", "replace")
-        if counting:
+        first = min(at for at in (chunk.find(b"\n"), chunk.find(b"\r")) if at >= 0)
+        if length + first >= max_bytes:
+            yield line, start.decode("utf-8", "replace")
+        if count_lines:
             line += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-        begin, length = chunk[last + 1 :][:LONGEST_SHOWN], len(chunk) - last - 1
-    if length >= most:
-        yield line, begin.decode("utf-8", "replace")
+        start, length = chunk[last + 1 :][:MAX_RAW_CHARS], len(chunk) - last - 1
+    if length >= max_bytes:
+        yield line, start.decode("utf-8", "replace")
 
 
 def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:
-    """The file's content, decompressed."""
+    """Open a file for reading bytes, decompressed."""
     return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
 
 
-def blame(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
-    """The file that a statement failed on, if it was one of the user's."""
+def locate_error(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
+    """Return an error that names the input file a DuckDB error came from, or the error itself."""
     for path in paths:
         if str(path) in str(error):
-            return UserError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path))
+            return UserError(f"the file cannot be read: {str(error).splitlines()[0]}", where=str(path))
     names = ", ".join(map(str, paths[:3]))
-    if "GZIP" in str(error):  # nor is one named here
-        return UserError("a gzip file is damaged", where=names, hint="gunzip it and compress it again")
-    if type(error) is duckdb.Error:  # what the Parquet reader raises on damaged pages; it names no file
-        return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy it again")
+    if "GZIP" in str(error):  # DuckDB does not name the file
+        return UserError("a gzip file is damaged", where=names, hint="decompress and compress it again")
+    if type(error) is duckdb.Error:  # damaged Parquet pages; DuckDB does not name the file
+        return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy or export it again")
     return error
 
 
-def _unreadable_gzip(path: Path, error: Exception) -> UserError:
+def _gzip_error(path: Path, error: Exception) -> UserError:
     return UserError(
-        f"the gzip file is damaged: {error}", where=str(path), hint="copy it again, or leave it out"
+        f"the gzip file is damaged: {error}", where=str(path), hint="copy it again or leave it out"
     )
 
 
-def _look_at_parquet(path: Path) -> LogFile:
+def _detect_parquet(path: Path) -> LogFile:
     try:
         described = duckdb.execute(f"DESCRIBE SELECT * FROM read_parquet({paths_sql([path])})").fetchall()
     except duckdb.Error as error:
@@ -254,8 +264,8 @@ def _look_at_parquet(path: Path) -> LogFile:
     )
 
 
-def _look_at_json(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
-    """Keys in the order in which the first records show them; lines that are no records are judged later."""
+def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
+    """Collect the keys of the first records in order of appearance. Invalid lines are rejected later."""
     keys: dict[str, None] = {}
     ubi = False
     for line in lines:

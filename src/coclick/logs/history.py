@@ -1,4 +1,4 @@
-"""The graph's pairs and their days, from the sorted tables of an event log."""
+"""Write the graph's arrays `pairs` and `daily` from the sorted tables of an event log."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.logs.duckdb_session import Workspace
-from coclick.logs.events import Known
-from coclick.logs.write_arrays import Ints, Numbering, Streams, add_counts, pointers
+from coclick.logs.duckdb_session import DuckDBSession
+from coclick.logs.events import EventSchema
+from coclick.logs.write_arrays import ColumnStreams, IdMap, Ints, add_counts, row_pointers
 from coclick.storage.artefact import ArtefactWriter
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -21,61 +21,63 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class _Block:
-    """Some queries' days: one row a query, document and day, in that order, and the rows' positions."""
+    """The history of some pairs: arrays by pair, by row (pair and day), and by position within a row."""
 
-    query: Ints  # of each pair
+    query: Ints  # by pair
     doc: NDArray[np.int32]
     users: Ints
-    pair: Ints  # of each row
+    pair: Ints  # by row
     day: Ints
     clicks: NDArray[np.float64]
     impressions: Ints
     navigational: Ints
     day_users: Ints
-    position_row: Ints  # of each position
+    position_row: Ints  # by position
     position: Ints
     shown: Ints
 
     def by_pair(self, counts: Ints) -> Ints:
-        """Add up the days."""
+        """Sum counts of rows by pair."""
         return np.add.reduceat(counts, np.flatnonzero(np.diff(self.pair, prepend=-1)))
 
 
 def write_history(
-    work: Workspace,
+    db: DuckDBSession,
     out: ArtefactWriter,
-    known: Known,
+    schema: EventSchema,
     weights: Sequence[float],
-    queries: Numbering,
-    docs: Numbering,
+    queries: IdMap,
+    docs: IdMap,
 ) -> None:
-    """Write `pairs`, and `daily` where the log has times; columns that the log cannot tell are left out."""
+    """Write `pairs`, and `daily` if the log has times. Columns that the log does not record are left out."""
     optional = {
-        "impressions": known.impressions,
-        "users": known.users,
-        "sessions": known.sessions and known.impressions,
-        "navigational": known.sessions,
+        "impressions": schema.has_impressions,
+        "users": schema.has_users,
+        "sessions": schema.has_sessions and schema.has_impressions,
+        "navigational": schema.has_sessions,
     }
-    columns = [name for name, there in optional.items() if there]
-    days = [*columns, "day", "clicks", "indptr"] if known.days else []
-    if known.days and known.impressions and known.positions:
+    columns = [name for name, exists in optional.items() if exists]
+    days = [*columns, "day", "clicks", "indptr"] if schema.has_days else []
+    if schema.has_days and schema.has_impressions and schema.has_positions:
         days += ["position_indptr", "position", "shown"]
     per_query = np.zeros(queries.size, np.int64)
     with (
-        Streams(out, "pairs", ["docs", *columns]) as pairs,
-        Streams(out, "daily", days, clicks=np.float32, indptr=np.int64, position_indptr=np.int64) as daily,
+        ColumnStreams(out, "pairs", ["docs", *columns]) as pairs,
+        ColumnStreams(
+            out, "daily", days, clicks=np.float32, indptr=np.int64, position_indptr=np.int64
+        ) as daily,
     ):
         append = _appender(pairs, daily, per_query)
-        spans = _spans(work, known)
-        readers = (_Reader(work, known, weights, queries, docs, *span) for span in spans)
+        spans = _spans(db, schema)
+        readers = (_Reader(db, schema, weights, queries, docs, *span) for span in spans)
         for block in _in_threads(readers):
             if block is not None:
                 append(block)
-    out.array("pairs.indptr", pointers(per_query))
+    out.array("pairs.indptr", row_pointers(per_query))
 
 
-def _appender(pairs: Streams, daily: Streams, per_query: Ints) -> Callable[[_Block], None]:
-    """The function that writes a block; it knows how many rows and positions came before."""
+def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Ints) -> Callable[[_Block], None]:
+    """Return a function that writes a block and keeps track of the rows and positions written before."""
     daily.append("indptr", np.zeros(1, np.int64))
     daily.append("position_indptr", np.zeros(1, np.int64))
     before = {"rows": 0, "positions": 0}
@@ -86,7 +88,7 @@ def _appender(pairs: Streams, daily: Streams, per_query: Ints) -> Callable[[_Blo
         pairs.append("docs", block.doc)
         pairs.append("impressions", shown)
         pairs.append("users", block.users)
-        pairs.append("sessions", shown)  # a document counts once a page, and a page is of one session
+        pairs.append("sessions", shown)  # a document counts once per page, and a page belongs to one session
         pairs.append("navigational", block.by_pair(block.navigational))
         daily.append("day", block.day)
         daily.append("clicks", block.clicks)
@@ -107,95 +109,95 @@ def _appender(pairs: Streams, daily: Streams, per_query: Ints) -> Callable[[_Blo
 
 
 def _in_threads(readers: Iterator[_Reader]) -> Iterator[_Block | None]:
-    """The blocks in order, the next two being made while one is written."""
+    """Yield the blocks in order; two are read ahead while one is written."""
     with ThreadPoolExecutor(2) as pool:
-        coming: deque[Future[_Block | None]] = deque()
+        pending: deque[Future[_Block | None]] = deque()
         for reader in readers:
-            coming.append(pool.submit(reader.block))
-            if len(coming) > 2:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
+            pending.append(pool.submit(reader.block))
+            if len(pending) > 2:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
 
-def _spans(work: Workspace, known: Known) -> Iterator[tuple[int, int]]:
-    """Ranges of pairs whose rows fit into memory."""
-    keys = {"clicked": f"q::BIGINT * {known.docs} + d"}
-    if known.impressions:
+def _spans(db: DuckDBSession, schema: EventSchema) -> Iterator[tuple[int, int]]:
+    """Yield ranges of pairs whose rows fit into memory."""
+    keys = {"clicked": f"q::BIGINT * {schema.n_docs} + d"}
+    if schema.has_impressions:
         keys["shown"] = "pair"
-    cuts = sorted({last for table, key in keys.items() for _, last in work.ranges(table, key)})
+    cuts = sorted({last for table, key in keys.items() for _, last in db.ranges(table, key)})
     yield from zip([0, *cuts[:-1]], cuts, strict=True)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the pairs first … last−1 from the sorted tables."""
+    """Reads the pairs first … last − 1 from the sorted tables."""
 
-    work: Workspace
-    known: Known
+    db: DuckDBSession
+    schema: EventSchema
     weights: Sequence[float]
-    queries: Numbering
-    docs: Numbering
+    queries: IdMap
+    docs: IdMap
     first: int
     last: int
 
     def block(self) -> _Block | None:
-        """The range, or None if nothing in it is kept."""
-        known = self.known
+        """Return the block of the range, or None if none of its queries is in the graph."""
+        schema = self.schema
         shown_pair, cell, times = self._shown()
         clicked = self._clicked()
-        shown_day, position = cell // known.places, cell % known.places
+        shown_day, position = cell // schema.n_positions, cell % schema.n_positions
         pairs, shown_at, clicked_at = _merge(shown_pair, clicked["pair"])
         if not len(pairs):
             return None
-        width = known.last_day + 1
+        width = schema.last_day + 1
         keys, shown_row, at = _merge(shown_at * width + shown_day, clicked_at * width + clicked["day"])
         size = len(keys)
         impressions = np.bincount(shown_row, times, size).astype(np.int64)  # exact: far below 2⁵³
-        if known.impressions and not known.sessions:
+        if schema.has_impressions and not schema.has_sessions:
             impressions[at] = np.maximum(impressions[at], 1)
-        told = position > 0
+        known = position > 0
         return _Block(
-            query=self.queries.new[pairs // known.docs].astype(np.int64),
-            doc=self.docs.new[pairs % known.docs],
-            users=self._clickers(pairs) if known.users else np.zeros(len(pairs), np.int64),
+            query=self.queries.new[pairs // schema.n_docs].astype(np.int64),
+            doc=self.docs.new[pairs % schema.n_docs],
+            users=self._clickers(pairs) if schema.has_users else np.zeros(len(pairs), np.int64),
             pair=keys // width,
             day=keys % width,
-            clicks=_placed(at, clicked["clicks"], size),
+            clicks=_scatter(at, clicked["clicks"], size),
             impressions=impressions,
-            navigational=_placed(at, clicked["navigational"], size),
-            day_users=_placed(at, clicked["users"], size),
-            position_row=shown_row[told],
-            position=position[told],
-            shown=times[told],
+            navigational=_scatter(at, clicked["navigational"], size),
+            day_users=_scatter(at, clicked["users"], size),
+            position_row=shown_row[known],
+            position=position[known],
+            shown=times[known],
         )
 
     def _shown(self) -> tuple[Ints, Ints, Ints]:
-        """Pairs, their cells, and on how many pages each was shown so.
+        """Pairs, their cells (day and position), and the number of pages for each.
 
-        Arrays are counted faster than SQL groups; but a pair that was shown a hundred million times has as
-        many rows, and only SQL adds them up in bounded memory.
+        NumPy counts faster than SQL groups. But a pair shown a hundred million times has as many rows, and
+        only SQL counts those in bounded memory.
         """
-        if not self.known.impressions:
+        if not self.schema.has_impressions:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
         rows = f"FROM shown WHERE pair >= {self.first} AND pair < {self.last}"
-        if self.work.value(f"SELECT count(*) {rows}") <= 2 * self.work.rows_at_once:
-            block = self.work.arrays(f"SELECT pair, cell {rows}")
+        if self.db.fetch_value(f"SELECT count(*) {rows}") <= 2 * self.db.block_rows:
+            block = self.db.fetch_arrays(f"SELECT pair, cell {rows}")
             starts = np.flatnonzero(_changes(block["pair"]) | _changes(block["cell"]))
             counts = np.diff(starts, append=len(block["pair"]))
             block = {"pair": block["pair"][starts], "cell": block["cell"][starts], "n": counts}
         else:
-            block = self.work.arrays(f"SELECT pair, cell, count(*) AS n {rows} GROUP BY ALL ORDER BY ALL")
+            block = self.db.fetch_arrays(f"SELECT pair, cell, count(*) AS n {rows} GROUP BY ALL ORDER BY ALL")
         kept = self._kept(block["pair"])
         return block["pair"][kept], block["cell"][kept], block["n"][kept]
 
     def _clicked(self) -> dict[str, NDArray[Any]]:
         """Days with clicks: pair, day, weighted clicks, navigational clicks, users."""
         counts = [f"c{code}" for code in range(1, len(self.weights) + 1)]
-        block = self.work.arrays(f"""
-            SELECT q::BIGINT * {self.known.docs} + d AS pair, day, {", ".join(counts)},
-                {"navigational" if self.known.sessions else "0::BIGINT AS navigational"},
-                {"users" if self.known.users else "0::BIGINT AS users"}
+        block = self.db.fetch_arrays(f"""
+            SELECT q::BIGINT * {self.schema.n_docs} + d AS pair, day, {", ".join(counts)},
+                {"navigational" if self.schema.has_sessions else "0::BIGINT AS navigational"},
+                {"users" if self.schema.has_users else "0::BIGINT AS users"}
             FROM clicked WHERE {self._within}""")
         kept = self._kept(block["pair"])
         block = {name: values[kept] for name, values in block.items()}
@@ -205,36 +207,36 @@ class _Reader:
         return block
 
     def _clickers(self, pairs: Ints) -> Ints:
-        """Of each pair, how many users clicked it."""
-        block = self.work.arrays(f"""
-            SELECT q::BIGINT * {self.known.docs} + d AS pair, users
+        """The number of users who clicked each pair."""
+        block = self.db.fetch_arrays(f"""
+            SELECT q::BIGINT * {self.schema.n_docs} + d AS pair, users
             FROM clickers WHERE {self._within}""")
         kept = self._kept(block["pair"])
-        return _placed(np.searchsorted(pairs, block["pair"][kept]), block["users"][kept], len(pairs))
+        return _scatter(np.searchsorted(pairs, block["pair"][kept]), block["users"][kept], len(pairs))
 
     @property
     def _within(self) -> str:
-        """The condition that a `pair` of q and d is in the range; what it says of q spares reading others."""
-        docs = self.known.docs
+        """The condition that a pair is in the range. The bounds of q let DuckDB skip other row groups."""
+        docs = self.schema.n_docs
         return f"""q BETWEEN {self.first // docs} AND {(self.last - 1) // docs}
             AND pair >= {self.first} AND pair < {self.last}"""
 
     def _kept(self, pair: Ints) -> NDArray[np.bool_] | slice:
-        """Which rows are of queries that are in the graph."""
-        docs = self.known.docs
-        whole = self.queries.new[self.first // docs : (self.last - 1) // docs + 1]
-        return slice(None) if (whole >= 0).all() else self.queries.new[pair // docs] >= 0
+        """Mask of the rows whose queries are in the graph."""
+        docs = self.schema.n_docs
+        new_ids = self.queries.new[self.first // docs : (self.last - 1) // docs + 1]
+        return slice(None) if (new_ids >= 0).all() else self.queries.new[pair // docs] >= 0
 
 
 def _changes(values: Ints) -> NDArray[np.bool_]:
-    """Where a value differs from the one before it."""
+    """Mask of the values that differ from the one before."""
     changed = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=changed[1:])
     return changed
 
 
 def _merge(many: Ints, few: Ints) -> tuple[Ints, Ints, Ints]:
-    """The distinct values of two ascending arrays, and where in them the values of each stand."""
+    """The distinct values of two ascending arrays, and the indices of each array's values among them."""
     changed = _changes(many)
     distinct = many[changed]
     at = np.searchsorted(distinct, few)
@@ -247,8 +249,8 @@ def _merge(many: Ints, few: Ints) -> tuple[Ints, Ints, Ints]:
     return distinct, np.cumsum(changed) - 1, at
 
 
-def _placed(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:
-    """The values at their rows, 0 elsewhere."""
-    placed = np.zeros(size, values.dtype)
-    placed[rows] = values
-    return placed
+def _scatter(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:
+    """An array with the values at their rows, and 0 elsewhere."""
+    out = np.zeros(size, values.dtype)
+    out[rows] = values
+    return out

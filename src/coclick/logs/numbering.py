@@ -1,63 +1,63 @@
-"""Strings to numbers, once: every later step sorts and groups integers.
+"""Assign integer ids to queries, documents and users, so that later steps sort and group integers.
 
-Numbers of queries and documents follow the order of their bytes, so the same log in any order of rows and
-files gets the same numbers. Some may turn out unused (their only rows were bad): they are closed up in the
-end, which keeps the order.
+Ids of queries and documents follow the byte order of their strings, so they do not depend on the order of
+rows and files. Some ids may turn out unused, such as those with invalid rows only. `IdMap` closes these gaps
+when the graph is written, and keeps the order.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from coclick.logs.duckdb_session import Workspace
+from coclick.logs.duckdb_session import DuckDBSession
 from coclick.text.analyzer import normalise_batch
 
-TEXTS_AT_ONCE = 200_000  # as Python objects
+TEXT_BLOCK_ROWS = 200_000  # strings held as Python objects at a time
 
 
-def number_queries(work: Workspace, relation: str) -> None:
-    """Tables `spelling` (raw, its rows, the query's id or null if blank) and `query` (id, text)."""
-    work.run(f"""
-        CREATE TABLE typed AS SELECT query AS raw, count(*) AS n FROM ({relation})
+def assign_query_ids(db: DuckDBSession, relation: str) -> None:
+    """Create `spelling` (raw, n rows, id of the query or null if blank) and `query` (id, text)."""
+    db.execute(f"""
+        CREATE TABLE raw_query AS SELECT query AS raw, count(*) AS n FROM ({relation})
             WHERE query IS NOT NULL GROUP BY query;
-        CREATE TABLE normal (place BIGINT, text VARCHAR)""")
-    _normalise(work)
-    work.run("""
+        CREATE TABLE normalised (raw_row BIGINT, text VARCHAR)""")
+    _normalise(db)
+    db.execute("""
         CREATE TABLE query AS
             SELECT (row_number() OVER (ORDER BY text) - 1)::INTEGER AS id, text
             FROM (SELECT DISTINCT coalesce(text, raw) AS text
-                  FROM typed LEFT JOIN normal ON typed.rowid = place)
+                  FROM raw_query LEFT JOIN normalised ON raw_query.rowid = raw_row)
             WHERE text <> '' ORDER BY id;
         CREATE TABLE spelling AS
             SELECT raw, n, id FROM (
                 SELECT raw, n, coalesce(text, raw) AS text
-                FROM typed LEFT JOIN normal ON typed.rowid = place
+                FROM raw_query LEFT JOIN normalised ON raw_query.rowid = raw_row
             ) LEFT JOIN query USING (text);
-        DROP TABLE typed; DROP TABLE normal""")
+        DROP TABLE raw_query; DROP TABLE normalised""")
 
 
-def _normalise(work: Workspace) -> None:
-    """Put into `normal` the spellings that are not yet in normal form, some thousand at a time."""
-    for batch in work.blocks("typed", "rowid AS place, raw", most=TEXTS_AT_ONCE):
+def _normalise(db: DuckDBSession) -> None:
+    """Fill `normalised` with the queries that normalisation changes, block by block."""
+    for batch in db.blocks("raw_query", "rowid AS raw_row, raw", max_rows=TEXT_BLOCK_ROWS):
         raw = batch["raw"].tolist()
         texts = normalise_batch(raw)
         changed = np.array([a != b for a, b in zip(raw, texts, strict=True)], bool)
         if changed.any():
-            texts_changed = np.array(texts, object)[changed]
-            work.insert("normal", {"place": batch["place"][changed], "text": texts_changed})
+            new = {"raw_row": batch["raw_row"][changed], "text": np.array(texts, object)[changed]}
+            db.insert("normalised", new)
 
 
-def number_docs(work: Workspace, relation: str, documents: bool) -> None:
-    """Table `doc` (id, name) over the log's documents, and those of DOCS."""
-    work.run(f"CREATE TABLE log_doc AS SELECT DISTINCT doc AS name FROM ({relation}) WHERE doc IS NOT NULL")
-    names = "SELECT name FROM log_doc UNION SELECT name FROM document" if documents else "FROM log_doc"
-    work.run(f"""
+def assign_doc_ids(db: DuckDBSession, relation: str, has_documents: bool) -> None:
+    """Create `doc` (id, name) of all documents in the log, and in DOCS if there is one."""
+    db.execute(f"CREATE TABLE log_doc AS SELECT DISTINCT doc AS name FROM ({relation}) WHERE doc IS NOT NULL")
+    names = "SELECT name FROM log_doc UNION SELECT name FROM document" if has_documents else "FROM log_doc"
+    db.execute(f"""
         CREATE TABLE doc AS SELECT (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id, name
         FROM ({names}) ORDER BY id""")
 
 
-def number_users(work: Workspace, relation: str) -> None:
-    """Table `person` (id, name); their order means nothing."""
-    work.run(f"""
-        CREATE TABLE person AS SELECT (row_number() OVER () - 1)::INTEGER AS id, name
+def assign_user_ids(db: DuckDBSession, relation: str) -> None:
+    """Create `log_user` (id, name) in no particular order."""
+    db.execute(f"""
+        CREATE TABLE log_user AS SELECT (row_number() OVER () - 1)::INTEGER AS id, name
         FROM (SELECT DISTINCT usr AS name FROM ({relation}) WHERE usr IS NOT NULL)""")

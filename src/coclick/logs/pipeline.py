@@ -1,4 +1,4 @@
-"""`build`: log files in, click graph out."""
+"""`build`: read log files and DOCS, aggregate them, and write a click graph."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ import duckdb
 
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql as rules
-from coclick.logs import documents, events
-from coclick.logs import numbering as ids
-from coclick.logs import validation as checks
-from coclick.logs import write_arrays as arrays
-from coclick.logs.aggregation_sql import pair_sums
-from coclick.logs.detect_format import DetectedFormat, recognise
-from coclick.logs.duckdb_session import Workspace, parse_memory
-from coclick.logs.files import blame, expand, look
+from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
+from coclick.logs.detect_format import FileFields, detect_format
+from coclick.logs.duckdb_session import DuckDBSession, parse_memory
+from coclick.logs.files import detect_file, expand_paths, locate_error
 from coclick.logs.history import write_history
-from coclick.logs.reader import Rows
-from coclick.logs.rejects import create_reject, first_rejected, publish_rejects, rejected, write_rejects
+from coclick.logs.in_memory import as_files
+from coclick.logs.reader import LogReader
+from coclick.logs.rejects import (
+    count_rejects,
+    create_reject_tables,
+    locate_first_reject,
+    publish_rejects,
+    write_rejects,
+)
 from coclick.logs.schema import FORMATS, weighted_actions
 from coclick.logs.spellings import write_variants
 from coclick.storage.artefact import ArtefactWriter, writing
@@ -31,8 +33,8 @@ REJECTS = "rejects.parquet"
 
 
 def build(
-    sources: str | Path | Sequence[str | Path],
-    docs: str | Path | None,
+    sources: Any,
+    docs: Any,
     out: str | Path,
     *,
     format: str = "auto",
@@ -45,34 +47,62 @@ def build(
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ClickGraph:
-    """Build a click graph from log files and write it to the directory `out`.
+    """Build a click graph from a log and write it to the directory `out`.
 
-    `sources` are files or patterns: TSV, CSV, Parquet or NDJSON, gzipped or not. Formats are `clicks`
-    (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user, action, position];
-    without `action` every row is a click) and `ubi` (an OpenSearch User Behavior Insights export); `auto`
-    tells by the columns. `columns` names the columns of files without a header, or renames them in order.
+    Parameters:
 
-    Only clicks count as clicks, with weight 1, unless `actions` says otherwise: `{"click": 1, "cart": 3}`.
-    Pairs with fewer than `min_clicks` clicks, or clicked by fewer than `min_users` users, are no edges; with
-    a threshold above 1, queries left without any edge are not in the graph at all. In an event log
-    `min_clicks` counts the actions that count as clicks, whatever their weights.
+    - `sources`: files or patterns (TSV, CSV, Parquet or NDJSON, gzipped or not), or tables in memory: pandas
+      and polars frames, Arrow tables, anything with the Arrow PyCapsule interface; one or a list.
+    - `docs`: documents with an id and text fields, as a file, a table, a mapping from id to title or to
+      fields; or None.
+    - `out`: the directory of the graph; `force` replaces a graph that is there.
+    - `format`: `clicks` (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user,
+      action, position]; without `action` every row is a click) or `ubi` (an OpenSearch User Behavior Insights
+      export). `auto` decides by the columns.
+    - `columns`: names for the columns of files without a header, or new names for columns, in order.
+    - `actions`: the actions that count as clicks, with weights, such as `{"click": 1, "cart": 3}`. By default
+      only clicks count.
+    - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
+      a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
+      actions regardless of their weights.
+    - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
+    - `progress`: a function that is called with a line about each step.
 
-    Rows that are wrong are counted and kept in `rejects.parquet` beside the graph. `memory` bounds the
-    whole process.
+    Returns the graph, opened. Invalid rows are counted in its statistics and stored in `rejects.parquet` in
+    `out`.
     """
+    with as_files(sources, docs) as (paths, docs_path):
+        _build(paths, docs_path, Path(out).resolve(), format, columns, min_clicks, min_users, actions, memory,
+               threads, force, progress)  # fmt: skip
+    return ClickGraph.open(out)
+
+
+def _build(
+    sources: Sequence[str | Path],
+    docs: str | Path | None,
+    out: Path,
+    format: str,
+    columns: Sequence[str] | None,
+    min_clicks: float,
+    min_users: int,
+    actions: Mapping[str, float] | None,
+    memory: str,
+    threads: int | None,
+    force: bool,
+    progress: Callable[[str], None] | None,
+) -> None:
     started = time.monotonic()
-    checks.check_arguments(format, FORMATS, min_clicks, min_users)
+    validation.check_arguments(format, FORMATS, min_clicks, min_users)
     size, weighted = parse_memory(memory), weighted_actions(actions)
-    paths = expand(sources)
-    format, found, fields = recognise([look(path) for path in paths], format, columns)
-    checks.check_fields(fields, min_users, actions)
-    out = Path(out).resolve()
+    paths = expand_paths(sources)
+    format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
+    validation.check_fields(fields, min_users, actions)
     with (
         writing(out, force=force) as writer,
-        Workspace(out.parent / f".{out.name}.building", size, threads or all_threads()) as work,
+        DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
     ):
-        rows = Rows(work, format, fields, weighted)
-        run = _Build(work, writer, rows, paths, None if docs is None else Path(docs), progress)
+        log = LogReader(db, format, fields, weighted)
+        run = _Build(db, writer, log, paths, None if docs is None else Path(docs), progress)
         run.read(found)
         run.aggregate()
         run.choose_edges(min_clicks, min_users)
@@ -80,92 +110,92 @@ def build(
         run.figures["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", figures=run.figures)
         publish_rejects(writer, "rejects", REJECTS)
-    return ClickGraph.open(out)
 
 
 class _Build:
-    """The steps of one build, and what they counted."""
+    """The steps of one build, and the statistics they collect in `figures`."""
 
     def __init__(
         self,
-        work: Workspace,
+        db: DuckDBSession,
         out: ArtefactWriter,
-        rows: Rows,
+        log: LogReader,
         paths: list[Path],
         docs: Path | None,
         progress: Callable[[str], None] | None,
     ) -> None:
-        self.work, self.out, self.rows, self.paths, self.docs = work, out, rows, paths, docs
-        self.say = progress or (lambda message: None)
-        self.known: events.Known | None = None  # of an event log
+        self.db, self.out, self.log, self.paths, self.docs = db, out, log, paths, docs
+        self.report = progress or (lambda message: None)
+        self.schema: events.EventSchema | None = None  # of an event log
         self.text_fields: list[str] = []
-        self.figures: dict[str, Any] = {"format": rows.format, "files": [str(path) for path in paths]}
-        if rows.format != "clicks":
-            self.figures["actions"] = {action.name: action.weight for action in rows.actions}
+        self.figures: dict[str, Any] = {"format": log.format, "files": [str(path) for path in paths]}
+        if log.format != "clicks":
+            self.figures["actions"] = {action.name: action.weight for action in log.actions}
 
-    def read(self, found: list[DetectedFormat]) -> None:
-        """Files to typed rows, and strings to numbers."""
-        work, rows = self.work, self.rows
-        self.say(f"reading {len(self.paths)} file{'s' if len(self.paths) > 1 else ''} of {rows.format}")
-        create_reject(work)
+    def read(self, found: list[FileFields]) -> None:
+        """Read files into typed rows, and assign integer ids to strings."""
+        db, log = self.db, self.log
+        n_files = len(self.paths)
+        self.report(f"reading {n_files} {'file' if n_files == 1 else 'files'} of {log.format}")
+        create_reject_tables(db)
         try:
             if self.docs:
-                self.text_fields = documents.read_documents(work, self.docs)
-            rows.open(found)
-            self.say(f"{rows.read:,} rows; numbering queries, documents and users")
-            ids.number_queries(work, rows.relation)
-            ids.number_docs(work, rows.relation, self.docs is not None)
-            if "user" in rows.fields:
-                ids.number_users(work, rows.relation)
+                self.text_fields = documents.read_documents(db, self.docs)
+            log.open(found)
+            self.report(f"read {log.n_rows:,} rows; assigning ids to queries, documents and users")
+            numbering.assign_query_ids(db, log.relation)
+            numbering.assign_doc_ids(db, log.relation, self.docs is not None)
+            if "user" in log.fields:
+                numbering.assign_user_ids(db, log.relation)
         except duckdb.Error as error:
-            raise blame(error, self._files) from error
+            raise locate_error(error, self._files) from error
         if self.docs:
-            documents.check_overlap(work, self.docs)
-            documents.number_texts(work, self.text_fields)
+            documents.check_overlap(db, self.docs)
+            documents.assign_text_ids(db, self.text_fields)
 
     def aggregate(self) -> None:
-        """Rows to tables of pairs; what is wrong with the others."""
-        work, rows = self.work, self.rows
-        self.say("adding up")
+        """Aggregate valid rows by (query, document), and collect the rejected rows."""
+        db, log = self.db, self.log
+        self.report("aggregating clicks")
         try:
-            if rows.format == "clicks":
-                right = _add_up_clicks(work, rows)
+            if log.format == "clicks":
+                n_valid = _aggregate_clicks(db, log)
             else:
-                right = events.number_events(work, rows) + rows.aside
+                n_valid = events.create_events(db, log) + log.n_ignored
         except duckdb.Error as error:
-            raise blame(error, self._files) from error
-        if right < rows.read:
-            self.say(f"{rows.read - right:,} rows are wrong: looking where they stand")
-            rows.save_rejects()
-        self.figures |= {"rows": rows.read, "right": right, "rejected": rejected(work, self.paths)}
-        if "action" in rows.fields:
-            self.figures["other_actions"] = rows.other_actions
-        if rows.format != "clicks" and work.value("SELECT count(*) FROM event"):
-            self.known = events.aggregate(work, rows)
-            self.figures |= events.figures(work, self.known, rows)
+            raise locate_error(error, self._files) from error
+        if n_valid < log.n_rows:
+            self.report(f"rejected {log.n_rows - n_valid:,} rows; finding their lines")
+            log.save_rejects()
+        self.figures |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
+        if "action" in log.fields:
+            self.figures["other_actions"] = log.other_actions
+        if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
+            self.schema = events.aggregate(db, log)
+            self.figures |= events.figures(db, self.schema, log)
 
     def choose_edges(self, min_clicks: float, min_users: int) -> None:
-        """Table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
-        work, rows = self.work, self.rows
-        if rows.format == "clicks":
+        """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
+        db, log = self.db, self.log
+        if log.format == "clicks":
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
-        elif self.known is None:
-            raise self._no_edge()
+        elif self.schema is None:
+            raise self._no_edges_error()
         else:
-            candidates = rules.weighted_clicks(rows.actions)
-        if min_users > 1 and rows.format != "clicks":
+            candidates = aggregation_sql.weighted_clicks(log.actions)
+        if min_users > 1 and log.format != "clicks":
             candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
-        work.run(f"""
+        db.execute(f"""
             CREATE TABLE candidate AS {candidates};
             CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
-            WHERE {rules.passes(min_clicks, min_users)} ORDER BY q, d""")
+            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users)} ORDER BY q, d""")
         (pairs, total), (kept, kept_total) = (
-            work.rows(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
+            db.fetchall(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
             for table in ("candidate", "edge")
         )
         if not kept:
-            raise self._no_edge(pairs)
-        self.thresholds = min_clicks > 1 or min_users > 1
+            raise self._no_edges_error(pairs)
+        self.has_thresholds = min_clicks > 1 or min_users > 1
         self.figures |= {
             "min_clicks": min_clicks,
             "min_users": min_users,
@@ -174,95 +204,100 @@ class _Build:
         }
 
     def write(self) -> None:
-        """Tables to arrays, under the final numbers."""
-        work, out, rows, known = self.work, self.out, self.rows, self.known
-        self.say("writing the graph")
-        work.keep_order(True)
-        queries, docs = self._final_numbers()
-        arrays.write_strings(work, out, "queries", "query", "text", queries)
-        arrays.write_strings(work, out, "docs", "doc", "name", docs)
+        """Write the tables as arrays, with final ids."""
+        db, out, log, schema = self.db, self.out, self.log, self.schema
+        self.report("writing the graph")
+        db.preserve_order(True)
+        queries, docs = self._final_ids()
+        write_arrays.write_strings(db, out, "queries", "query", "text", queries)
+        write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [
-            arrays.write_strings(work, out, f"text.{field}", "doc_text", f"t{i}", docs)
+            write_arrays.write_strings(db, out, f"text.{field}", "doc_text", f"t{i}", docs)
             for i, field in enumerate(self.text_fields)
         ]
-        arrays.write_edges(work, out, queries, docs)
-        if known is None and self._has_pairs:
-            counts = [name for name in ("impressions", "users") if name in rows.fields]
-            arrays.write_pair_counts(work, out, counts, queries, docs)
-        elif known is not None and self._has_pairs:
-            write_history(work, out, known, [action.weight for action in rows.actions], queries, docs)
-        if known is not None and known.skips:
-            arrays.write_skips(work, out, queries, docs)
-        self.figures["merged_spellings"] = write_variants(work, out, queries)
+        write_arrays.write_edges(db, out, queries, docs)
+        if schema is None and self._has_pairs:
+            counts = [name for name in ("impressions", "users") if name in log.fields]
+            write_arrays.write_pair_counts(db, out, counts, queries, docs)
+        elif schema is not None and self._has_pairs:
+            write_history(db, out, schema, [action.weight for action in log.actions], queries, docs)
+        if schema is not None and schema.has_skips:
+            write_arrays.write_skips(db, out, queries, docs)
+        self.figures["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.figures["docs_without_text"] = docs.size - max(texts)
-        write_rejects(work, out, "rejects")
+        write_rejects(db, out, "rejects")
 
-    def _final_numbers(self) -> tuple[arrays.Numbering, arrays.Numbering]:
-        """Number what is used: queries with an edge, or, without thresholds, all that were shown or
-        clicked; their documents, and all of DOCS."""
-        work = self.work
+    def _final_ids(self) -> tuple[write_arrays.IdMap, write_arrays.IdMap]:
+        """Map ids to final ids of the queries and documents in the graph.
+
+        These are the queries with an edge or, without thresholds, all that were shown or clicked; their
+        documents; and all documents of DOCS.
+        """
+        db = self.db
         queries, docs = (
-            arrays.flags(work, work.value(f"SELECT count(*) FROM {table}"), self._used(key))
+            write_arrays.id_mask(db, db.fetch_value(f"SELECT count(*) FROM {table}"), self._used(key))
             for key, table in (("q", "query"), ("d", "doc"))
         )
-        seen = work.value(f"SELECT count(*) FROM ({self._seen('q')})")
+        seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
         self.figures["queries_below_thresholds"] = seen - int(queries.sum())
         if self.docs is not None:
-            described = arrays.flags(work, len(docs), "SELECT id FROM doc_text")
-            self.figures["docs_missing"] = int((docs & ~described).sum())
-            self.figures["docs_rejected"] = rejected(work, [self.docs])
-            docs |= described
-        return arrays.Numbering.of(queries), arrays.Numbering.of(docs)
+            in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
+            self.figures["docs_missing"] = int((docs & ~in_docs).sum())
+            self.figures["docs_rejected"] = count_rejects(db, [self.docs])
+            docs |= in_docs
+        return write_arrays.IdMap.from_mask(queries), write_arrays.IdMap.from_mask(docs)
 
     def _used(self, key: str) -> str:
-        """Query for the provisional numbers that the graph uses."""
+        """SQL query for the ids of the queries (`q`) or documents (`d`) in the graph."""
         if not self._has_pairs:
             return f"SELECT DISTINCT {key} AS id FROM edge"
-        if self.thresholds:
+        if self.has_thresholds:
             return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()}) SEMI JOIN edge USING (q)"
         return self._seen(key)
 
     def _seen(self, key: str) -> str:
-        """Those that the right rows have. Where no row was left out, that is whatever has a number."""
-        if self.figures["right"] == self.rows.read and not self.rows.aside:
+        """SQL query for the ids in valid rows. If every row is valid and counted, these are all ids."""
+        if self.figures["right"] == self.log.n_rows and not self.log.n_ignored:
             table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
             return f"SELECT id FROM {table}"
         return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
 
     @property
     def _has_pairs(self) -> bool:
-        """Whether the graph has a table of pairs beside the edges."""
-        known = self.known
-        if known is None:
-            return bool(self.rows.fields & {"impressions", "users"})
-        return known.impressions or known.users or known.days
+        """Whether the graph has a table of pairs in addition to the edges."""
+        schema = self.schema
+        if schema is None:
+            return bool(self.log.fields & {"impressions", "users"})
+        return schema.has_impressions or schema.has_users or schema.has_days
 
     def _pairs(self) -> str:
-        """All pairs, whether they pass the thresholds or not."""
-        known = self.known
-        if known is None:
+        """SQL query for all pairs, including those below the thresholds."""
+        schema = self.schema
+        if schema is None:
             return "SELECT q, d FROM pair"
-        if not known.impressions:
+        if not schema.has_impressions:
             return "SELECT q, d FROM clicked"
-        shown = f"SELECT pair // {known.docs} AS q, pair % {known.docs} AS d FROM shown"
-        return shown if known.sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
+        shown = f"SELECT pair // {schema.n_docs} AS q, pair % {schema.n_docs} AS d FROM shown"
+        return shown if schema.has_sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
-    def _no_edge(self, below: int = 0) -> Exception:
-        return checks.no_edge(self.figures, below, lambda reason: first_rejected(self.work, reason))
+    def _no_edges_error(self, below: int = 0) -> Exception:
+        return validation.no_edges_error(
+            self.figures, below, lambda reason: locate_first_reject(self.db, reason)
+        )
 
     @property
     def _files(self) -> list[Path]:
         return [*self.paths, *([self.docs] if self.docs else [])]
 
 
-def _add_up_clicks(work: Workspace, rows: Rows) -> int:
-    """Sum the rows of an aggregated log by pair into the table `pair`; returns the number of rows used."""
-    work.run(f"""
+def _aggregate_clicks(db: DuckDBSession, log: LogReader) -> int:
+    """Create `pair`, the sums of an aggregated log by (query, document); return the number of valid rows."""
+    db.execute(f"""
         CREATE TABLE pair AS
-        SELECT spelling.id AS q, doc.id AS d, {pair_sums(rows.fields)}, count(*) AS n
-        FROM ({rows.relation}) r
+        SELECT spelling.id AS q, doc.id AS d, {aggregation_sql.pair_sums(log.fields)}, count(*) AS n
+        FROM ({log.relation}) r
             JOIN spelling ON spelling.raw = r.query JOIN doc ON doc.name = r.doc
-        WHERE bad IS NULL AND spelling.id IS NOT NULL
+        WHERE error IS NULL AND spelling.id IS NOT NULL
         GROUP BY q, d ORDER BY q, d""")
-    return work.value("SELECT coalesce(sum(n), 0)::BIGINT FROM pair")
+    return db.fetch_value("SELECT coalesce(sum(n), 0)::BIGINT FROM pair")

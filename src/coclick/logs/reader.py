@@ -1,7 +1,7 @@
-"""All rows of a log as one relation of typed fields, and the table of those that were rejected.
+"""Read the files of a log or view as one relation of typed fields, and collect the rejected rows.
 
-Parquet is read where it lies, column by column, as often as needed. Text is parsed once, into a temporary
-Parquet file. Only when something was rejected are the files read again, in order, to say where it stands.
+Parquet files are queried in place, column by column, as often as needed. Text files are parsed once, into a
+temporary Parquet file. Only if rows were rejected, the files are read again in order, to find their lines.
 """
 
 from __future__ import annotations
@@ -11,43 +11,44 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event
 
-from coclick.logs import aggregation_sql as rules
-from coclick.logs import text_sql as scans
-from coclick.logs import ubi
-from coclick.logs.detect_format import DetectedFormat
-from coclick.logs.duckdb_session import Workspace, literal, paths_sql
+from coclick.logs import aggregation_sql, text_sql, ubi
+from coclick.logs.detect_format import FileFields
+from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.schema import Action
-from coclick.logs.typed_fields import BLANK, Column, typed, typed_names
-from coclick.logs.validation import commonest, tell_actions
+from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
+from coclick.logs.validation import classify_actions, most_common_actions
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Files that are read alike: `typed` makes a relation of fields from lines (or Parquet rows), and
-    `numbered` gives the lines of one file with their numbers."""
+    """Files that are read by the same SQL.
+
+    `typed` turns a relation of lines (or Parquet rows) into one of typed fields; `numbered` returns the
+    relation of one file's lines with their numbers.
+    """
 
     files: list[LogFile]
     typed: Callable[[str], str]
-    numbered: Callable[[LogFile], str] = scans.numbered_lines
+    numbered: Callable[[LogFile], str] = text_sql.numbered_lines
 
 
 @dataclass
-class Rows:
-    """The rows of a log or of a view. `relation` has the columns of `names`, and `bad` for what is wrong.
+class LogReader:
+    """Reads the rows of a log or view. `relation` has the columns `names`, and `error` for invalid rows.
 
-    Event logs have `act`, the action's code: rows without one are neither shown nor clicked, nor rejected.
+    In event logs it also has `action_code`. Rows without a code are ignored: not counted and not rejected.
     """
 
-    work: Workspace
+    db: DuckDBSession
     format: str
     fields: set[str]
     actions: Sequence[Action]
     relation: str = ""
-    read: int = 0  # rows, right or not
-    aside: int = 0  # right rows that are neither shown nor clicked: other actions, queries of a UBI export
-    other_actions: dict[str, int] = field(default_factory=dict)  # the commonest of those
-    _act: str = "1"
+    n_rows: int = 0  # valid or not
+    n_ignored: int = 0  # valid rows that are not counted: other actions, query records of a UBI export
+    other_actions: dict[str, int] = field(default_factory=dict)  # the most common ignored actions
+    _action_code: str = "1"  # SQL
     _groups: list[_Group] = field(default_factory=list)
 
     @property
@@ -57,44 +58,44 @@ class Rows:
 
     @property
     def names(self) -> list[str]:
-        """The columns of the relation."""
-        return typed_names(self.format, self.fields)
+        """The columns of the relation, without `error` and `action_code`."""
+        return typed_columns(self.format, self.fields)
 
-    def open(self, found: Sequence[DetectedFormat]) -> None:
-        """Read text files into Parquet, and make the relation over everything."""
+    def open(self, found: Sequence[FileFields]) -> None:
+        """Parse text files into Parquet, and define the relation over all files."""
         if self.format == "ubi":
             self._open_ubi([file for file, _ in found])
         else:
             groups: dict[object, tuple[list[LogFile], dict[str, int]]] = {}
-            for file, place in found:
-                groups.setdefault(file.shape, ([], place))[0].append(file)
-            parts = [self._open_group(group, place) for group, place in groups.values()]
+            for file, columns in found:
+                groups.setdefault(file.shape, ([], columns))[0].append(file)
+            parts = [self._open_group(group, columns) for group, columns in groups.values()]
             self.relation = " UNION ALL ".join(parts)
         if self.has_events:
-            self._tell_actions()
-            self.relation = f"SELECT *, {self._act}::TINYINT AS act FROM ({self.relation})"
-        self.read += self.work.value(f"SELECT count(*) FROM ({self.relation})")
-        self.read += self.work.value(f"SELECT count(*) FROM ({self._unreadable()})")
+            self._assign_action_codes()
+            self.relation = f"SELECT *, {self._action_code}::TINYINT AS action_code FROM ({self.relation})"
+        self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self.relation})")
+        self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self._unreadable()})")
 
-    def _open_group(self, files: list[LogFile], place: dict[str, int]) -> str:
-        wanted = {name: index for name, index in place.items() if name in self.fields}
+    def _open_group(self, files: list[LogFile], columns: dict[str, int]) -> str:
+        wanted = {name: index for name, index in columns.items() if name in self.fields}
         if files[0].kind == "parquet":
             return self._open_parquet(files, wanted)
         if files[0].kind == "ndjson":
-            keys = [scans.json_path(files[0].columns[index]) for index in wanted.values()]
+            keys = [text_sql.json_pointer(files[0].columns[index]) for index in wanted.values()]
             column = {name: Column(f"cell[{number}]") for number, name in enumerate(wanted, 1)}
         else:
             keys = []
             column = {name: Column(f"cell[{index + 1}]") for name, index in wanted.items()}
 
         def typed_lines(lines: str) -> str:
-            cells = scans.cells(files[0], lines, keys)
-            return self._typed(column, scans.plain_values(cells, keys) if keys else cells)
+            cells = text_sql.cells(files[0], lines, keys)
+            return self._typed(column, text_sql.reject_nested(cells, keys) if keys else cells)
 
         for name in {"doc", "user", "feature"} & column.keys():
             column[name] = Column(f"trim({column[name].sql})")
         group = _Group(files, typed_lines)
-        return self._stage(group, scans.lines(files))
+        return self._stage(group, text_sql.lines(files))
 
     def _open_parquet(self, files: list[LogFile], wanted: dict[str, int]) -> str:
         names, types = files[0].columns, files[0].types
@@ -103,55 +104,57 @@ class Rows:
         raw = ", ".join(f'{literal(names[i])}, "{_quoted(names[i])}"' for i in wanted.values())
 
         def numbered(file: LogFile) -> str:
-            return f"""SELECT {chosen}, NULL::VARCHAR AS problem, {literal(file.path)} AS file,
+            return f"""SELECT {chosen}, NULL::VARCHAR AS parse_error, {literal(file.path)} AS file,
                 file_row_number + 1 AS line, json_object({raw})::VARCHAR AS raw
                 FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
 
         self._groups.append(_Group(files, lambda source: self._typed(column, source), numbered))
         paths = paths_sql([file.path for file in files])
-        source = f"SELECT {chosen}, NULL::VARCHAR AS problem FROM read_parquet({paths})"
-        return f"SELECT {', '.join(self.names)}, bad FROM ({self._typed(column, source)})"
+        source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
+        return f"SELECT {', '.join(self.names)}, error FROM ({self._typed(column, source)})"
 
     def _open_ubi(self, files: list[LogFile]) -> None:
         lines = ubi.all_lines(files)
-        ubi.create_queries(self.work, files[0], lines)
-        self.work.run("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
-        self.aside = self.read = self.work.value("SELECT coalesce(sum(records), 0)::BIGINT FROM ubi_query")
+        ubi.create_queries(self.db, files[0], lines)
+        self.db.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
+        self.n_ignored = self.n_rows = self.db.fetch_value(
+            "SELECT coalesce(sum(records), 0)::BIGINT FROM ubi_query"
+        )
         group = _Group(files, lambda lines: self._typed(ubi.COLUMNS, ubi.events(files[0], lines)))
         self.relation = self._stage(group, lines)
 
     def _typed(self, column: dict[str, Column], source: str) -> str:
         return typed(self.format, column, source)
 
-    def _tell_actions(self) -> None:
-        """Give the actions that matter their codes, and count the others."""
+    def _assign_action_codes(self) -> None:
+        """Assign codes to impressions and the actions that count as clicks; count the other actions."""
         if "action" not in self.fields:
             return
         counts = dict(
-            self.work.rows(f"""SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL
+            self.db.fetchall(f"""SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL
                 GROUP BY action ORDER BY 2 DESC, 1""")
         )
-        codes, others = tell_actions(counts, self.actions)
+        codes, others = classify_actions(counts, self.actions)
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
-        self._act = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
-        self.other_actions = commonest(others)
-        self.aside += sum(others.values())
+        self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
+        self.other_actions = most_common_actions(others)
+        self.n_ignored += sum(others.values())
 
     def _stage(self, group: _Group, lines: str) -> str:
-        """Parse text files into a Parquet file, reading meanwhile what DuckDB does not tell of them."""
+        """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
         self._groups.append(group)
-        path = self.work.file("parquet")
-        chosen = f"SELECT {', '.join(self.names)}, bad FROM ({group.typed(lines)})"
+        path = self.db.temp_path("parquet")
+        chosen = f"SELECT {', '.join(self.names)}, error FROM ({group.typed(lines)})"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
-            checks = [pool.submit(scans.save_too_long, self.work, file, stop) for file in group.files]
+            checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
             try:
-                self.work.run(f"COPY ({chosen}) TO {literal(path)} (FORMAT parquet)")
+                self.db.execute(f"COPY ({chosen}) TO {literal(path)} (FORMAT parquet)")
                 for check in checks:
                     check.result()
             finally:
                 stop.set()
-        scans.save_unreadable(self.work)
+        text_sql.save_unreadable(self.db)
         return f"SELECT * FROM read_parquet({literal(path)})"
 
     def _unreadable(self) -> str:
@@ -161,23 +164,23 @@ class Rows:
     def save_rejects(self) -> None:
         """Fill the table `reject` (file, line, field, reason, raw), reading the files again in order.
 
-        Needs the table `spelling`, which knows the queries that normalisation leaves nothing of.
+        Needs the table `spelling`, whose id is null for queries that are blank after normalisation.
         """
         blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL)" if "query" in self.fields else "false"
-        self.work.run(f"INSERT INTO reject {self._unreadable()}")
-        self.work.keep_order(True)
+        self.db.execute(f"INSERT INTO reject {self._unreadable()}")
+        self.db.preserve_order(True)
         for group in self._groups:
             for file in group.files:
-                self.work.run(f"""
+                self.db.execute(f"""
                     INSERT INTO reject
-                    SELECT file, line, split_part(bad, '|', 1), split_part(bad, '|', 2), raw
+                    SELECT file, line, split_part(error, '|', 1), split_part(error, '|', 2), raw
                     FROM (
                         SELECT * REPLACE (
-                            CASE WHEN bad IS NULL AND {blank} THEN '{BLANK}' ELSE bad END AS bad
-                        ), {self._act} AS act
+                            CASE WHEN error IS NULL AND {blank} THEN '{BLANK_QUERY}' ELSE error END AS error
+                        ), {self._action_code} AS action_code
                         FROM ({group.typed(group.numbered(file))}))
-                    WHERE {rules.rejected("action" in self.fields)}""")
-        self.work.keep_order(False)
+                    WHERE {aggregation_sql.is_rejected("action" in self.fields)}""")
+        self.db.preserve_order(False)
 
 
 def _quoted(name: str) -> str:

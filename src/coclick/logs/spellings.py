@@ -1,4 +1,4 @@
-"""The raw spellings that normalisation merged into a query, kept so that they can be seen."""
+"""Spelling variants: the raw queries of the log that normalisation merged into one query."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import numpy as np
 
 from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
-from coclick.logs.duckdb_session import Workspace
-from coclick.logs.write_arrays import Numbering, Streams, write_strings
+from coclick.logs.duckdb_session import DuckDBSession
+from coclick.logs.write_arrays import ColumnStreams, IdMap, write_strings
 from coclick.storage import array_files
 from coclick.storage.artefact import ArtefactWriter
 from coclick.storage.parquet_tables import is_parquet, read_variants
 
 
-def write_variants(work: Workspace, out: ArtefactWriter, queries: Numbering) -> int:
-    """Store the spellings that differ from their query's text, by query and bytes; return how many."""
-    work.run("""
+def write_variants(db: DuckDBSession, out: ArtefactWriter, queries: IdMap) -> int:
+    """Store the spellings that differ from their query, sorted by query and bytes; return their number."""
+    db.execute("""
         CREATE TABLE variant AS
         SELECT row_number() OVER (ORDER BY q, raw) - 1 AS id, q, raw, n
         FROM (SELECT id AS q, raw, n FROM spelling JOIN query USING (id) WHERE raw <> text) ORDER BY id""")
-    total = work.value("SELECT count(*) FROM variant")
+    total = db.fetch_value("SELECT count(*) FROM variant")
     kept = np.zeros(total, bool)
-    with Streams(out, "variants", ["query", "count"]) as streams:
-        for block in work.blocks("variant", "id, q, n"):
+    with ColumnStreams(out, "variants", ["query", "count"]) as streams:
+        for block in db.blocks("variant", "id, q, n"):
             query = queries.new[block["q"]]
             kept[block["id"]] = query >= 0
             streams.append("query", query[query >= 0])
             streams.append("count", block["n"][query >= 0])
-    write_strings(work, out, "variants.text", "variant", "raw", Numbering.of(kept))
+    write_strings(db, out, "variants.text", "variant", "raw", IdMap.from_mask(kept))
     return int(kept.sum())
 
 
 def copy_variants(graph: ClickGraph, out: ArtefactWriter) -> None:
-    """Store the spellings of a graph from Spark as arrays."""
+    """Store the spelling variants of a graph built by Spark as arrays."""
     assert graph.artefact is not None
     found = read_variants(graph.artefact)
     out.array("variants.query", np.array([query for query, _, _ in found], np.int32))
@@ -41,9 +41,9 @@ def copy_variants(graph: ClickGraph, out: ArtefactWriter) -> None:
 
 
 def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
-    """(query, spelling, rows) for every spelling in the log that differs from its query's normal form.
+    """Return (query, spelling, rows) for every spelling in the log that differs from its normalised query.
 
-    Rows are all those that spell it so, also those that were rejected for something else.
+    `rows` also counts rows that were rejected for other reasons.
     """
     source = graph.artefact
     if source is not None and is_parquet(source):

@@ -1,7 +1,7 @@
-"""Text files in SQL: every file is read line by line, and a line is cut into cells by an expression.
+"""SQL that reads text files (TSV, CSV, NDJSON) line by line and splits lines into cells.
 
-DuckDB's own CSV parser gives up on a whole file for one mixed line ending, drops rows silently in its
-lenient mode and loses line numbers. Lines are as fast, and they keep the raw text and its place.
+DuckDB's own CSV parser fails on a whole file for one mixed line ending, drops rows silently in its lenient
+mode, and loses line numbers. Reading lines is as fast, and keeps the raw text and the line number.
 """
 
 from __future__ import annotations
@@ -11,60 +11,60 @@ from threading import Event
 
 import numpy as np
 
-from coclick.logs.duckdb_session import Workspace, literal, paths_sql
-from coclick.logs.files import LogFile, too_long
+from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
+from coclick.logs.files import LogFile, find_long_lines
 
 _NO_DELIMITER = "chr(1) || chr(2) || chr(3) || chr(4)"
-LONGEST_LINE = 8_000_000
+MAX_LINE_BYTES = 8_000_000
 NOT_UTF8, TOO_LONG, WRONG_COLUMNS = "not valid UTF-8", "the line is too long", "wrong number of columns"
 SEVERAL_VALUES = "a field is a list or an object"
 _BUFFER = 32_000_000
 
 
 def lines(files: Sequence[LogFile]) -> str:
-    """Relation (file, raw) of the lines of files of one shape. What is not UTF-8 goes to `unreadable`."""
-    return f"SELECT filename AS file, line AS raw FROM {_reader(files, 'store_rejects = true')}"
+    """Return a relation (file, raw) of the lines of files of one shape, without invalid UTF-8."""
+    return f"SELECT filename AS file, line AS raw FROM {_read_lines(files, 'store_rejects = true')}"
 
 
 def numbered_lines(file: LogFile) -> str:
-    """Relation (file, line, raw) for one file; needs `keep_order`, and `save_unreadable` to have run.
+    """Return a relation (file, line, raw) of one file. Needs `preserve_order`, and `save_unreadable` before.
 
-    Lines that could not be read are missing from the scan: those in front of a line are added to its number.
+    The scan skips unreadable lines, so the number of those before a line is added to its row number.
     """
     path, skipped = literal(file.path), int(file.header)
     return f"""
         SELECT {path} AS file, n + coalesce(missing, 0) AS line, raw
         FROM (
             SELECT row_number() OVER () + {skipped} AS n, line AS raw
-            FROM {_reader([file], "ignore_errors = true")}
+            FROM {_read_lines([file], "ignore_errors = true")}
         ) ASOF LEFT JOIN (
-            SELECT line - place + 1 AS from_n, max(place) AS missing
-            FROM (SELECT line, row_number() OVER (ORDER BY line) AS place FROM unreadable WHERE file = {path})
+            SELECT line - rank + 1 AS from_n, max(rank) AS missing
+            FROM (SELECT line, row_number() OVER (ORDER BY line) AS rank FROM unreadable WHERE file = {path})
             GROUP BY from_n
         ) ON n >= from_n"""
 
 
-def _reader(files: Sequence[LogFile], on_error: str) -> str:
-    """The lines but those that are too long, some of which DuckDB lets through: see `save_too_long`."""
+def _read_lines(files: Sequence[LogFile], on_error: str) -> str:
+    """All lines except those that are too long, some of which DuckDB lets through: see `save_too_long`."""
     paths = paths_sql([file.path for file in files])
     compression = "gzip" if files[0].gzipped else "none"
     return f"""(SELECT filename, line FROM read_csv({paths}, columns = {{'line': 'VARCHAR'}},
             auto_detect = false, delim = {_NO_DELIMITER}, quote = '', escape = '', header = false,
-            skip = {int(files[0].header)}, strict_mode = false, max_line_size = {LONGEST_LINE},
+            skip = {int(files[0].header)}, strict_mode = false, max_line_size = {MAX_LINE_BYTES},
             buffer_size = {_BUFFER}, compression = '{compression}', {on_error})
-        WHERE line IS NULL OR strlen(line) < {LONGEST_LINE})"""
+        WHERE line IS NULL OR strlen(line) < {MAX_LINE_BYTES})"""
 
 
-def create_unreadable(work: Workspace) -> None:
-    """The table of lines that are no text."""
-    work.run("CREATE TABLE unreadable (file VARCHAR, line BIGINT, reason VARCHAR, raw VARCHAR)")
+def create_unreadable(db: DuckDBSession) -> None:
+    """Create the table `unreadable` of lines that are not valid UTF-8 or too long."""
+    db.execute("CREATE TABLE unreadable (file VARCHAR, line BIGINT, reason VARCHAR, raw VARCHAR)")
 
 
-def save_unreadable(work: Workspace) -> None:
-    """Keep what the scans since the last call could not read, but for lines that are too long."""
-    if not work.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'reject_errors'"):
+def save_unreadable(db: DuckDBSession) -> None:
+    """Move the lines that DuckDB rejected since the last call to `unreadable`, except long lines."""
+    if not db.fetch_value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'reject_errors'"):
         return
-    work.run(f"""
+    db.execute(f"""
         INSERT INTO unreadable
         SELECT file_path, line,
             CASE first(error_type::VARCHAR) WHEN 'INVALID ENCODING' THEN '{NOT_UTF8}' ELSE 'not readable' END,
@@ -74,51 +74,52 @@ def save_unreadable(work: Workspace) -> None:
         DROP TABLE reject_errors; DROP TABLE reject_scans""")
 
 
-def save_too_long(work: Workspace, file: LogFile, stop: Event) -> None:
-    """Keep a file's lines that are too long: DuckDB tells of some only."""
-    for line, raw in too_long(file, LONGEST_LINE, stop):
+def save_too_long(db: DuckDBSession, file: LogFile, stop: Event) -> None:
+    """Add the lines of a file that are too long to `unreadable`. DuckDB reports only some of them."""
+    for line, raw in find_long_lines(file, MAX_LINE_BYTES, stop):
         row = {"file": str(file.path), "line": line, "reason": TOO_LONG, "raw": raw}
-        work.insert("unreadable", {name: np.array([value]) for name, value in row.items()})
+        db.insert("unreadable", {name: np.array([value]) for name, value in row.items()})
 
 
 def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
-    """Relation that adds to lines a list `cell` (null where the line cannot be cut) and `problem`.
+    """Return a relation that adds to lines a list `cell` (null if it cannot be split) and `parse_error`.
 
-    Cells are the columns in order; of NDJSON the values at `keys`, JSON paths.
+    Cells are the columns in order, or for NDJSON the values at the JSON paths `keys`.
     """
     lines = f"SELECT * FROM ({lines}) WHERE raw IS NOT NULL"
     if file.kind == "ndjson":
         paths = ", ".join(literal(key) for key in keys)
-        cut = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
-        problem = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
+        split = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
+        parse_error = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
     else:
-        cut = f"string_split(raw, {literal(file.delimiter)})"
+        split = f"string_split(raw, {literal(file.delimiter)})"
         if file.kind == "csv":
-            lines, cut = (
-                _quoted_parts(lines, file.delimiter),
-                f"CASE WHEN part IS NULL THEN {cut} {_UNQUOTED} END",
+            lines, split = (
+                _split_quoted(lines, file.delimiter),
+                f"CASE WHEN part IS NULL THEN {split} {_UNQUOTED} END",
             )
-        problem = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
+        parse_error = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
             WHEN len(cell) <> {len(file.columns)} THEN '|{WRONG_COLUMNS}' END"""
-    return f"SELECT *, {problem} AS problem FROM (SELECT *, {cut} AS cell FROM ({lines}))"
+    return f"SELECT *, {parse_error} AS parse_error FROM (SELECT *, {split} AS cell FROM ({lines}))"
 
 
-def plain_values(cells: str, keys: Sequence[str]) -> str:
-    """The cells of NDJSON again: a list or an object is no value.
+def reject_nested(cells: str, keys: Sequence[str]) -> str:
+    """Return the relation `cells` of NDJSON with a `parse_error` for values that are lists or objects.
 
-    Types are looked up only where a value looks like one of these: that takes as long as the cutting.
+    Types are looked up only for values that start with [ or {, because it takes as long as the splitting.
     """
     types = f"json_type(raw, [{', '.join(literal(key) for key in keys)}])"
     return f"""
         SELECT * REPLACE (
-            CASE WHEN problem IS NULL AND len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
+            CASE WHEN parse_error IS NULL
+                AND len(list_filter(cell, lambda value: value[1] IN ('[', '{{'))) > 0
             THEN CASE WHEN list_has_any({types}, ['ARRAY', 'OBJECT']) THEN '|{SEVERAL_VALUES}' END
-            ELSE problem END AS problem)
+            ELSE parse_error END AS parse_error)
         FROM ({cells})"""
 
 
-def _quoted_parts(lines: str, delimiter: str) -> str:
-    """Adds to lines with quotes their cells, still quoted, as `part` (RFC 4180, one record a line)."""
+def _split_quoted(lines: str, delimiter: str) -> str:
+    """Add to lines with quotes their cells, still quoted, as `part` (RFC 4180, one record per line)."""
     found = literal(f'("(?:[^"]|"")*"|[^"{delimiter}][^{delimiter}]*|)[{delimiter}]')
     return f"""
         SELECT *, CASE WHEN contains(raw, '"')
@@ -126,26 +127,26 @@ def _quoted_parts(lines: str, delimiter: str) -> str:
         FROM ({lines})"""
 
 
-# The parts make up the whole line, or its quotes make no sense.
+# If the parts do not add up to the whole line, its quotes are broken.
 _UNQUOTED = """
     WHEN list_sum(list_transform(part, lambda text: strlen(text) + 1)) = strlen(raw) + 1
     THEN list_transform(part, lambda text:
         CASE WHEN text[1] = '"' THEN replace(text[2:-2], '""', '"') ELSE text END)"""
 
 
-def quotes_broken(work: Workspace, file: LogFile) -> bool:
-    """Whether some line of a CSV file cannot be cut: a record of several lines, or a stray quote.
+def has_broken_quotes(db: DuckDBSession, file: LogFile) -> bool:
+    """Return whether a line of a CSV file cannot be split: a record of several lines, or a stray quote.
 
-    Needs `save_unreadable` to have run: what is no text may be part of a record, too.
+    Needs `save_unreadable` before, because an unreadable line may be part of such a record.
     """
-    read = f"SELECT line AS raw FROM {_reader([file], 'ignore_errors = true')}"
+    read = f"SELECT line AS raw FROM {_read_lines([file], 'ignore_errors = true')}"
     return bool(
-        work.value(f"""
+        db.fetch_value(f"""
             SELECT (SELECT count(*) FROM ({cells(file, read)}) WHERE cell IS NULL) +
                 (SELECT count(*) FROM unreadable WHERE file = {literal(file.path)} AND contains(raw, '"'))""")
     )
 
 
-def json_path(key: str) -> str:
-    """The JSON pointer of a top-level key: in it `*` is a letter, too."""
+def json_pointer(key: str) -> str:
+    """Return the JSON pointer of a top-level key. Unlike in a JSON path, `*` is an ordinary character."""
     return "/" + key.replace("~", "~0").replace("/", "~1")

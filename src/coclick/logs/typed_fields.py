@@ -1,6 +1,8 @@
-"""From columns to typed fields, and what can be wrong with them: one SQL expression each.
+"""SQL expressions that convert columns to typed fields and validate them.
 
-`bad` is null for a sound row, else "field|reason" for the first thing that is wrong with it.
+Columns of strings or Parquet types go in; typed fields and `error` come out. `error` is null for a valid row,
+else "field|reason" for the first error. The input column `parse_error` is the same for lines that could not
+be split.
 """
 
 from __future__ import annotations
@@ -9,12 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from coclick.graph.columns import FIELDS
 from coclick.logs.aggregation_sql import MICRO
-from coclick.logs.schema import FIELDS
 
-BLANK = "query|is blank once normalised"  # found only after a row has its fields
-_MOST = 10**12
-_LAST_POSITION = 10**9  # int32 has room for one more, where a log counts from 0
+BLANK_QUERY = "query|is blank once normalised"  # detected after normalisation, not here
+_MAX_VALUE = 10**12
+_MAX_POSITION = 10**9  # leaves room in int32 to add 1 if the log counts from 0
 _YEAR_2200 = 7_258_118_400_000_000  # in microseconds
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*")
 _TIME = re.compile(r"TIMESTAMP.*|DATE")
@@ -22,52 +24,52 @@ _TIME = re.compile(r"TIMESTAMP.*|DATE")
 
 @dataclass(frozen=True)
 class Column:
-    """Where a field comes from: the SQL that reads it, and its type there."""
+    """The SQL expression that reads a field, and its DuckDB type."""
 
     sql: str
-    kind: str = "VARCHAR"
+    type: str = "VARCHAR"
 
     @property
     def missing(self) -> str:
-        """Condition: there is nothing."""
-        return f"coalesce(trim({self.sql}), '') = ''" if self.kind == "VARCHAR" else f"{self.sql} IS NULL"
+        """The condition that the value is missing."""
+        return f"coalesce(trim({self.sql}), '') = ''" if self.type == "VARCHAR" else f"{self.sql} IS NULL"
 
     def text(self) -> str:
-        """As text, null where it is empty; bytes that are not UTF-8 are null too."""
-        if self.kind == "BLOB":
+        """Return the value as text; null if empty or not valid UTF-8."""
+        if self.type == "BLOB":
             return f"nullif(TRY(decode({self.sql})), '')"
-        return f"nullif({self.sql if self.kind == 'VARCHAR' else f'CAST({self.sql} AS VARCHAR)'}, '')"
+        return f"nullif({self.sql if self.type == 'VARCHAR' else f'CAST({self.sql} AS VARCHAR)'}, '')"
 
     def number(self) -> str:
-        """As a floating-point number, null where it is none."""
+        """Return the value as a DOUBLE; null if it is not a number."""
         return f"TRY_CAST({self.sql} AS DOUBLE)"
 
     def microseconds(self) -> str:
-        """As microseconds since 1970, null where it is no time.
+        """Return the value as microseconds since 1970; null if it is not a time.
 
-        Texts are ISO 8601, in UTC unless they name another zone; numbers are seconds, milli-, micro- or
-        nanoseconds, told apart by their size.
+        Strings are ISO 8601, in UTC unless they name another zone. Numbers are seconds, milli-, micro- or
+        nanoseconds, depending on their size.
         """
         count = self.number()
         scale = f"""CASE WHEN {count} < 1e11 THEN 1e6 WHEN {count} < 1e14 THEN 1e3
             WHEN {count} < 1e17 THEN 1 ELSE 1e-3 END"""
         since = f"TRY_CAST({count} * {scale} AS BIGINT)"
-        if _NUMERIC.fullmatch(self.kind):
+        if _NUMERIC.fullmatch(self.type):
             return since
-        if _TIME.fullmatch(self.kind):
+        if _TIME.fullmatch(self.type):
             return f"CASE WHEN isfinite({self.sql}) THEN epoch_us({self.sql}) END"
         time = f"TRY_CAST({self.sql} AS TIMESTAMPTZ)"
         return f"CASE WHEN isfinite({time}) THEN epoch_us({time}) ELSE {since} END"
 
 
 def typed(format: str, column: Mapping[str, Column], source: str) -> str:
-    """Relation that adds to the rows of a log or view their typed fields and `bad`."""
+    """Return a relation that adds the typed fields and `error` to the rows of a log or view."""
     fields = {"clicks": click_fields, "view": view_fields}.get(format, event_fields)
     return f"SELECT *, {fields(column)} FROM ({source})"
 
 
-def typed_names(format: str, fields: set[str]) -> list[str]:
-    """What the typed fields of a log or view are called."""
+def typed_columns(format: str, fields: set[str]) -> list[str]:
+    """Return the column names of the typed fields of a log or view."""
     if format not in ("events", "ubi"):
         return [name for name in FIELDS[format] if name in fields]
     optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
@@ -75,7 +77,7 @@ def typed_names(format: str, fields: set[str]) -> list[str]:
 
 
 def click_fields(column: Mapping[str, Column]) -> str:
-    """Select list of an aggregated log: query, doc, clicks (in millionths), impressions, users, bad."""
+    """Return the select list of a log of clicks: query, doc, clicks (in 1e-6), impressions, users, error."""
     counts = [field for field in ("clicks", "impressions", "users") if field in column]
     checks = []
     for field in counts:
@@ -86,7 +88,7 @@ def click_fields(column: Mapping[str, Column]) -> str:
             f"WHEN {value} IS NULL AND NOT ({column[field].missing}) THEN '{field}|is not a number'",
             f"WHEN isnan({value}) OR isinf({value}) THEN '{field}|is not a finite number'",
             f"WHEN {value} < 0 THEN '{field}|is negative'",
-            f"WHEN {value} > {_MOST} THEN '{field}|is too large'",
+            f"WHEN {value} > {_MAX_VALUE} THEN '{field}|is too large'",
         ]
     shown = "coalesce(impressions_given, 0)" if "impressions" in column else "0"
     checks.append(f"WHEN round(clicks_given * {MICRO}) = 0 AND {shown} = 0 THEN 'clicks|is zero'")
@@ -96,9 +98,9 @@ def click_fields(column: Mapping[str, Column]) -> str:
             f"{column['query'].text()} AS query",
             f"{column['doc'].text()} AS doc",
             *(f"{column[field].number()} AS {field}_given" for field in counts),
-            f"CASE WHEN problem IS NOT NULL THEN problem {_MISSING} {' '.join(checks)} END AS bad",
+            f"CASE WHEN parse_error IS NOT NULL THEN parse_error {_MISSING} {' '.join(checks)} END AS error",
             *(
-                f"""CASE WHEN bad IS NULL
+                f"""CASE WHEN error IS NULL
                     THEN round(coalesce({field}_given, 0) * {scales[field]})::BIGINT END AS {field}"""
                 for field in counts
             ),
@@ -107,14 +109,14 @@ def click_fields(column: Mapping[str, Column]) -> str:
 
 
 def event_fields(column: Mapping[str, Column]) -> str:
-    """Select list of an event log: query, doc, action, usr, ts, position, bad.
+    """Return the select list of an event log: query, doc, action, usr, ts, position, error.
 
-    `action` is null only where the row is bad for that, or cannot be cut into columns.
+    `action` is null only if it is missing or the row could not be split into columns.
     """
     fields = [f"{column['query'].text()} AS query", f"{column['doc'].text()} AS doc"]
-    checks = ["WHEN problem IS NOT NULL THEN problem"]
+    checks = ["WHEN parse_error IS NOT NULL THEN parse_error"]
     if "action" in column:
-        fields.append(f"CASE WHEN problem IS NULL THEN {column['action'].text()} END AS action")
+        fields.append(f"CASE WHEN parse_error IS NULL THEN {column['action'].text()} END AS action")
         checks.append("WHEN action IS NULL THEN 'action|is missing'")
     checks.append(_MISSING)
     if "user" in column:
@@ -128,17 +130,17 @@ def event_fields(column: Mapping[str, Column]) -> str:
     if "position" in column:
         fields.append(f"TRY_CAST({column['position'].sql} AS INTEGER) AS position")
         given = column["position"].number()
-        checks.append(f"WHEN isfinite({given}) AND {given} > {_LAST_POSITION} THEN 'position|is too large'")
+        checks.append(f"WHEN isfinite({given}) AND {given} > {_MAX_POSITION} THEN 'position|is too large'")
         checks.append(
             f"""WHEN NOT ({column["position"].missing})
                 AND (position IS NULL OR position < 0 OR position <> {given})
                 THEN 'position|is not a whole number from 0 up'"""
         )
-    return ", ".join([*fields, f"CASE {' '.join(checks)} END AS bad"])
+    return ", ".join([*fields, f"CASE {' '.join(checks)} END AS error"])
 
 
 def view_fields(column: Mapping[str, Column]) -> str:
-    """Select list of one side of a view: query or doc, feature, value (1 without such a column), bad."""
+    """Return the select list of one side of a view: query or doc, feature, value (default 1), error."""
     key = "query" if "query" in column else "doc"
     checks = [f"WHEN {name} IS NULL THEN '{name}|is missing'" for name in (key, "feature")]
     value = "1::DOUBLE"
@@ -149,15 +151,15 @@ def view_fields(column: Mapping[str, Column]) -> str:
             "WHEN value IS NULL THEN 'value|is not a number'",
             "WHEN isnan(value) OR isinf(value) THEN 'value|is not a finite number'",
             "WHEN value < 0 THEN 'value|is negative'",
-            f"WHEN value < 1.0 / {_MOST} THEN 'value|is zero'",
-            f"WHEN value > {_MOST} THEN 'value|is too large'",
+            f"WHEN value < 1.0 / {_MAX_VALUE} THEN 'value|is zero'",
+            f"WHEN value > {_MAX_VALUE} THEN 'value|is too large'",
         ]
     return ", ".join(
         [
             f"{column[key].text()} AS {key}",
             f"{column['feature'].text()} AS feature",
             f"{value} AS value",
-            f"CASE WHEN problem IS NOT NULL THEN problem {' '.join(checks)} END AS bad",
+            f"CASE WHEN parse_error IS NOT NULL THEN parse_error {' '.join(checks)} END AS error",
         ]
     )
 

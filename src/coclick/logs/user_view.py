@@ -1,7 +1,7 @@
-"""`add_view`: files of features in, a graph with one more view out.
+"""`add_view`: read files of features and write a graph with one more user view.
 
-A file has a row for each feature of a query or a document: query or doc, feature, and perhaps its value. The
-old graph's arrays are linked, not copied, unless Spark wrote it; the view's are written block by block.
+A file has one row for each feature of a query or document: query or doc, feature, and optionally its value.
+The arrays of the old graph are hard-linked, unless Spark wrote it. Those of the view are written in blocks.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ import numpy as np
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.graph.columns import VIEW_COLUMNS, match_columns
 from coclick.graph.user_views import check_name, nothing_matches, view_names
 from coclick.jit.threads import threads as all_threads
-from coclick.logs.detect_format import DetectedFormat
-from coclick.logs.duckdb_session import Workspace, parse_memory
-from coclick.logs.files import LogFile, blame, expand, look, with_header
-from coclick.logs.numbering import TEXTS_AT_ONCE
+from coclick.logs.detect_format import FileFields
+from coclick.logs.duckdb_session import DuckDBSession, parse_memory
+from coclick.logs.files import LogFile, detect_file, expand_paths, locate_error, with_header
+from coclick.logs.numbering import TEXT_BLOCK_ROWS
 from coclick.logs.pipeline import REJECTS
-from coclick.logs.reader import Rows
+from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     copy_rejects,
-    create_reject,
-    first_rejected,
+    count_rejects,
+    create_reject_tables,
+    locate_first_reject,
     publish_rejects,
-    rejected,
     write_rejects,
 )
-from coclick.logs.schema import VIEW_COLUMNS, resolve
 from coclick.logs.spellings import copy_variants
-from coclick.logs.write_arrays import Numbering, add_counts, pointers, write_strings
+from coclick.logs.write_arrays import IdMap, add_counts, row_pointers, write_strings
 from coclick.storage.artefact import ArtefactWriter, writing
 from coclick.storage.parquet_tables import is_parquet
 from coclick.text.analyzer import normalise_batch
 
-_UNKNOWN, _BLANK = -1, -2  # in place of an id: not in the graph; nothing is left of the query's text
+_UNKNOWN, _BLANK = -1, -2  # instead of an id: not in the graph; blank after normalisation
 
 
 def add_view(
@@ -57,35 +57,35 @@ def add_view(
     """Add a view called `name` to the graph at `source` and write the result to the directory `out`.
 
     `queries` and `docs` are files or patterns: TSV, CSV, Parquet or NDJSON with the columns query or doc,
-    feature, and value; without a column for it every value is 1. Values of one feature are added up.
+    feature and value. Without a value column every value is 1. Values of the same id and feature are summed.
 
-    Rows that are wrong are counted and kept in `rejects_<name>.parquet` beside the graph; ids that the graph
-    does not have are counted. A view of the same name is replaced.
+    Invalid rows are counted and stored in `rejects_<name>.parquet` in the output directory. Ids that are not
+    in the graph are counted and ignored. A view of the same name is replaced.
     """
     if not queries or not docs:
         raise UserError(
-            "a view needs features of queries and of documents: models learn how the two go together",
+            "a view needs features of queries and of documents",
             hint="give both --queries and --docs",
         )
     graph, size = ClickGraph.open(source), parse_memory(memory)
     check_name(name, graph.texts)
-    paths = expand(queries), expand(docs)
+    paths = expand_paths(queries), expand_paths(docs)
     out = Path(out).resolve()
     with (
         writing(out, force=force) as writer,
-        Workspace(out.parent / f".{out.name}.building", size, threads or all_threads()) as work,
+        DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
     ):
-        create_reject(work)
+        create_reject_tables(db)
         sides = (
             _Side("queries", "query", paths[0], graph.queries),
             _Side("docs", "doc", paths[1], graph.docs),
         )
         counted: dict[str, Any] = {}
         for side in sides:
-            counted |= side.write(work, writer, f"view.{name}")
-        counted["rejected"] = rejected(work, [*paths[0], *paths[1]])
-        _keep_others(graph, work, writer, name)
-        write_rejects(work, writer, f"view.{name}.rejects")
+            counted |= side.write(db, writer, f"view.{name}")
+        counted["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
+        _copy_graph(graph, db, writer, name)
+        write_rejects(db, writer, f"view.{name}.rejects")
         views = {**graph.figures.get("views", {}), name: counted}
         writer.commit("graph", figures={**graph.figures, "views": views})
         publish_rejects(writer, "rejects", REJECTS)
@@ -94,14 +94,14 @@ def add_view(
     return ClickGraph.open(out)
 
 
-def _keep_others(graph: ClickGraph, work: Workspace, out: ArtefactWriter, name: str) -> None:
-    """All that the graph has but the view of that name; tables from Spark become arrays."""
+def _copy_graph(graph: ClickGraph, db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
+    """Copy the graph without the view `name`. Parquet tables from Spark become arrays."""
     source = graph.artefact
-    assert source is not None  # it was opened from disk
+    assert source is not None  # the graph was opened from disk
     if is_parquet(source):
         graph.write(out)
         copy_variants(graph, out)
-        copy_rejects(source, work, out)
+        copy_rejects(source, db, out)
         return
     for part in source.files:
         if not part.startswith(f"view.{name}."):
@@ -110,91 +110,93 @@ def _keep_others(graph: ClickGraph, work: Workspace, out: ArtefactWriter, name: 
 
 @dataclass(frozen=True)
 class _Side:
-    """The files of one side, and the ids that the graph has there."""
+    """The files of one side of a view, queries or docs, and the ids of the graph on that side."""
 
     name: str
-    key: str  # the column of ids
+    key: str  # the id column: query or doc
     paths: list[Path]
-    known: Vocab
+    vocab: Vocab
 
-    def write(self, work: Workspace, out: ArtefactWriter, prefix: str) -> dict[str, int]:
-        """Files to arrays; returns what was counted."""
-        rows = Rows(work, "view", {self.key, "feature", "value"}, ())
+    def write(self, db: DuckDBSession, out: ArtefactWriter, prefix: str) -> dict[str, int]:
+        """Write the files as arrays; return counts of rows and unknown ids."""
+        log = LogReader(db, "view", {self.key, "feature", "value"}, ())
         try:
-            rows.open([self._columns(look(path)) for path in self.paths])
-            self._place_ids(work, rows)
-            right = work.value(f"SELECT coalesce(sum(n), 0)::BIGINT FROM place WHERE id <> {_BLANK}")
-            if right < rows.read:
-                rows.save_rejects()
-            self._check(work, rows.read, right)
-            self._number(work, rows)
+            log.open([self._columns(detect_file(path)) for path in self.paths])
+            self._match_ids(db, log)
+            n_valid = db.fetch_value(
+                f"SELECT coalesce(sum(n), 0)::BIGINT FROM matched_id WHERE id <> {_BLANK}"
+            )
+            if n_valid < log.n_rows:
+                log.save_rejects()
+            self._check(db, log.n_rows, n_valid)
+            self._create_entries(db, log)
         except duckdb.Error as error:
-            raise blame(error, self.paths) from error
-        work.keep_order(True)
-        self._write_rows(work, out, f"{prefix}.{self.name}")
-        features = Numbering.of(np.ones(work.value("SELECT count(*) FROM feature"), bool))
-        write_strings(work, out, f"{prefix}.{self.key}_features", "feature", "name", features)
-        work.keep_order(False)
-        unknown = work.value(f"SELECT count(*) FROM place WHERE id = {_UNKNOWN}")
-        return {f"unknown_{self.name}": unknown, f"{self.key}_rows": rows.read}
+            raise locate_error(error, self.paths) from error
+        db.preserve_order(True)
+        self._write_rows(db, out, f"{prefix}.{self.name}")
+        features = IdMap.from_mask(np.ones(db.fetch_value("SELECT count(*) FROM feature"), bool))
+        write_strings(db, out, f"{prefix}.{self.key}_features", "feature", "name", features)
+        db.preserve_order(False)
+        unknown = db.fetch_value(f"SELECT count(*) FROM matched_id WHERE id = {_UNKNOWN}")
+        return {f"unknown_{self.name}": unknown, f"{self.key}_rows": log.n_rows}
 
-    def _columns(self, file: LogFile) -> DetectedFormat:
-        """The file with the places of its fields; text files have a header."""
+    def _columns(self, file: LogFile) -> FileFields:
+        """The file with the columns of its fields. Text files must have a header."""
         if file.empty:
             raise UserError("the file is empty", where=str(file.path))
         names = list(file.columns)
-        places = resolve(names, {self.key: VIEW_COLUMNS[self.key]})
+        places = match_columns(names, {self.key: VIEW_COLUMNS[self.key]})
         for place in places.values():
-            names[place] = ""  # one column is not both id and feature
-        places |= resolve(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
+            names[place] = ""  # a column cannot be both id and feature
+        places |= match_columns(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
         for field in (self.key, "feature"):
             if field not in places:
-                there = ", ".join(map(repr, file.columns[:20])) or "none"
+                existing = ", ".join(map(repr, file.columns[:20])) or "none"
                 raise UserError(
                     f"no column for {field!r}: features of {self.name} need {self.key}, feature and may have "
                     "value",
-                    where=f"{file.path}, whose columns are {there}",
-                    hint=f"name it one of: {', '.join(VIEW_COLUMNS[field])}",
+                    where=f"{file.path}, whose columns are {existing}",
+                    hint=f"give a column one of these names: {', '.join(VIEW_COLUMNS[field])}",
                 )
         return with_header(file, file.kind in ("tsv", "csv")), places
 
-    def _place_ids(self, work: Workspace, rows: Rows) -> None:
-        """Table `place`: the ids as they are given, how often, and their rows in the graph."""
-        work.run(f"""
-            CREATE OR REPLACE TABLE given AS SELECT {self.key} AS raw, count(*) AS n FROM ({rows.relation})
-                WHERE bad IS NULL GROUP BY raw;
-            CREATE OR REPLACE TABLE place (raw VARCHAR, n BIGINT, id INTEGER);
-            CREATE OR REPLACE VIEW spelling AS SELECT raw, nullif(id, {_BLANK}) AS id FROM place""")
-        for batch in work.blocks("given", "raw, n", most=TEXTS_AT_ONCE):
+    def _match_ids(self, db: DuckDBSession, log: LogReader) -> None:
+        """Create `matched_id` (raw, n, id): ids in the files, their number of rows, and ids in the graph."""
+        db.execute(f"""
+            CREATE OR REPLACE TABLE raw_id AS SELECT {self.key} AS raw, count(*) AS n FROM ({log.relation})
+                WHERE error IS NULL GROUP BY raw;
+            CREATE OR REPLACE TABLE matched_id (raw VARCHAR, n BIGINT, id INTEGER);
+            CREATE OR REPLACE VIEW spelling AS SELECT raw, nullif(id, {_BLANK}) AS id FROM matched_id""")
+        for batch in db.blocks("raw_id", "raw, n", max_rows=TEXT_BLOCK_ROWS):
             texts = batch["raw"].tolist()
             if self.key == "query":
                 texts = normalise_batch(texts)
             blank = np.array([not text for text in texts], bool)
-            work.insert("place", {**batch, "id": np.where(blank, _BLANK, self.known.lookup(texts))})
+            db.insert("matched_id", {**batch, "id": np.where(blank, _BLANK, self.vocab.lookup(texts))})
 
-    def _check(self, work: Workspace, read: int, right: int) -> None:
-        """A file of which nothing can be used is a mistake."""
+    def _check(self, db: DuckDBSession, n_rows: int, n_valid: int) -> None:
+        """Raise if no row can be used."""
         where = ", ".join(map(str, self.paths[:3]))
-        if not read:
-            raise UserError("there is no row in the file", where=where)
-        if not right:
-            reasons = rejected(work, self.paths)
+        if not n_rows:
+            raise UserError("the file has no rows", where=where)
+        if not n_valid:
+            reasons = count_rejects(db, self.paths)
             reason = next(iter(reasons))
             raise UserError(
-                f"none of {read:,} rows can be used; commonest reason: {reason} ({reasons[reason]:,})",
-                where=first_rejected(work, reason),
+                f"all {n_rows:,} rows were rejected; most common reason: {reason} ({reasons[reason]:,})",
+                where=locate_first_reject(db, reason),
             )
-        if not work.value("SELECT count(*) FROM place WHERE id >= 0"):
-            ids = [row[0] for row in work.rows("SELECT raw FROM place ORDER BY raw LIMIT 3")]
+        if not db.fetch_value("SELECT count(*) FROM matched_id WHERE id >= 0"):
+            ids = [row[0] for row in db.fetchall("SELECT raw FROM matched_id ORDER BY raw LIMIT 3")]
             raise nothing_matches(
-                "queries" if self.key == "query" else "documents", ids, self.known, where=where
+                "queries" if self.key == "query" else "documents", ids, self.vocab, where=where
             )
 
-    def _number(self, work: Workspace, rows: Rows) -> None:
-        """Tables `feature` (id, name) of the rows that belong to the graph, and `entry` (r, c, value)."""
-        work.run(f"""
+    def _create_entries(self, db: DuckDBSession, log: LogReader) -> None:
+        """Create `feature` (id, name) and `entry` (r, c, value) from the rows whose ids are in the graph."""
+        db.execute(f"""
             CREATE OR REPLACE VIEW used AS SELECT id, feature AS name, value
-                FROM ({rows.relation}) JOIN place ON raw = {self.key} WHERE bad IS NULL AND id >= 0;
+                FROM ({log.relation}) JOIN matched_id ON raw = {self.key} WHERE error IS NULL AND id >= 0;
             CREATE OR REPLACE TABLE feature AS
                 SELECT (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id, name
                 FROM (SELECT DISTINCT name FROM used) ORDER BY id;
@@ -202,18 +204,18 @@ class _Side:
                 SELECT used.id AS r, feature.id AS c, value FROM used JOIN feature USING (name)
                 ORDER BY r, c, value""")
 
-    def _write_rows(self, work: Workspace, out: ArtefactWriter, name: str) -> None:
-        """The matrix. Values of one entry stand in their order, so their sum is that of any order of rows."""
-        counts = np.zeros(len(self.known), np.int64)
-        width = work.value("SELECT count(*) FROM feature")
+    def _write_rows(self, db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
+        """Write the matrix. Sorted values make the sums independent of the order of rows."""
+        counts = np.zeros(len(self.vocab), np.int64)
+        width = db.fetch_value("SELECT count(*) FROM feature")
         with (
             out.stream(f"{name}.indices", np.int32) as append_indices,
             out.stream(f"{name}.data", np.float32) as append_data,
         ):
-            for first, last in work.ranges("entry", "r"):
-                block = work.arrays(f"SELECT r, c, value FROM entry WHERE r >= {first} AND r < {last}")
+            for first, last in db.ranges("entry", "r"):
+                block = db.fetch_arrays(f"SELECT r, c, value FROM entry WHERE r >= {first} AND r < {last}")
                 new = np.flatnonzero(np.diff(block["r"].astype(np.int64) * width + block["c"], prepend=-1))
                 add_counts(counts, block["r"][new])
                 append_indices(block["c"][new])
                 append_data(np.add.reduceat(block["value"], new))
-        out.array(f"{name}.indptr", pointers(counts))
+        out.array(f"{name}.indptr", row_pointers(counts))

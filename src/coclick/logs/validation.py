@@ -1,4 +1,4 @@
-"""What a build refuses, and what it says then: on plain values, so that every engine refuses the same."""
+"""Validate the arguments and the log of a build. Both engines, DuckDB and Spark, raise these errors."""
 
 from __future__ import annotations
 
@@ -9,71 +9,82 @@ from typing import Any
 from coclick.errors import UserError
 from coclick.logs.schema import ACTIONS, Action, action_codes
 
-_MOST_ACTIONS = 20
+_MAX_LISTED = 20
 
 
 def check_arguments(format: str, formats: Sequence[str], min_clicks: float, min_users: int) -> None:
-    """What needs no look at the log."""
+    """Check the arguments that do not depend on the log."""
     if format not in ("auto", *formats):
-        raise UserError(f"there is no format {format!r}", hint=f"choose auto, {', '.join(formats)}")
+        raise UserError(f"unknown log format {format!r}", hint=f"choose from auto, {', '.join(formats)}")
     if not (math.isfinite(min_clicks) and min_clicks >= 0 and min_users >= 1):
-        raise UserError("min-clicks must be 0 or more, and min-users 1 or more")
+        raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more")
 
 
 def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] | None) -> None:
-    """What needs columns that the log may not have."""
+    """Check that the log has the columns that the arguments need."""
     if min_users > 1 and not fields & {"user", "users"}:
-        raise UserError("min-users needs a log that tells the users", hint="leave --min-users out")
+        raise UserError("--min-users needs a log with a column for the user", hint="leave --min-users out")
     if actions is not None and "action" not in fields:
-        raise UserError("--actions needs a log of events with a column for the action")
+        raise UserError("--actions needs a log of events with a column for the action", hint="leave it out")
 
 
-def tell_actions(
+def classify_actions(
     counts: Mapping[str, int], actions: Sequence[Action]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Of the names in a log, and how often each occurs: codes of those that matter, and the other names with
-    their counts. An action of the user's own that never occurs is most likely misspelt."""
+    """Return the codes of the actions that count, and the counts of the other actions in the log.
+
+    `counts` says how often each action occurs. A custom action that never occurs is probably misspelt: raise.
+    """
     codes = action_codes(counts, actions)
     others = {name: count for name, count in counts.items() if name not in codes}
     for code, action in enumerate(actions, 1):
         if code not in codes.values() and action.name not in ACTIONS:
-            there = ", ".join(commonest(others)) or "none but those that count"
-            raise UserError(f"the log has no action {action.name!r}", hint=f"its other actions: {there}")
+            existing = ", ".join(most_common_actions(others)) or "none"
+            raise UserError(
+                f"the log has no action {action.name!r}",
+                hint=f"check --actions; other actions in the log: {existing}",
+            )
     return codes, others
 
 
-def commonest(counts: Mapping[str, int]) -> dict[str, int]:
-    """The actions that people are told of; counts have the commonest first."""
-    return dict(list(counts.items())[:_MOST_ACTIONS])
+def most_common_actions(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the first actions of `counts`, which are sorted by count, for reports."""
+    return dict(list(counts.items())[:_MAX_LISTED])
 
 
-def no_edge(
-    figures: Mapping[str, Any], below: int, first_rejected: Callable[[str], str] | None = None
+def no_edges_error(
+    figures: Mapping[str, Any], below: int, locate_first_reject: Callable[[str], str] | None = None
 ) -> UserError:
-    """No edge at all: why? `below` were clicked, and `first_rejected` knows where a reason stands."""
+    """Return the error for a graph without edges, with its cause.
+
+    `below` clicked pairs were below the thresholds. `locate_first_reject` finds an example of a reason.
+    """
     if below:
         return UserError(
-            f"no pair passes the thresholds: {below:,} were clicked, none often enough",
+            f"all {below:,} clicked (query, document) pairs are below the thresholds",
             hint="lower --min-clicks or --min-users",
         )
     if not figures["rows"]:
         return UserError("the log is empty", where=", ".join(figures.get("files", ())[:3]))
-    what = f"no click in the log: {figures['rows']:,} rows were read"
+    what = f"the log has no valid click in {figures['rows']:,} rows"
     if not figures["rejected"]:
         others = ", ".join(figures.get("other_actions", ())) or "impressions only"
-        return UserError(what, hint=f"say with --actions what counts as a click; the log has {others}")
+        return UserError(
+            what, hint=f"name the actions that count as clicks with --actions; the log has {others}"
+        )
     reason, count = next(iter(figures["rejected"].items()))
+    total = sum(figures["rejected"].values())
     return UserError(
-        f"{what}, {sum(figures['rejected'].values()):,} rejected; commonest reason: {reason} ({count:,})",
-        where=first_rejected(reason) if first_rejected else None,
+        f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
+        where=locate_first_reject(reason) if locate_first_reject else None,
     )
 
 
-def no_overlap(log: Sequence[str], documents: Sequence[str], where: str | None = None) -> UserError:
-    """A log of which no document is in DOCS belongs to something else, or spells its ids otherwise."""
+def no_overlap_error(log: Sequence[str], documents: Sequence[str], where: str | None = None) -> UserError:
+    """Return the error for a log that shares no document with DOCS."""
     examples = [", ".join(map(repr, names)) for names in (log, documents)]
     return UserError(
-        "none of the log's documents is among the documents",
+        "the log and the documents have no document id in common",
         where=where,
         hint=f"compare the ids: the log has {examples[0]}; the documents have {examples[1]}",
     )

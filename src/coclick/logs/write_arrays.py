@@ -1,4 +1,4 @@
-"""From sorted tables to the graph's arrays, block by block: no table is ever in memory as a whole."""
+"""Write the graph's arrays from sorted DuckDB tables, block by block: no table is held in memory."""
 
 from __future__ import annotations
 
@@ -12,124 +12,126 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import check_count
 from coclick.arrays.strings import Strings
-from coclick.logs.duckdb_session import Workspace
+from coclick.logs.duckdb_session import DuckDBSession
 from coclick.storage.artefact import ArtefactWriter
 
-_BYTES_AT_ONCE = 16_000_000
+_BLOCK_BYTES = 16_000_000
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Numbering:
-    """The final numbers of queries or documents: those that are used, closed up in their order."""
+class IdMap:
+    """Map from the ids during a build to the final ids in the graph, which have no gaps."""
 
-    new: NDArray[np.int32]  # −1 for what is left out
+    new: NDArray[np.int32]  # by old id; −1 if it is not in the graph
     size: int
 
     @classmethod
-    def of(cls, used: NDArray[np.bool_]) -> Numbering:
-        """Number the used ones."""
+    def from_mask(cls, used: NDArray[np.bool_]) -> IdMap:
+        """Assign ids to the used ones, in order."""
         new = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
         return cls(new, int(used.sum()))
 
 
-def flags(work: Workspace, size: int, ids: str) -> NDArray[np.bool_]:
-    """Which of `size` numbers a query returns (as column `id`)."""
+def id_mask(db: DuckDBSession, size: int, ids: str) -> NDArray[np.bool_]:
+    """Return the mask, of length `size`, of the ids that an SQL query returns in the column `id`."""
     used = np.zeros(size, bool)
-    used[work.arrays(ids)["id"]] = True
+    used[db.fetch_arrays(ids)["id"]] = True
     return used
 
 
 def write_strings(
-    work: Workspace, out: ArtefactWriter, name: str, source: str, column: str, numbering: Numbering
+    db: DuckDBSession, out: ArtefactWriter, name: str, source: str, column: str, ids: IdMap
 ) -> int:
-    """Pack a column of `source`, which has one row an `id` and stands in their order; ids without a row
-    are empty. Returns how many texts are not empty."""
-    lengths = np.zeros(numbering.size, np.int64)
+    """Write a string column of `source`, which is sorted by `id`; return the number of non-empty strings.
+
+    Ids without a row get an empty string.
+    """
+    lengths = np.zeros(ids.size, np.int64)
     with out.stream(f"{name}.data", np.uint8) as append:
-        for ids, sizes in _lengths(work, source, column):
-            new = numbering.new[ids]
+        for old, sizes in _lengths(db, source, column):
+            new = ids.new[old]
             lengths[new[new >= 0]] = sizes[new >= 0]
-            for first, last in _cut_bytes(ids, sizes):
-                block = work.arrays(f"""
+            for first, last in _byte_ranges(old, sizes):
+                block = db.fetch_arrays(f"""
                     SELECT id, {column} AS text FROM {source}
                     WHERE id >= {first} AND id <= {last} ORDER BY id""")
-                kept = block["text"][numbering.new[block["id"]] >= 0]
+                kept = block["text"][ids.new[block["id"]] >= 0]
                 append(Strings.from_list(kept.tolist()).data)
-    out.array(f"{name}.offsets", pointers(lengths))
+    out.array(f"{name}.offsets", row_pointers(lengths))
     return int(np.count_nonzero(lengths))
 
 
-def _lengths(work: Workspace, source: str, column: str) -> Iterator[tuple[Ints, Ints]]:
-    """Ids and byte lengths of a column."""
-    for first, last in work.ranges(source, "id"):
-        block = work.arrays(f"""
+def _lengths(db: DuckDBSession, source: str, column: str) -> Iterator[tuple[Ints, Ints]]:
+    """Yield ids and byte lengths of a column."""
+    for first, last in db.ranges(source, "id"):
+        block = db.fetch_arrays(f"""
             SELECT id, strlen({column}) AS size FROM {source}
             WHERE id >= {first} AND id < {last} ORDER BY id""")
         yield block["id"], block["size"]
 
 
-def _cut_bytes(ids: Ints, sizes: Ints) -> Iterator[tuple[int, int]]:
-    """Ranges (first id, last id) of texts that are few enough to be Python objects at once."""
-    weight = np.cumsum(sizes + 64) // _BYTES_AT_ONCE
+def _byte_ranges(ids: Ints, sizes: Ints) -> Iterator[tuple[int, int]]:
+    """Yield ranges (first id, last id) of strings that fit into memory as Python objects."""
+    weight = np.cumsum(sizes + 64) // _BLOCK_BYTES
     starts = np.flatnonzero(np.diff(weight, prepend=-1))
     for start, end in zip(starts, np.append(starts[1:], len(ids)), strict=True):
         yield int(ids[start]), int(ids[end - 1])
 
 
-def write_edges(work: Workspace, out: ArtefactWriter, queries: Numbering, docs: Numbering) -> None:
-    """The matrix of clicks and its transpose, from the table `edge` (q, d, clicks), sorted by q and d."""
-    _write_csr(work, out, "clicks", "edge", "q", "d", queries, docs)
-    work.run("CREATE TABLE edge_by_doc AS SELECT d, q, clicks FROM edge ORDER BY d, q")
-    _write_csr(work, out, "clicks_by_doc", "edge_by_doc", "d", "q", docs, queries)
+def write_edges(db: DuckDBSession, out: ArtefactWriter, queries: IdMap, docs: IdMap) -> None:
+    """Write the click matrix and its transpose from the table `edge` (q, d, clicks), sorted by q and d."""
+    _write_csr(db, out, "clicks", "edge", "q", "d", queries, docs)
+    db.execute("CREATE TABLE edge_by_doc AS SELECT d, q, clicks FROM edge ORDER BY d, q")
+    _write_csr(db, out, "clicks_by_doc", "edge_by_doc", "d", "q", docs, queries)
 
 
 def _write_csr(
-    work: Workspace, out: ArtefactWriter, name: str, table: str, row: str, column: str,
-    rows: Numbering, columns: Numbering,
+    db: DuckDBSession, out: ArtefactWriter, name: str, table: str, row: str, column: str,
+    rows: IdMap, columns: IdMap,
 ) -> None:  # fmt: skip
     counts = np.zeros(rows.size, np.int64)
     with (
         out.stream(f"{name}.indices", np.int32) as append_indices,
         out.stream(f"{name}.data", np.float32) as append_data,
     ):
-        for block in work.blocks(table, f"{row} AS r, {column} AS c, clicks"):
+        for block in db.blocks(table, f"{row} AS r, {column} AS c, clicks"):
             add_counts(counts, rows.new[block["r"]])
             append_indices(columns.new[block["c"]])
             append_data(block["clicks"])
-    out.array(f"{name}.indptr", pointers(counts))
+    out.array(f"{name}.indptr", row_pointers(counts))
 
 
 def write_pair_counts(
-    work: Workspace, out: ArtefactWriter, names: Sequence[str], queries: Numbering, docs: Numbering
+    db: DuckDBSession, out: ArtefactWriter, names: Sequence[str], queries: IdMap, docs: IdMap
 ) -> None:
-    """The graph's pairs from the aggregated table `pair`."""
+    """Write the graph's pairs from the table `pair` of an aggregated log."""
     counts = np.zeros(queries.size, np.int64)
-    with Streams(out, "pairs", ["docs", *names]) as pairs:
-        for block in work.blocks("pair", f"q, d, {', '.join(names)}"):
+    with ColumnStreams(out, "pairs", ["docs", *names]) as pairs:
+        for block in db.blocks("pair", f"q, d, {', '.join(names)}"):
             kept = queries.new[block["q"]] >= 0
             add_counts(counts, queries.new[block["q"][kept]])
             pairs.append("docs", docs.new[block["d"][kept]])
             for name in names:
                 pairs.append(name, block[name][kept])
-    out.array("pairs.indptr", pointers(counts))
+    out.array("pairs.indptr", row_pointers(counts))
 
 
-def write_skips(work: Workspace, out: ArtefactWriter, queries: Numbering, docs: Numbering) -> None:
-    """The graph's skip pairs from the table `skip`."""
+def write_skips(db: DuckDBSession, out: ArtefactWriter, queries: IdMap, docs: IdMap) -> None:
+    """Write the graph's skip pairs from the table `skip`."""
     counts = np.zeros(queries.size, np.int64)
-    with Streams(out, "skips", ["clicked", "skipped", "count"]) as skips:
-        for block in work.blocks("skip", "q, clicked, skipped, n"):
+    with ColumnStreams(out, "skips", ["clicked", "skipped", "count"]) as skips:
+        for block in db.blocks("skip", "q, clicked, skipped, n"):
             kept = queries.new[block["q"]] >= 0
             add_counts(counts, queries.new[block["q"][kept]])
             skips.append("clicked", docs.new[block["clicked"][kept]])
             skips.append("skipped", docs.new[block["skipped"][kept]])
             skips.append("count", block["n"][kept])
-    out.array("skips.indptr", pointers(counts))
+    out.array("skips.indptr", row_pointers(counts))
 
 
-class Streams:
-    """The columns of a table, int32 unless said otherwise, as arrays that grow block by block."""
+class ColumnStreams:
+    """Arrays that grow block by block, one per column of a table; int32 unless `types` says otherwise."""
 
     def __init__(self, out: ArtefactWriter, table: str, columns: Sequence[str], **types: Any) -> None:
         self._table, self._types = table, types
@@ -139,14 +141,14 @@ class Streams:
             stream = out.stream(f"{table}.{column}", types.get(column, np.int32))
             self._append[column] = self._stack.enter_context(stream)
 
-    def __enter__(self) -> Streams:
+    def __enter__(self) -> ColumnStreams:
         return self
 
     def __exit__(self, *exception: Any) -> None:
         self._stack.__exit__(*exception)
 
     def append(self, column: str, values: NDArray[Any]) -> None:
-        """Append to a column, if the table has it; counts that int32 cannot hold are refused, not wrapped."""
+        """Append to a column, if the table has it. Raise for counts that overflow int32."""
         if column not in self._append:
             return
         if column not in self._types and len(values):
@@ -155,11 +157,11 @@ class Streams:
 
 
 def add_counts(counts: Ints, rows: NDArray[np.integer[Any]]) -> None:
-    """Count the ascending rows of a block, touching no more than their span: blocks are many."""
+    """Add the number of entries per row of a block. Rows ascend, so only their range is touched."""
     if len(rows):
         counts[rows[0] : rows[-1] + 1] += np.bincount(rows - rows[0])
 
 
-def pointers(counts: Ints) -> Ints:
-    """Where each row begins, and where the last one ends."""
+def row_pointers(counts: Ints) -> Ints:
+    """Return the CSR row pointers for the number of entries per row."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Model
+from coclick.models.base import DocMask, Model
 from coclick.results import top_rows
 from coclick.storage.state import stored
+from coclick.text.query import Query
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
-_PROBES = 100  # queries that parts are asked about to learn which evidence they have
 _TINY = np.float32(1e-30)
 OF_PARTS = ("score", "relative", "rank")
 OF_QUERIES = ("query words", "query characters", "query clicks")
@@ -56,8 +56,7 @@ class FeatureSet:
         """The features of these parts over this graph's documents."""
         fields = sorted(graph.texts)
         lengths = np.array([np.diff(graph.texts[name].offsets) for name in fields], np.float32)
-        probes = [*graph.queries.to_list(0, _PROBES), "", "never seen"]
-        evidence = [sorted({name for query in probes for name in part.evidence(query)}) for part in parts]
+        evidence = [sorted(part.evidence_names) for part in parts]
         return cls([str(part) for part in parts], evidence, fields, depth,
                    lengths.reshape(len(fields), len(graph.docs)))  # fmt: skip
 
@@ -76,9 +75,7 @@ class FeatureSet:
             *(f"doc {field} characters" for field in self.fields),
         ]
 
-    def signals(
-        self, parts: Sequence[Model], query: str, allowed: NDArray[np.uint8] | None = None
-    ) -> QuerySignals:
+    def signals(self, parts: Sequence[Model], query: Query, mask: DocMask = None) -> QuerySignals:
         """Ask all parts about a normalised query; candidates are only those allowed."""
         graph = parts[0].graph_
         per_part = np.empty((len(parts) * len(OF_PARTS), len(graph.docs)), np.float32)
@@ -90,7 +87,7 @@ class FeatureSet:
             per_part[3 * i : 3 * i + 3] = scores, relative, reciprocal_ranks(scores, self.depth)
             if part.uses_query or not any(other.uses_query for other in parts):
                 found |= scores > 0
-                shown = scores if allowed is None else np.where(allowed > 0, scores, np.float32(0))
+                shown = scores if mask is None else np.where(mask > 0, scores, np.float32(0))
                 candidates.append(top_rows(shown, self.depth)[0])
         return QuerySignals(
             per_part, self._of_query(parts, query), found, np.unique(np.concatenate(candidates))
@@ -105,16 +102,15 @@ class FeatureSet:
         of_docs = np.stack([clicks.row_sums(), clicks.row_nnz(), *self.lengths[:, docs]], axis=1)
         return np.concatenate([of_parts, of_query, of_docs], axis=1, dtype=np.float32)
 
-    def _of_query(self, parts: Sequence[Model], query: str) -> Floats:
+    def _of_query(self, parts: Sequence[Model], query: Query) -> Floats:
         """What is the same for all documents."""
         graph = parts[0].graph_
         values: list[float] = []
         for part, names in zip(parts, self.evidence, strict=True):
-            evidence = part.evidence(query)
+            evidence = part._evidence(query)
             values += [evidence.get(name, np.nan) for name in names]
-        row = graph.queries.id(query)
-        clicks = graph.clicks.row(row)[1].sum() if row >= 0 else 0
-        return np.array([*values, len(query.split()), len(query), clicks], np.float32)
+        clicks = graph.clicks.row(query.row)[1].sum() if query.row >= 0 else 0
+        return np.array([*values, len(query.text.split()), len(query.text), clicks], np.float32)
 
 
 def reciprocal_ranks(scores: Floats, depth: int) -> Floats:

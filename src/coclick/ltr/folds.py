@@ -31,6 +31,7 @@ from coclick.ltr.features import FeatureSet
 from coclick.models.base import Model, create
 from coclick.progress import Progress, quiet
 from coclick.text.analyzer import normalise
+from coclick.text.query import Query
 
 MOST_HIDDEN = 0.5  # of the documents with clicks, in a fold
 LATER = 0.2  # of the days whose clicks are labels of seen queries
@@ -121,14 +122,15 @@ def examples(
     `may_be_bad` marks the documents that count as not relevant where they have no grade; by default, all.
     """
     rows, grades, docs, sizes = [], [], [], []
-    for query, graded in labels.items():
+    queries = Query.list_of(list(labels), parts[0].graph_.queries)
+    for query, graded in zip(queries, labels.values(), strict=True):
         signals = features.signals(parts, query)
         known = np.array(sorted(graded), np.int32)
         others = np.setdiff1d(signals.candidates, known)
         if may_be_bad is not None:
             others = others[may_be_bad[others]]
         if sampling and len(others) > sampling.negatives:
-            others = np.sort(_random(query, sampling).choice(others, sampling.negatives, replace=False))
+            others = np.sort(_random(query.text, sampling).choice(others, sampling.negatives, replace=False))
         chosen = np.concatenate([known, others]).astype(np.int32)
         rows.append(features.features(parts, signals, chosen))
         grades.append([graded.get(doc, 0) for doc in chosen.tolist()])

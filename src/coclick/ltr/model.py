@@ -26,11 +26,13 @@ from coclick.ltr.boosting import Boosting, check_installed
 from coclick.ltr.features import FeatureSet, QuerySignals
 from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
 from coclick.models import spec as specs
-from coclick.models.base import DocMask, Model, TopK, create, register
+from coclick.models.base import DocMask, Model, TopK
+from coclick.models.combination._base import combined_capabilities
+from coclick.models.registry import create, register
 from coclick.models.spec import Range
 from coclick.progress import Progress, quiet
 from coclick.results import Contribution, Explanation, padded
-from coclick.text.analyzer import normalise
+from coclick.text.query import Query
 
 _PARTS = (
     "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
@@ -46,7 +48,7 @@ class Ltr(Model):
 
     name = "ltr"
     summary = "learning to rank: boosted trees over other models' scores and the evidence behind them"
-    can_explain = True
+    evidence_names = ("parts",)
     max_docs = 500_000
 
     parts: str = _PARTS
@@ -71,8 +73,7 @@ class Ltr(Model):
         self.parts = " + ".join(self.part_specs)
         self.requires = tuple(sorted({need for part in parts for need in part.requires}))
         self.uses_query = any(part.uses_query for part in parts)
-        self.unseen_queries = any(part.unseen_queries for part in parts)
-        self.unseen_docs = any(part.unseen_docs for part in parts)
+        self.capabilities = (combined_capabilities(parts) & {"unseen_queries", "unseen_docs"}) | {"explain"}
         self._judged: tuple[Judgments, Labels] | None = None
 
     def fit_with(
@@ -119,31 +120,31 @@ class Ltr(Model):
 
     # -- ranking ---------------------------------------------------------------------------------------
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The trees' sum, lifted above zero; 0 where no part has found the document."""
         return self._scores(self.features_.signals(self.parts_, query), docs)
 
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """The best of the candidates."""
         rows, scores = padded(len(queries), k)
         for i, query in enumerate(queries):
-            signals = self.features_.signals(self.parts_, query, allowed)
+            signals = self.features_.signals(self.parts_, query, mask)
             found = self._scores(signals, signals.candidates)
             best = np.lexsort((signals.candidates, -found))[:k]
             rows[i, : len(best)], scores[i, : len(best)] = signals.candidates[best], found[best]
         return rows, scores
 
-    def evidence(self, query: str) -> dict[str, float]:
-        """What stands behind the best supported part."""
-        return {"parts": max(part.confidence(query) for part in self.parts_)}
+    def _evidence(self, query: Query) -> dict[str, float]:
+        """The evidence for the best supported part."""
+        return {"parts": max(part._confidence(query) for part in self.parts_)}
 
-    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """What each feature adds to the trees' mean output."""
-        row = int(self.rows_of_docs([doc])[0])
-        signals = self.features_.signals(self.parts_, normalise(query))
-        if not signals.found[row]:
-            return Explanation(query, doc, 0.0, [])
-        features = self.features_.features(self.parts_, signals, np.array([row]))[0]
+        doc_id = self.graph_.docs[doc]
+        signals = self.features_.signals(self.parts_, query)
+        if not signals.found[doc]:
+            return Explanation(query.text, doc_id, 0.0, [])
+        features = self.features_.features(self.parts_, signals, np.array([doc]))[0]
         base, added = self.trees_.explain(features)
         order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
         names, parts = (
@@ -151,7 +152,7 @@ class Ltr(Model):
             [Contribution("base", "the trees' mean, lifted", base + self._lift)],
         )
         parts += [Contribution("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
-        return Explanation(query, doc, sum(part.value for part in parts), parts)
+        return Explanation(query.text, doc_id, sum(part.value for part in parts), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
 

@@ -1,18 +1,21 @@
-"""`Model`: what every system has in common; the registry; the one save and the one open.
+"""`Model`: what every system shares. Strings are at its edge, rows of the click graph inside.
 
-A model is a dataclass: its fields are its parameters, what it learns ends in `_`. It implements `learn`, and
-`score_rows` (or, for models of vectors, what `sparse_vectors.VectorModel` asks for). Class flags say what it
-can do; asked for what it cannot, it says so.
+A model is a dataclass: its fields are its parameters, and what it learns goes into attributes that end in
+`_`. It implements `_fit` and `_score`, or `_fit` and what `sparse_vectors.VectorModel` asks for. A hook has
+the name of the public method that it serves, with an underscore in front. Hooks get a `Query`, which is
+normalised, looked up and split into words once, however many parts a model has.
 """
 
 from __future__ import annotations
 
 import copy
-import importlib
+import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,55 +26,33 @@ from coclick.graph.added_documents import Arrivals
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.integrity import check_bounds
+from coclick.models.registry import create, model_class, model_names
 from coclick.progress import Progress, quiet
-from coclick.results import Explanation, Run, padded, top_rows
+from coclick.results import Explanation, Run, padded, top_rows, without_itself
 from coclick.storage.artefact import Artefact
-from coclick.text.analyzer import normalise
+from coclick.storage.state import check_storable
+from coclick.text.analyzer import Analyzer
+from coclick.text.query import Query
 from coclick.text.term_matrix import short_field
 
-_REGISTRY: dict[str, type[Model]] = {}
-_HOMES = {
-    "bm25": "coclick.models.lexical.bm25",
-    "bm25sd": "coclick.models.lexical.bm25sd",
-    "bm25sd_mult": "coclick.models.lexical.bm25sd",
-    "um": "coclick.models.lexical.um",
-    "vsm": "coclick.models.lexical.vsm",
-    "wmd": "coclick.models.lexical.wmd",
-    "cos_words": "coclick.models.lexical.cos_words",
-    "rw": "coclick.models.click_graph.rw",
-    "cos_clicks": "coclick.models.click_graph.cos_clicks",
-    "ctr": "coclick.models.click_graph.ctr",
-    "clicks": "coclick.models.click_graph.clicks",
-    "popularity": "coclick.models.click_graph.popularity",
-    "logged": "coclick.models.click_graph.logged",
-    "neighbours": "coclick.models.click_graph.neighbours",
-    "vpcg": "coclick.models.propagation.vpcg",
-    "pls": "coclick.models.projection.pls",
-    "mpls": "coclick.models.projection.mpls",
-    "rmls": "coclick.models.projection.rmls",
-    "lsi_qd": "coclick.models.projection.lsi_qd",
-    "lsi_dt": "coclick.models.projection.lsi_dt",
-    "lsa": "coclick.models.projection.lsa",
-    "cl_lsa": "coclick.models.projection.cl_lsa",
-    "opca": "coclick.models.projection.opca",
-    "s2net": "coclick.models.projection.s2net",
-    "ssi": "coclick.models.projection.ssi",
-    "svdfeature": "coclick.models.projection.svdfeature",
-    "bltm": "coclick.models.likelihood.bltm",
-    "bltm_pr": "coclick.models.likelihood.bltm",
-    "bltm_pr_1v": "coclick.models.likelihood.bltm",
-    "plsa": "coclick.models.likelihood.bltm",
-    "wtm": "coclick.models.likelihood.wtm",
-    "mix": "coclick.models.combination.mix",
-    "backoff": "coclick.models.combination.backoff",
-    "ltr": "coclick.ltr.model",
-}
-M = TypeVar("M", bound="Model")
-TopK = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, one line a query
-DocMask = NDArray[np.uint8] | None  # one byte a document: may it be returned? None when all may
+TopK = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, padded, one line per query
+DocMask = NDArray[np.uint8] | None  # one byte per document: 1 if it may be returned; None if all may
+NOT_STATE = ("graph_", "stats_", "artefact_")  # attributes that end in `_` and are stored by other means
 
+# What a model may be able to do, and how an error says that it is not.
+CAPABILITIES = {
+    "unseen_queries": "rank documents for queries that are not in the log",
+    "unseen_docs": "rank documents that have no clicks",
+    "similar": "find similar queries or documents",
+    "expand": "expand queries",
+    "explain": "explain its scores",
+    "add": "score or add documents after training",
+    "topics": "describe topics",
+    "translate": "translate words",
+    "export": "export vectors whose dot products are its scores",
+}
 _EVENTS = "build it from events: timestamp, user, query, doc, action, position"
-_NEEDS = {
+_HOW_TO_PROVIDE = {
     "texts": "build it with --docs",
     "impressions": "build it from events, or from clicks with a column `impressions`",
     "sessions": _EVENTS,
@@ -82,76 +63,106 @@ _NEEDS = {
 
 
 class Model:
-    """Base of all systems. Queries and documents are strings at this edge, rows of the graph inside."""
+    """Base class of all models: fit, search, score, explain, save."""
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
-    requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.has`
-    max_docs: float = math.inf  # up to which `compare` includes the model unasked
+    requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.provides`
+    capabilities: frozenset[str] = frozenset()  # of `CAPABILITIES`
+    evidence_names: tuple[str, ...] = ()  # what `evidence` may return
+    max_docs: float = math.inf  # above it `compare` leaves the model out unless asked for
     uses_query: bool = True
-    unseen_queries: bool = False  # ranks for queries that are not in the graph
-    unseen_docs: bool = False  # ranks documents that have no clicks
-    can_similar: bool = False  # similar queries and documents
-    can_expand: bool = False  # the words that stand for a query
-    can_explain: bool = False
-    can_add: bool = False  # documents that arrive after training
-    can_topics: bool = False  # the topics it has found, in the words of queries and of titles
-    can_translate: bool = False  # words of titles to words of queries
-    can_export: bool = False  # vectors for search engines, whose products are its scores
 
     graph_: ClickGraph
     stats_: dict[str, Any]
     artefact_: Artefact | None = None
 
-    # -- for the models to write -----------------------------------------------------------------------
+    def __init_subclass__(cls) -> None:
+        """Keep declared state out of the dataclass's fields, and give every class the short repr."""
+        annotations = inspect.get_annotations(cls)
+        for name in annotations:
+            if name.endswith("_") and name not in vars(cls):
+                cls.__annotations__[name] = ClassVar
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Model.__repr__  # type: ignore[method-assign]
+
+    # -- hooks for subclasses --------------------------------------------------------------------------
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn from the graph into attributes that end in `_`."""
         raise NotImplementedError  # abstract
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The scores of some documents, given as rows of the graph, for one normalised query."""
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Score some documents, given as rows of the graph."""
         raise NotImplementedError  # abstract
 
-    def _score_all(self, query: str) -> NDArray[np.float32]:
-        """The scores of all documents for one normalised query; a model with a faster way has its own."""
+    def _score_all(self, query: Query) -> NDArray[np.float32]:
+        """Score all documents; override it where there is a faster way."""
         return self._score(query, np.arange(len(self.graph_.docs), dtype=np.int32))
 
-    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
-        """The scores of documents that are not in the graph, by their fields, for one normalised query."""
-        self._cannot("score documents that it does not know", "can_add")
-
-    def _add(self, texts: Mapping[str, Strings]) -> None:
-        """Take in the documents that have just come to the end of the graph, by their fields: for `add`."""
+    def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+        """Score documents that are not in the graph, given by their fields."""
         raise NotImplementedError  # abstract
 
-    def _count_unreachable(self, added: int) -> int:
-        """How many of the documents that were added last no query can find: the model knows none of their
-        words."""
-        return 0
-
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
-        """The k best rows of each normalised query with their scores, padded; those of `allowed` only.
-
-        A model that need not score all documents has a way of its own.
-        """
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
+        """Find the k best rows of each query; override it where not all documents must be scored."""
         rows, scores = padded(len(queries), k)
         for i, query in enumerate(queries):
             found = self._score_all(query)
-            if allowed is not None:
-                found = np.where(allowed > 0, found, np.float32(0))
+            if mask is not None:
+                found = np.where(mask > 0, found, np.float32(0))
             best, values = top_rows(found, k)
             rows[i, : len(best)], scores[i, : len(best)] = best, values
         return rows, scores
 
-    def evidence(self, query: str) -> dict[str, float]:
-        """What stands behind the scores for a normalised query: named numbers from 0 (nothing) to 1."""
+    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
+        """Find the k queries nearest to each query; the query itself may be among them."""
+        raise NotImplementedError  # abstract
+
+    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
+        """Find the k documents nearest to each document; the document itself may be among them."""
+        raise NotImplementedError  # abstract
+
+    def _expand(self, query: Query) -> list[tuple[str, float]]:
+        """List the words that stand for a query, with weights, heaviest first."""
+        raise NotImplementedError  # abstract
+
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
+        """Split the score of a document into contributions."""
+        raise NotImplementedError  # abstract
+
+    def _evidence(self, query: Query) -> dict[str, float]:
+        """Rate the evidence for the scores: numbers from 0 (none) to 1, by names of `evidence_names`."""
         return {}
 
-    # -- for everybody to call -------------------------------------------------------------------------
+    def _add(self, texts: Mapping[str, Strings]) -> None:
+        """Add the documents that were just appended to the graph, by their fields."""
+        raise NotImplementedError  # abstract
+
+    def _count_unreachable(self, added: int) -> int:
+        """Count those of the documents added last that no query can find."""
+        return 0
+
+    def _describe_topics(self, words: int) -> list[dict[str, Any]]:
+        """List the topics with their most probable words, largest first."""
+        raise NotImplementedError  # abstract
+
+    def _translate(self, word: str, k: int) -> list[tuple[str, float]]:
+        """List the query words that a title word translates to, with probabilities."""
+        raise NotImplementedError  # abstract
+
+    # -- public methods --------------------------------------------------------------------------------
 
     def fit(self, graph: ClickGraph, progress: Progress = quiet) -> Self:
-        """Learn from a click graph."""
+        """Learn from a click graph.
+
+        Parameters: `graph`; `progress`, which reports the steps (quiet by default). Returns the model itself.
+        """
+        if not isinstance(graph, ClickGraph):
+            raise UserError(
+                f"a model learns from a ClickGraph, not from {type(graph).__name__}",
+                hint="open one: coclick.ClickGraph.open(directory), or coclick.train(spec, directory)",
+            )
         specs.check(self)
         if graph.clicks.nnz == 0:
             raise UserError("the graph has no clicks to learn from")
@@ -162,36 +173,10 @@ class Model:
         self.stats_ = {}
         self.artefact_ = None
         self._fit(graph, progress)
+        for name, value in vars(self).items():
+            if name.endswith("_") and name not in NOT_STATE and name != "parts_":
+                check_storable(f"{self.name}.{name}", value)
         return self
-
-    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-        """Scores aligned with the candidates of each query; an unknown document scores 0.
-
-        A pair's score never depends on the other candidates.
-        """
-        if len(queries) != len(candidates):
-            raise UserError(f"{len(queries)} queries but {len(candidates)} lists of candidates")
-        answers = []
-        for query, docs in zip(queries, candidates, strict=True):
-            rows = self.trained_on.docs.lookup(list(docs))
-            scores = np.zeros(len(rows), np.float32)
-            scores[rows >= 0] = self._score(normalise(query), rows[rows >= 0])
-            answers.append(scores)
-        return answers
-
-    def score_texts(self, query: str, docs: Sequence[str | Mapping[str, str]]) -> NDArray[np.float32]:
-        """The scores of documents that the model does not know, given by title or by fields."""
-        self.trained_on  # noqa: B018  an untrained model says that it is
-        if not self.can_add:
-            self._cannot("score documents that it does not know", "can_add")
-        return self._score_texts(normalise(query), columns_of(docs, short_field(self.graph_.texts)))
-
-    def confidence(self, query: str) -> float:
-        """How much stands behind the scores for a normalised query, 0 … 1: all its evidence together.
-
-        Combinations ask this, so that a faint signal does not drown a good one.
-        """
-        return math.prod(self.evidence(query).values())
 
     def search(
         self,
@@ -201,34 +186,87 @@ class Model:
         allow: Collection[str] | None = None,
         block: Collection[str] | None = None,
     ) -> Run:
-        """The k best documents for each query, over all of them or only over those allowed."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.docs))
-        return Run(*self._search(texts, k, self._allowed(allow, block)), self.graph_.docs)
+        """Find the k best documents for a query, or for each of several.
+
+        Parameters: `queries`, a text or a list of texts; `k`; `allow`, the ids of the only documents that may
+        be returned; `block`, ids that must not be. Returns a `Run`.
+        """
+        asked = self._queries(queries)
+        k = self._clip(k, len(self.graph_.docs))
+        return self._run(*self._search(asked, k, self._mask(allow, block)), queries)
+
+    def score(self, queries: Sequence[str], candidates: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
+        """Score candidates for each query; a pair's score never depends on the other candidates.
+
+        Parameters: `queries`, a list of texts; `candidates`, for each query a list of document ids. Returns
+        for each query an array aligned with its candidates; an unknown document scores 0.
+        """
+        asked = self._queries(queries)
+        if len(asked) != len(candidates):
+            raise UserError(f"{len(asked)} queries but {len(candidates)} lists of candidates")
+        scores = []
+        for query, docs in zip(asked, candidates, strict=True):
+            rows = self.graph_.docs.lookup(_texts(docs, "a document id"))
+            values = np.zeros(len(rows), np.float32)
+            values[rows >= 0] = self._score(query, rows[rows >= 0])
+            scores.append(values)
+        return scores
+
+    def score_texts(self, query: str, docs: Sequence[str | Mapping[str, str]]) -> NDArray[np.float32]:
+        """Score documents that the model does not know, each given by its title or by its fields."""
+        self._require("add")
+        [asked] = self._queries([query])
+        return self._score_texts(asked, columns_of(docs, short_field(self.graph_.texts)))
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
-        """The queries of the graph that are nearest to each query, itself excepted."""
-        self._cannot("find similar queries", "can_similar")
+        """Find the k queries of the log nearest to a query, or to each of several; itself excluded."""
+        self._require("similar")
+        asked = self._queries(queries)
+        k = self._clip(k, len(self.graph_.queries))
+        return self._run(*self._other_queries(asked, k), queries, ("query", "similar"))
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
-        """The documents nearest to each document, itself excepted."""
-        self._cannot("find similar documents", "can_similar")
+        """Find the k documents nearest to a document, or to each of several, given by id; itself excluded."""
+        self._require("similar")
+        rows = self.rows_of_docs(_texts(docs, "a document id"))
+        k = self._clip(k, len(self.graph_.docs))
+        return self._run(*self._other_docs(rows, k), docs, ("doc", "similar"))
 
     def expand(self, query: str) -> list[tuple[str, float]]:
-        """The words of the query's vector with their weights, heaviest first."""
-        self._cannot("expand queries", "can_expand")
+        """List the words that stand for a query, with their weights, heaviest first."""
+        self._require("expand")
+        [asked] = self._queries([query])
+        return self._expand(asked)
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
-        """Why `doc` has its score for `query`; at most `clicks` edges for each part, all for None."""
-        self._cannot("explain its scores", "can_explain")
+        """Explain the score of a document for a query.
 
-    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
-        """A model that also knows these documents, by title or by fields; nothing is learned again.
-
-        This one is left as it is.
+        Parameters: `query`; `doc`, its id; `clicks`, how many clicked pairs to show for each contribution,
+        None for all. Returns an `Explanation`, whose contributions add up to the score.
         """
-        if not self.can_add:
-            self._cannot("take documents after training", "can_add")
+        self._require("explain")
+        [asked] = self._queries([query])
+        [row] = self.rows_of_docs(_texts([doc], "a document id"))
+        return replace(self._explain(asked, int(row), clicks), query=query, doc=doc)
+
+    def evidence(self, query: str) -> dict[str, float]:
+        """Rate the evidence for the scores of a query: named numbers from 0 (none) to 1."""
+        [asked] = self._queries([query])
+        return self._evidence(asked)
+
+    def confidence(self, query: str) -> float:
+        """Rate the evidence for the scores of a query as one number from 0 to 1: the product of all."""
+        [asked] = self._queries([query])
+        return self._confidence(asked)
+
+    def add(self, docs: Any) -> Self:
+        """Return a model that also knows these documents; nothing is learned again.
+
+        Parameters: `docs`, a mapping from id to title or to fields, a table (pandas, polars, Arrow) with
+        columns doc, title and further texts, or the path of a file of documents. This model stays as it is.
+        """
+        self._require("add")
+        docs = documents_from(docs)
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
         new = Arrivals.of(docs, self.trained_on)
@@ -239,26 +277,54 @@ class Model:
         return larger
 
     def describe_topics(self, words: int = 10) -> list[dict[str, Any]]:
-        """Each topic with its share and its likeliest words in queries and in titles, the largest first."""
-        self._cannot("tell topics", "can_topics")
+        """List the topics, largest first: share, and the most probable words in queries and in titles."""
+        self._require("topics")
+        return self._describe_topics(words)
 
     def translate(self, word: str, k: int = 10) -> list[tuple[str, float]]:
-        """The words of queries that a word of titles stands for, with their probabilities."""
-        self._cannot("translate words", "can_translate")
+        """List the query words that a title word translates to, with their probabilities."""
+        self._require("translate")
+        return self._translate(word, k)
 
     def title(self, doc: str) -> str:
-        """A document's title, or the empty string."""
+        """Return a document's title, or the empty string."""
         row = self.trained_on.docs.id(doc)
         return self.graph_.title(row) if row >= 0 else ""
 
+    def save(self, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> Self:
+        """Write the trained model to one self-contained directory.
+
+        Parameters: `path`; `force` replaces any model that is there; `replaces` only the given one, which was
+        opened from there. Returns the model itself.
+        """
+        from coclick.models.persistence import save
+
+        save(self, path, force=force, replaces=replaces)
+        return self
+
+    # -- the graph it belongs to -----------------------------------------------------------------------
+
+    @property
+    def trained_on(self) -> ClickGraph:
+        """The graph that this model carries; raises if the model is not trained."""
+        if not hasattr(self, "graph_"):
+            raise UserError(f"{self} is not trained yet", hint="call fit(graph) first")
+        return self.graph_
+
+    @property
+    def graph_digest(self) -> str:
+        """The digest of the graph that this was trained on, empty if that was never saved."""
+        return str(self.artefact_.manifest["graph"]) if self.artefact_ else self.graph_.digest
+
     def check_requirements(self, graph: ClickGraph) -> None:
         """Raise if the graph lacks what this model learns from."""
-        for need in self.requires:
-            if need not in graph.provides:
-                raise UserError(f"{self.name} needs {need}, and this graph has none", hint=_NEEDS[need])
+        for required in self.requires:
+            if required not in graph.provides:
+                hint = _HOW_TO_PROVIDE.get(required)
+                raise UserError(f"{self.name} needs {required}, and this graph has none", hint=hint)
 
     def check_graph(self, graph: ClickGraph) -> None:
-        """Raise if this model was not learned from that graph."""
+        """Raise if this model was not trained on that graph."""
         mine, other = self.trained_on, graph
         if mine.digest and other.digest and self.graph_digest not in ("", other.digest):
             raise ArtefactError(
@@ -271,43 +337,8 @@ class Model:
                 hint="train it again on this graph",
             )
 
-    # -- saved and opened ------------------------------------------------------------------------------
-
-    def __str__(self) -> str:
-        return specs.format_spec(self)
-
-    def save(self, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> Self:
-        """Write one self-contained directory: see `coclick.models.persistence`.
-
-        `force` replaces whatever model is there; `replaces` only the given one, which was opened from there.
-        """
-        from coclick.models.persistence import save
-
-        save(self, path, force=force, replaces=replaces)
-        return self
-
-    # -- inside ----------------------------------------------------------------------------------------
-
-    @property
-    def trained_on(self) -> ClickGraph:
-        """The graph that this model carries; an untrained one says that it is."""
-        if not hasattr(self, "graph_"):
-            raise UserError(f"{self} is not trained yet", hint="call fit(graph) first")
-        return self.graph_
-
-    @property
-    def graph_digest(self) -> str:
-        """The identity of the graph that this was trained on, empty if that was never saved."""
-        return str(self.artefact_.manifest["graph"]) if self.artefact_ else self.graph_.digest
-
-    @staticmethod
-    def _clip(k: int, most: int) -> int:
-        if k < 1:
-            raise UserError(f"k must be at least 1, not {k}")
-        return min(k, most)
-
     def rows_of_docs(self, names: Sequence[str]) -> NDArray[np.int32]:
-        """The rows of documents by their ids, all of which must be known."""
+        """Return the rows of documents by their ids; raise for an unknown one."""
         rows = self.trained_on.docs.lookup(names)
         if (rows < 0).any():
             known = ", ".join(self.graph_.docs.to_list(0, 3))
@@ -316,63 +347,119 @@ class Model:
             )
         return rows
 
-    def _allowed(self, allow: Collection[str] | None, block: Collection[str] | None) -> DocMask:
+    def __str__(self) -> str:
+        return specs.format_spec(self)
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "graph_"):
+            return f"<{self}, not trained>"
+        return (
+            f"<{self}, trained on {len(self.graph_.queries):,} queries, {len(self.graph_.docs):,} documents>"
+        )
+
+    # -- for subclasses --------------------------------------------------------------------------------
+
+    def _queries(self, texts: str | Sequence[str]) -> list[Query]:
+        return Query.list_of(_texts(texts, "a query"), self.trained_on.queries)
+
+    def _other_queries(self, queries: Sequence[Query], k: int) -> TopK:
+        """`_similar_queries` without the query itself, for which one more is fetched."""
+        rows, scores = self._similar_queries(queries, min(k + 1, len(self.graph_.queries)))
+        return without_itself(rows, scores, np.array([query.row for query in queries], np.int32), k)
+
+    def _other_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
+        """`_similar_docs` without the document itself, for which one more is fetched."""
+        rows, scores = self._similar_docs(docs, min(k + 1, len(self.graph_.docs)))
+        return without_itself(rows, scores, docs, k)
+
+    def _confidence(self, query: Query) -> float:
+        """The product of all evidence. Combinations weight their parts by it."""
+        return math.prod(self._evidence(query).values())
+
+    def _support(self, query: Query) -> float:
+        """The clicks c of a query as c / (c + 1): 0 without any."""
+        clicks = float(self.graph_.clicks.row(query.row)[1].sum()) if query.row >= 0 else 0.0
+        return clicks / (clicks + 1)
+
+    def _require(self, capability: str) -> None:
+        """Raise if the model is not trained or cannot do this."""
+        self.trained_on  # noqa: B018  raises if it is not trained
+        if capability not in self.capabilities:
+            able = [name for name in model_names() if capability in model_class(name).capabilities]
+            raise UserError(
+                f"{self.name} cannot {CAPABILITIES[capability]}", hint=f"models that can: {', '.join(able)}"
+            )
+
+    @staticmethod
+    def _clip(k: int, most: int) -> int:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer):
+            raise UserError(f"k must be a whole number, not {k!r}")
+        if k < 1:
+            raise UserError(f"k must be at least 1, not {k}")
+        return min(int(k), most)
+
+    def _mask(self, allow: Collection[str] | None, block: Collection[str] | None) -> DocMask:
         if allow is None and not block:
             return None
         docs = self.graph_.docs
         mask = np.full(len(docs), allow is None, np.uint8)
-        if allow is not None:
-            rows = docs.lookup(list(allow))
-            mask[rows[rows >= 0]] = 1
-        if block:
-            rows = docs.lookup(list(block))
-            mask[rows[rows >= 0]] = 0
+        for ids, value in ((allow, 1), (block, 0)):
+            rows = docs.lookup(list(ids or ()))
+            mask[rows[rows >= 0]] = value
         return mask
 
-    def _cannot(self, what: str, flag: str) -> NoReturn:
-        able = [name for name in names() if getattr(model_class(name), flag)]
-        raise UserError(f"{self.name} cannot {what}", hint=f"models that can: {', '.join(able)}")
+    def _run(
+        self,
+        rows: NDArray[np.int32],
+        scores: NDArray[np.float32],
+        asked: str | Sequence[str],
+        columns: tuple[str, str] = ("query", "doc"),
+    ) -> Run:
+        names = self.graph_.queries if columns == ("query", "similar") else self.graph_.docs
+        single = isinstance(asked, str)
+        return Run(rows, scores, names, (asked,) if isinstance(asked, str) else tuple(asked), single, columns)
 
 
-def register(cls: type[M]) -> type[M]:
-    """Make a model reachable by its name."""
-    _REGISTRY[cls.name] = cls
-    return cls
+class TextModel(Model):
+    """A model that splits texts into terms, as its parameters `language`, `stem`, `remove_stop_words` say."""
 
+    language: str
+    stem: bool
+    remove_stop_words: bool
 
-def names() -> list[str]:
-    """The names of all models; none is imported for this."""
-    return sorted({*_REGISTRY, *_HOMES})
-
-
-def model_class(name: str) -> type[Model]:
-    """The class of that name; only its own file is imported."""
-    if name not in _REGISTRY:
-        known = names()
-        if name not in known:
-            raise UserError(
-                f"no model is called {name!r}{specs.did_you_mean(name, known)}",
-                hint=f"the models are {', '.join(known)}",
-            )
-        importlib.import_module(_HOMES[name])
-    return _REGISTRY[name]
-
-
-def create(spec: str) -> Model:
-    """An untrained model from its specification: `"vpcg(start=doc)"`, `"0.8*rw + 0.2*bm25"`."""
-    name, given = ("mix", {specs.SUM: spec}) if specs.is_sum(spec) else specs.parse(spec)
-    cls = model_class(name)
-    model = cls(**specs.convert(cls, given, spec))
-    specs.check(model)
-    return model
+    @cached_property
+    def _analyzer(self) -> Analyzer:
+        return Analyzer(self.language, self.stem, self.remove_stop_words)
 
 
 def train(spec: str | Model, graph: ClickGraph | str | Path, progress: Progress = quiet) -> Model:
-    """Create and fit; the graph may be given by its directory."""
-    model = create(spec) if isinstance(spec, str) else spec
-    return model.fit(graph if isinstance(graph, ClickGraph) else ClickGraph.open(graph), progress)
+    """Create a model and fit it.
+
+    Parameters: `spec`, a specification such as `"vpcg(start=doc)"` or an untrained model; `graph`, a graph or
+    its directory; `progress`, which reports the steps. Returns the trained model.
+    """
+    model = spec if isinstance(spec, Model) else create(spec)
+    return model.fit(ClickGraph.open(graph) if isinstance(graph, str | Path) else graph, progress)
 
 
-def as_list(texts: str | Sequence[str]) -> list[str]:
-    """One text or several, as a list."""
-    return [texts] if isinstance(texts, str) else list(texts)
+def documents_from(given: Any) -> Mapping[str, str | Mapping[str, str]]:
+    """Documents as a mapping, from a mapping, a table or a file."""
+    if isinstance(given, Mapping):
+        return given
+    from coclick.logs.documents import read_docs
+
+    return read_docs(given).docs
+
+
+def _texts(given: str | Sequence[str], what: str) -> list[str]:
+    """One text or several as a list; raise for anything else."""
+    if isinstance(given, str):
+        return [given]
+    try:
+        texts = list(given)
+    except TypeError:
+        texts = [given]  # type: ignore[list-item]
+    for text in texts:
+        if not isinstance(text, str):
+            raise UserError(f"{what} must be a text, not {text!r}")
+    return texts

@@ -14,13 +14,12 @@ from typing import Any
 from coclick.errors import ArtefactError, UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
-from coclick.models.base import Model, model_class
+from coclick.models.base import NOT_STATE, Model
+from coclick.models.registry import model_class
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
 from coclick.storage.manifest import a_kind
 from coclick.storage.state import read_value, write_value
 from coclick.text.term_matrix import short_field
-
-_NOT_STATE = ("graph_", "stats_", "artefact_")
 
 
 def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
@@ -64,7 +63,7 @@ def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
     """Store a model's state; returns what the manifest must remember to read it back."""
     state = {}
     for key, value in vars(model).items():
-        if key.endswith("_") and key not in _NOT_STATE:
+        if key.endswith("_") and key not in NOT_STATE:
             name = f"{prefix}.{key.rstrip('_')}"
             if key == "parts_":
                 parts = [_write(out, f"{name}.{i}", part) for i, part in enumerate(value)]
@@ -82,7 +81,7 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
         specs.check(model)
         state, figures = entry["state"].items(), entry["figures"]
         for key, value in state:
-            if not key.endswith("_") or key in _NOT_STATE:
+            if not key.endswith("_") or key in NOT_STATE:
                 raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path))
             name = f"{prefix}.{key.rstrip('_')}"
             if key == "parts_":
@@ -104,4 +103,4 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
 def _state_of(cls: type[Model]) -> list[str]:
     """What a class says that its models learn."""
     declared = (name for base in cls.__mro__ for name in inspect.get_annotations(base))
-    return [name for name in declared if name.endswith("_") and name not in _NOT_STATE]
+    return [name for name in declared if name.endswith("_") and name not in NOT_STATE]

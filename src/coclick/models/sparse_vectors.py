@@ -1,7 +1,7 @@
-"""`VectorModel`: what follows, for search, similar, expand, explain and add, from having sparse vectors.
+"""`VectorModel`: a model of sparse vectors over terms; search, similar, expand, explain and add follow.
 
-A subclass learns `terms_`, `surfaces_`, `doc_index_` and, if it can find similar queries, `query_index_`, and
-says how texts become vectors. Scores are dot products of vectors, cosines where those have unit length.
+A subclass learns `terms_`, `display_terms_`, `doc_index_` and, to find similar queries, `query_index_`, and
+implements how texts become vectors. Scores are dot products of vectors, cosines if those have unit length.
 """
 
 from __future__ import annotations
@@ -15,112 +15,107 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings, Vocab
 from coclick.index.sparse import VectorIndex
-from coclick.models.base import DocMask, Model, TopK, as_list
+from coclick.models.base import DocMask, TextModel, TopK
 from coclick.models.provenance import NoProvenance, Provenance
-from coclick.results import ClickEvidence, Contribution, Explanation, Run, Word, without_itself
-from coclick.text.analyzer import normalise
+from coclick.results import ClickEvidence, Contribution, Explanation, Word
+from coclick.text.query import Query
 from coclick.text.term_ids import numbered
 
 
-class VectorModel(Model):
+class VectorModel(TextModel):
     """A model whose queries and documents are sparse vectors over one vocabulary of terms."""
 
-    can_expand = True
-    can_explain = True
-    can_export = True
+    capabilities = frozenset({"expand", "explain", "export"})
 
     terms_: Vocab
-    display_terms_: Strings  # for each term its commonest surface form, for people
+    display_terms_: Strings  # for each term its most frequent written form
     doc_index_: VectorIndex
     query_index_: VectorIndex | None
 
-    # -- for the models to write -----------------------------------------------------------------------
+    # -- hooks for subclasses --------------------------------------------------------------------------
 
-    def embed_queries(self, queries: Sequence[str]) -> Csr:
-        """One vector a normalised query."""
+    def _embed_queries(self, queries: Sequence[Query]) -> Csr:
+        """Return one vector per query."""
         raise NotImplementedError  # abstract
 
-    def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
-        """Vectors of documents that are not in the graph, from their fields."""
+    def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
+        """Return the vectors of documents that are not in the graph, from their fields."""
         raise NotImplementedError  # abstract
 
-    def _query_provenance(self, query: str) -> Provenance:
-        """Where the words of a normalised query's vector come from."""
+    def _query_provenance(self, query: Query) -> Provenance:
+        """Return where the words of a query's vector come from."""
         return NoProvenance()
 
     def _doc_provenance(self, doc: int) -> Provenance:
-        """Where the words of a document's vector come from."""
+        """Return where the words of a document's vector come from."""
         return NoProvenance()
 
-    # -- what follows ----------------------------------------------------------------------------------
+    # -- vectors ---------------------------------------------------------------------------------------
+
+    def embed_queries(self, queries: str | Sequence[str]) -> Csr:
+        """Return one sparse vector per query; columns are the terms of `terms_`."""
+        return self._embed_queries(self._queries(queries))
+
+    def embed_docs(self, docs: str | Sequence[str]) -> Csr:
+        """Return the vectors of documents, given by id."""
+        return self.doc_index_.vectors.take(self.rows_of_docs([docs] if isinstance(docs, str) else docs))
 
     @cached_property
     def term_numbers(self) -> NDArray[np.int64]:
-        """For each term the number of its surface form: see `coclick.text.term_ids`."""
+        """For each term the number of its display form: see `coclick.text.term_ids`."""
         return numbered(self.display_terms_.to_list())
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    # -- what follows from them ------------------------------------------------------------------------
+
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Dot products."""
-        return self.doc_index_.score(self.embed_queries([query]), docs)
+        return self.doc_index_.score(self._embed_queries([query]), docs)
 
-    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
-        """Dot products with vectors that are made of the texts."""
-        vectors = self.embed_docs(texts)
-        return self.doc_index_.score_others(self.embed_queries([query]), vectors)
+    def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+        """Dot products with the vectors of the texts."""
+        return self.doc_index_.score_others(self._embed_queries([query]), self._embed_docs(texts))
 
-    def _score_all(self, query: str) -> NDArray[np.float32]:
+    def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Dot products, through the index."""
-        return self.doc_index_.score_all(self.embed_queries([query]))
+        return self.doc_index_.score_all(self._embed_queries([query]))
 
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Exact, through the index."""
-        return self.doc_index_.search(self.embed_queries(queries), k, allowed)
+        return self.doc_index_.search(self._embed_queries(queries), k, mask)
 
-    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
+    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """Exact, through the index."""
-        texts = [normalise(query) for query in as_list(queries)]
-        if not self.can_similar or self.query_index_ is None:
-            self._cannot("find similar queries", "can_similar")
-        k = self._clip(k, len(self.trained_on.queries))
-        rows = self.graph_.queries.lookup(texts)
-        return self._similar(self.query_index_, self.embed_queries(texts), rows, k, self.graph_.queries)
+        assert self.query_index_ is not None
+        return self.query_index_.search(self._embed_queries(queries), k)
 
-    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
+    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
         """Exact, through the index."""
-        names = as_list(docs)
-        if not self.can_similar:
-            self._cannot("find similar documents", "can_similar")
-        rows = self.rows_of_docs(names)
-        k = self._clip(k, len(self.graph_.docs))
-        return self._similar(self.doc_index_, self.doc_index_.vectors.take(rows), rows, k, self.graph_.docs)
+        return self.doc_index_.search(self.doc_index_.vectors.take(docs), k)
 
-    def expand(self, query: str) -> list[tuple[str, float]]:
-        """The words of the query's vector, heaviest first."""
-        terms, weights = self._embed_query(query)
+    def _expand(self, query: Query) -> list[tuple[str, float]]:
+        """The words of the query's vector."""
+        terms, weights = self._embed_queries([query]).row(0)
         order = np.argsort(-weights, kind="stable")
         return [(self.display_terms_[int(terms[i])], float(weights[i])) for i in order]
 
-    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """The shared words, what each contributes, and the clicks behind it on both sides."""
-        row = int(self.rows_of_docs([doc])[0])
-        text = normalise(query)
-        q_terms, q_weights = self._embed_query(query)
-        d_terms, d_weights = self.doc_index_.vectors.row(row)
+        q_terms, q_weights = self._embed_queries([query]).row(0)
+        d_terms, d_weights = self.doc_index_.vectors.row(doc)
         shared, in_query, in_doc = np.intersect1d(q_terms, d_terms, assume_unique=True, return_indices=True)
         values = q_weights[in_query].astype(np.float64) * d_weights[in_doc]
-        origins = self._query_provenance(text), self._doc_provenance(row)
+        sources = self._query_provenance(query), self._doc_provenance(doc)
         words, parts = [], []
         for i in np.argsort(-values, kind="stable"):
             term, value = int(shared[i]), float(values[i])
-            behind_query, behind_doc = (origin.clicks(term, clicks) for origin in origins)
+            for_query, for_doc = (source.clicks(term, clicks) for source in sources)
             label = self.display_terms_[term]
             weights = float(q_weights[in_query[i]]), float(d_weights[in_doc[i]])
-            words.append(Word(label, *weights, value, *behind_doc, *behind_query))
-            parts.append(
-                Contribution("word", label, value, *behind_doc, _unit_parts(origins, term, value, clicks))
-            )
-        score = float(self._score(text, np.array([row], np.int32))[0])
-        return Explanation(query, doc, score, parts, words)
+            words.append(Word(label, *weights, value, *for_doc, *for_query))
+            units = _unit_parts(sources, term, value, clicks)
+            parts.append(Contribution("word", label, value, *for_doc, units))
+        score = float(self._score(query, np.array([doc], np.int32))[0])
+        return Explanation(query.text, self.graph_.docs[doc], score, parts, words)
 
     def _count_unreachable(self, added: int) -> int:
         """Those with empty vectors."""
@@ -128,30 +123,20 @@ class VectorModel(Model):
         return int((vectors.row_nnz()[vectors.rows - added :] == 0).sum())
 
     def _add(self, texts: Mapping[str, Strings]) -> None:
-        """New documents get vectors from their texts."""
-        self.doc_index_ = VectorIndex.build(vstack(self.doc_index_.vectors, self.embed_docs(texts)))
-
-    # -- inside ----------------------------------------------------------------------------------------
-
-    def _embed_query(self, query: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        return self.embed_queries([normalise(query)]).row(0)
-
-    def _similar(self, index: VectorIndex, vectors: Csr, own: NDArray[np.int32], k: int, names: Vocab) -> Run:
-        """The nearest rows without the row itself, for which one more is fetched."""
-        rows, scores = index.search(vectors, min(k + 1, len(names)))
-        return Run(*without_itself(rows, scores, own, k), names)
+        """Append the vectors of the texts to the index."""
+        self.doc_index_ = VectorIndex.build(vstack(self.doc_index_.vectors, self._embed_docs(texts)))
 
 
 def _unit_parts(
-    origins: tuple[Provenance, Provenance], term: int, value: float, clicks: int | None
+    sources: tuple[Provenance, Provenance], term: int, value: float, clicks: int | None
 ) -> list[Contribution]:
     """A word's value split by the query's units and, inside each, by the document's."""
-    query_units, doc_units = (origin.units(term, clicks) for origin in origins)
+    query_units, doc_units = (source.units(term, clicks) for source in sources)
 
-    def doc_parts(of: float) -> list[Contribution]:
-        return [Contribution("document unit", label, of * part, *behind) for label, part, behind in doc_units]
+    def doc_parts(total: float) -> list[Contribution]:
+        return [Contribution("document unit", label, total * part, *of) for label, part, of in doc_units]
 
-    def query_part(label: str, part: float, behind: ClickEvidence) -> Contribution:
-        return Contribution("query unit", label, value * part, *behind, doc_parts(value * part))
+    def query_part(label: str, part: float, evidence: ClickEvidence) -> Contribution:
+        return Contribution("query unit", label, value * part, *evidence, doc_parts(value * part))
 
     return [query_part(*unit) for unit in query_units] if query_units else doc_parts(value)

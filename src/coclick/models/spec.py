@@ -74,6 +74,7 @@ RENAMED = {
     "vocabulary": ("max_vocabulary",),
     "words": ("word_weight",),
 }
+NAME = re.compile(r"[a-z][a-z0-9_]*")
 _SPEC = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 

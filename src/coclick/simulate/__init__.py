@@ -1,4 +1,4 @@
-"""A search engine and its users, simulated: logs whose relevance is known."""
+"""Simulate a search engine and its users: search logs with known relevance grades."""
 
 from coclick.simulate.sample import sample
 from coclick.simulate.users import Events, search_log

@@ -1,8 +1,8 @@
-"""The simulated search engine: words, not meanings; noisy; fond of well-known pages.
+"""The simulated search engine: BM25 with noise and a static page score.
 
-It matches the words of a query, as they are spelt, in title, body and anchor text (BM25 without stemming or
-synonyms), misjudges every pair a little, always in the same way, and adds a page's authority. It corrects
-about half of the misspelt and run-together queries. Where nothing matches it shows its best-known pages.
+It matches the exact words of a query in title, body and anchor text (BM25 without stemming or synonyms). Each
+pair's score has a fixed noise factor, and the authority of the page is added. It corrects about half of the
+misspelt and run-together queries. If nothing matches, it shows the pages of highest authority.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from coclick.jit.compiler import jit
 from coclick.jit.threads import run_blocks
 from coclick.simulate.world import World
 
-DEPTH = 20  # results kept for each query; a page shows the ten that do best that time
-CORRECTED = 0.5
+DEPTH = 20  # results kept per query; a page shows the best ten after noise
+CORRECTED_SHARE = 0.5
 TITLE_WEIGHT = 2.0
-MISJUDGEMENT = 0.2  # a pair's score is multiplied by 1 ± this much
-AUTHORITY = 0.3  # score points for each unit of authority
+SCORE_NOISE = 0.2  # a pair's score is multiplied by a factor in 1 ± this
+AUTHORITY_WEIGHT = 0.3  # score added per unit of authority
 K1, B = 1.2, 0.75
-COMMON = 0.05  # words in a larger share of documents count only where nothing else matches
-ENOUGH = 100  # candidates; once the rarer words have brought that many, commoner words bring no more
-EXPLORABLE = 8  # relevant documents kept for each query, for the engine to try out
+MAX_DOC_SHARE = 0.05  # words in more documents are used only if there are no others
+MIN_CANDIDATES = 100  # with this many, more frequent words add no new candidates
+N_EXPLORABLE = 8  # relevant documents per query that the engine may explore
 BLOCK = 512
-GRADED_AT_ONCE = 1 << 15  # queries; bounds the memory that grading takes
+GRADE_BLOCK = 1 << 15  # queries graded at a time, to limit memory
 
+GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the increment of splitmix64
 _WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
 class Results:
-    """What the engine would show for each query, best first; −1 and 0 where there is nothing.
+    """The engine's ranking for each query, padded with documents −1 and scores 0.
 
-    `explorable` are documents of grade 2 or more that the engine may try out (see `users`).
+    `explorable` has documents of grade 2 or more that the engine may explore (see `users`).
     """
 
     documents: NDArray[np.int32]  # queries × DEPTH
@@ -48,19 +49,21 @@ class Results:
 
 
 def search_all(world: World, seed: int) -> Results:
-    """Run every query of the world once. Documents that are new are not in the index yet."""
+    """Search every query of the world. New documents are not indexed."""
     rng = np.random.default_rng([seed, 1])
-    corrected = rng.random(len(world.queries)) < CORRECTED
-    understood = [
-        meant if known else text
-        for text, meant, known in zip(world.queries.texts, world.queries.meant, corrected, strict=True)
+    corrected = rng.random(len(world.queries)) < CORRECTED_SHARE
+    searched = [
+        clean_text if known else text
+        for text, clean_text, known in zip(
+            world.queries.texts, world.queries.clean_texts, corrected, strict=True
+        )
     ]
     indexed = np.flatnonzero(~world.documents.is_new)
     vocabulary, indptr, postings, impacts = _index(world, indexed)
-    query_indptr, query_words = _lookup(understood, vocabulary, indptr, len(indexed))
-    documents = np.full((len(understood), DEPTH), -1, np.int32)
-    scores = np.zeros((len(understood), DEPTH), np.float32)
-    bonus = AUTHORITY * world.documents.authority[indexed]
+    query_indptr, query_words = _lookup(searched, vocabulary, indptr, len(indexed))
+    documents = np.full((len(searched), DEPTH), -1, np.int32)
+    scores = np.zeros((len(searched), DEPTH), np.float32)
+    bonus = AUTHORITY_WEIGHT * world.documents.authority[indexed]
     key = np.uint64(rng.integers(1 << 63))
 
     def run(first: int, last: int) -> None:
@@ -69,15 +72,15 @@ def search_all(world: World, seed: int) -> Results:
             documents, scores,
         )  # fmt: skip
 
-    count = len(understood)
+    count = len(searched)
     run_blocks(run, [(i, min(i + BLOCK, count)) for i in range(0, count, BLOCK)])
     found = documents >= 0
     documents[found] = indexed[documents[found]]
-    _show_best_known(documents, scores, indexed, world.documents.authority)
+    _fill_empty_results(documents, scores, indexed, world.documents.authority)
 
     grades = np.zeros(documents.shape, np.int8)
-    for first in range(0, count, GRADED_AT_ONCE):
-        part = documents[first : first + GRADED_AT_ONCE]
+    for first in range(0, count, GRADE_BLOCK):
+        part = documents[first : first + GRADE_BLOCK]
         row, column = np.nonzero(part >= 0)
         grades[row + first, column] = world.grade(row + first, part[row, column])
     explorable, explorable_grades = _explorable(world, rng)
@@ -87,7 +90,7 @@ def search_all(world: World, seed: int) -> Results:
 def _index(
     world: World, indexed: NDArray[np.intp]
 ) -> tuple[dict[str, int], NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Postings of every word: documents (numbered within `indexed`) and their BM25 impacts."""
+    """Vocabulary, and CSC postings of every word: positions in `indexed` and BM25 impacts."""
     vocabulary: dict[str, int] = {}
     words: list[int] = []
     lengths = np.empty((len(indexed), 2), np.int64)
@@ -115,9 +118,9 @@ def _index(
 def _lookup(
     texts: list[str], vocabulary: dict[str, int], indptr: NDArray[np.int64], documents: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The distinct words of each text, rarest first; common ones only where there are no others."""
+    """The distinct words of each text, rarest first; frequent words only if there are no others."""
     frequency = np.diff(indptr).tolist()
-    common = COMMON * documents
+    common = MAX_DOC_SHARE * documents
     lengths, words = [0], []
     for text in texts:
         known = {vocabulary[word] for word in _WORD.findall(text) if word in vocabulary}
@@ -149,7 +152,7 @@ def _search(
         words = query_words[query_indptr[query] : query_indptr[query + 1]]
         count = 0
         for word in words:
-            enough = count >= ENOUGH
+            enough = count >= MIN_CANDIDATES
             for at in range(indptr[word], indptr[word + 1]):
                 document = postings[at]
                 if seen_by[document] == query:
@@ -161,9 +164,9 @@ def _search(
                     count += 1
         kept = 0
         for document in candidates[:count]:
-            misjudged = 1 + MISJUDGEMENT * (2 * _hashed(key, query, document) - 1)
-            score = np.float32(matched[document] * misjudged + bonus[document])
-            # Insertion into the short list of the best, ties in favour of the earlier document.
+            noise = 1 + SCORE_NOISE * (2 * _pair_noise(key, query, document) - 1)
+            score = np.float32(matched[document] * noise + bonus[document])
+            # Insert into the sorted top list; on ties the earlier document stays first.
             if kept < DEPTH:
                 place = kept
                 kept += 1
@@ -180,39 +183,44 @@ def _search(
 
 
 @jit
-def _hashed(key: np.uint64, query: int, document: int) -> float:
-    """A number in [0, 1) that depends on the pair alone (the finaliser of splitmix64)."""
-    x = key + np.uint64(query) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(document)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
+def _pair_noise(key: np.uint64, query: int, document: int) -> float:
+    """A number in [0, 1) that depends on the key and the pair only."""
+    x = splitmix64(key + np.uint64(query) * GOLDEN_GAMMA + np.uint64(document))
     return np.float64(x >> np.uint64(11)) / 9007199254740992.0
 
 
-def _show_best_known(
+@jit
+def splitmix64(x: np.uint64) -> np.uint64:
+    """Hash a number, or an array of numbers, with the finaliser of splitmix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _fill_empty_results(
     documents: NDArray[np.int32],
     scores: NDArray[np.float32],
     indexed: NDArray[np.intp],
     authority: NDArray[np.float32],
 ) -> None:
-    """Where nothing matched, the pages of highest authority."""
+    """Fill rows without results with the pages of highest authority."""
     best = indexed[np.argsort(-authority[indexed], kind="stable")[:DEPTH]]
     empty = documents[:, 0] < 0
     documents[empty, : len(best)] = best
-    scores[empty, : len(best)] = AUTHORITY * authority[best]
+    scores[empty, : len(best)] = AUTHORITY_WEIGHT * authority[best]
 
 
 def _explorable(world: World, rng: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Up to EXPLORABLE published documents of grade 2 or more for each query, at random for its intent."""
+    """Up to N_EXPLORABLE random published documents of grade 2 or more for each query's intent."""
     _, representative, intent = np.unique(world.queries.intent, return_index=True, return_inverse=True)
-    chosen = np.full((len(representative), EXPLORABLE), -1, np.int32)
-    grades = np.zeros((len(representative), EXPLORABLE), np.int8)
-    for first in range(0, len(representative), GRADED_AT_ONCE):
-        place, document, grade = world.relevant(representative[first : first + GRADED_AT_ONCE])
+    chosen = np.full((len(representative), N_EXPLORABLE), -1, np.int32)
+    grades = np.zeros((len(representative), N_EXPLORABLE), np.int8)
+    for first in range(0, len(representative), GRADE_BLOCK):
+        place, document, grade = world.relevant(representative[first : first + GRADE_BLOCK])
         keep = rng.permutation(np.flatnonzero((grade >= 2) & ~world.documents.is_new[document]))
         keep = keep[np.argsort(place[keep], kind="stable")]
         rank = np.arange(len(keep)) - np.searchsorted(place[keep], place[keep])
-        keep, rank = keep[rank < EXPLORABLE], rank[rank < EXPLORABLE]
+        keep, rank = keep[rank < N_EXPLORABLE], rank[rank < N_EXPLORABLE]
         chosen[place[keep] + first, rank] = document[keep]
         grades[place[keep] + first, rank] = grade[keep]
     return chosen[intent], grades[intent]

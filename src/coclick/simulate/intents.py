@@ -1,4 +1,4 @@
-"""What people want: intents, each a subject with perhaps an aspect and a qualifier, popular or rare."""
+"""Draw search intents: a subject, optionally with an aspect and a qualifier, and a popularity."""
 
 from __future__ import annotations
 
@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 from coclick.simulate.words import DOMAINS, Domain, Term
 
 INTENTS_PER_SUBJECT = 10
-SUBJECT_ONLY = 0.12  # the share of draws that name no aspect: "new york"
-QUALIFIED = 0.4  # of the others, the share with a qualifier: "cheap hotels new york"
+SUBJECT_ONLY_SHARE = 0.12  # intents without an aspect: "new york"
+QUALIFIED_SHARE = 0.4  # of the others, those with a qualifier: "cheap hotels new york"
 INTENT_ZIPF, INTENT_SHIFT = 1.0, 10  # popularity of the r-th intent ∝ 1 / (r + 10) (Zipf–Mandelbrot)
 
 
 @dataclass(frozen=True)
 class Facets:
-    """Columns of facet numbers, one row an intent; −1 where an intent has no such facet.
-
-    Numbers are unique over all domains: equal subjects are in the same domain.
-    """
+    """Facet ids, one row per intent; −1 if an intent lacks the facet. Ids are unique over all domains."""
 
     subject: NDArray[np.int32]
     aspect: NDArray[np.int32]
@@ -33,13 +30,13 @@ class Facets:
         return len(self.subject)
 
     def take(self, rows: NDArray[np.integer]) -> Facets:
-        """The given rows, in the given order."""
+        """Return the given rows, in the given order."""
         return Facets(self.subject[rows], self.aspect[rows], self.qualifier[rows])
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All facet values of one world, numbered through."""
+    """All facet values of a world, by id."""
 
     subjects: list[Term]
     subject_domain: NDArray[np.int32]
@@ -51,36 +48,34 @@ class Catalogue:
 
     @classmethod
     def make(cls, subjects: int, rng: np.random.Generator) -> Catalogue:
-        """About `subjects` subjects, evenly from all domains, with every aspect and qualifier.
+        """Choose about `subjects` subjects, evenly from all domains, with every aspect and qualifier.
 
-        Within a domain, a value's place decides its popularity: roughly the order in which it is written.
+        Earlier values of a domain are more popular. The order is that of the word lists, with noise.
         """
         chosen: list[Term] = []
         domains_of_chosen: list[int] = []
         for number, (domain, count) in enumerate(zip(DOMAINS, _shares(subjects), strict=True)):
-            order = _roughly_in_order(len(domain.subjects), rng)[:count]
+            order = _noisy_order(len(domain.subjects), rng)[:count]
             chosen += [domain.subjects[i] for i in order]
-            chosen += [domain.invention.make(i) for i in range(count - len(order))]
+            chosen += [domain.generator.make(i) for i in range(count - len(order))]
             domains_of_chosen += [number] * count
-        aspects = [(n, d, i) for n, d in enumerate(DOMAINS) for i in _roughly_in_order(len(d.aspects), rng)]
+        aspects = [(n, d, i) for n, d in enumerate(DOMAINS) for i in _noisy_order(len(d.aspects), rng)]
         qualifiers = [
-            (n, d.qualifiers[i])
-            for n, d in enumerate(DOMAINS)
-            for i in _roughly_in_order(len(d.qualifiers), rng)
+            (n, d.qualifiers[i]) for n, d in enumerate(DOMAINS) for i in _noisy_order(len(d.qualifiers), rng)
         ]
         return cls(
             subjects=chosen,
             subject_domain=np.array(domains_of_chosen, np.int32),
             aspects=[domain.aspects[i] for _, domain, i in aspects],
             aspect_domain=np.array([n for n, _, _ in aspects], np.int32),
-            # A group's number is unique over all domains, as none has a hundred groups.
+            # Group ids are unique over all domains, as no domain has a hundred groups.
             aspect_group=np.array([n * 100 + d.aspect_groups[i] for n, d, i in aspects], np.int32),
             qualifiers=[term for _, term in qualifiers],
             qualifier_domain=np.array([n for n, _ in qualifiers], np.int32),
         )
 
     def terms(self, subject: int, aspect: int, qualifier: int) -> tuple[Term | None, ...]:
-        """The facet values behind three numbers; None where the number is −1."""
+        """Return the facet values of three ids; None for −1."""
         return (
             self.subjects[subject] if subject >= 0 else None,
             self.aspects[aspect] if aspect >= 0 else None,
@@ -88,12 +83,12 @@ class Catalogue:
         )
 
     def domain(self, subject: int, aspect: int) -> Domain:
-        """The domain of an intent; pages that list one aspect of everything have no subject."""
+        """Return the domain of an intent. Listings have no subject, only an aspect."""
         number = self.subject_domain[subject] if subject >= 0 else self.aspect_domain[aspect]
         return DOMAINS[number]
 
     def names(self, facets: Facets) -> list[str]:
-        """Readable intent names such as `travel/new-york-city/accommodation/affordable`."""
+        """Return readable intent names such as `travel/new-york-city/accommodation/affordable`."""
         names = []
         for row in zip(facets.subject, facets.aspect, facets.qualifier, strict=True):
             written = [term.document[0] for term in self.terms(*row) if term]
@@ -103,25 +98,25 @@ class Catalogue:
 
 @lru_cache(maxsize=1 << 16)
 def slug(text: str) -> str:
-    """Text as it stands in a URL: lower case, words joined by hyphens."""
+    """Return text in the form used in URLs: lower case, words joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
 
 
 def _shares(subjects: int) -> list[int]:
-    """How many subjects each domain gives; those that run out leave the rest to the inexhaustible."""
+    """The number of subjects of each domain. The largest domain makes up for those that run out."""
     even = -(-subjects // len(DOMAINS))
-    counts = [min(even, len(d.subjects) + d.invention.total) for d in DOMAINS]
-    most = max(range(len(DOMAINS)), key=lambda n: DOMAINS[n].invention.total)
+    counts = [min(even, len(d.subjects) + d.generator.total) for d in DOMAINS]
+    most = max(range(len(DOMAINS)), key=lambda n: DOMAINS[n].generator.total)
     counts[most] += even * len(DOMAINS) - sum(counts)
     return counts
 
 
-def _roughly_in_order(count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _noisy_order(count: int, rng: np.random.Generator) -> NDArray[np.intp]:
     return np.argsort(np.arange(count) + rng.exponential(1 + count / 4, count), kind="stable")
 
 
 def zipf(count: int, exponent: float, shift: int = 1) -> NDArray[np.float64]:
-    """Shares of `count` ranks, the r-th (from 0) in proportion to 1 / (r + shift)^exponent."""
+    """Return the shares of `count` ranks; the r-th (from 0) is proportional to 1 / (r + shift)^exponent."""
     weights = (np.arange(count) + float(shift)) ** -exponent
     return weights / weights.sum()
 
@@ -138,16 +133,16 @@ def draw_intents(count: int, rng: np.random.Generator) -> tuple[Catalogue, Facet
         distinct, times = np.unique(drawn, axis=0, return_counts=True)
         if len(distinct) >= count:
             break
-    most_wanted = np.lexsort((rng.random(len(times)), -times))[:count]
-    facets = Facets(*(np.ascontiguousarray(column) for column in distinct[most_wanted].T))
+    most_popular = np.lexsort((rng.random(len(times)), -times))[:count]
+    facets = Facets(*(np.ascontiguousarray(column) for column in distinct[most_popular].T))
     return catalogue, facets, zipf(count, INTENT_ZIPF, INTENT_SHIFT)
 
 
 def _draw(catalogue: Catalogue, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
     rows = np.full((count, 3), -1, np.int32)
     domain = rng.integers(len(DOMAINS), size=count)
-    has_aspect = rng.random(count) >= SUBJECT_ONLY
-    has_qualifier = has_aspect & (rng.random(count) < QUALIFIED)
+    has_aspect = rng.random(count) >= SUBJECT_ONLY_SHARE
+    has_qualifier = has_aspect & (rng.random(count) < QUALIFIED_SHARE)
     for number in range(len(DOMAINS)):
         mine = domain == number
         _draw_facet(rows[:, 0], mine, catalogue.subject_domain == number, 0.7, rng)
@@ -167,12 +162,12 @@ def _draw_facet(
     column[rows] = rng.choice(values, size=int(rows.sum()), p=zipf(len(values), exponent))
 
 
-def skewed(count: int, u: float) -> int:
-    """A number below `count` for a uniform number u; small ones are more frequent."""
+def skewed_index(count: int, u: float) -> int:
+    """Return an index below `count` for a uniform number u. Small indices are more frequent."""
     return int(count * u * u)
 
 
 def uniform_rows(count: int, width: int, rng: np.random.Generator) -> Iterator[list[float]]:
-    """`count` lists of `width` uniform numbers, drawn in blocks: Python floats take much memory."""
+    """Yield `count` lists of `width` uniform numbers, drawn in blocks to save memory."""
     for first in range(0, count, 4096):
         yield from rng.random((min(4096, count - first), width)).tolist()

@@ -1,4 +1,4 @@
-"""What people type: many formulations of one intent, in their own words, misspelt and run together."""
+"""Generate queries: many formulations of each intent, some misspelt or run together."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.simulate.intents import Catalogue, Facets, skewed, uniform_rows
+from coclick.simulate.intents import Catalogue, Facets, skewed_index, uniform_rows
 
-MISSPELT = 0.1
-RUN_TOGETHER = 0.04
-PLURAL = 0.06
-ANY_ORDER = 0.05
+MISSPELT_SHARE = 0.1
+RUN_TOGETHER_SHARE = 0.04
+OTHER_NUMBER_SHARE = 0.06
+SHUFFLED_SHARE = 0.05
 FORMULATION_ZIPF = 1.0  # popularity of an intent's r-th formulation ∝ 1 / (r + 1)
-BLEMISHED = 0.35  # a misspelt or run-together formulation is this much as frequent as a clean one
-LATER_QUERIES = 0.1  # share of formulations nobody used before the log ended
-LATER_INTENTS = 0.04  # share of intents nobody had before the log ended
+TYPO_POPULARITY = 0.35  # frequency of a formulation with typos, relative to one without
+LATER_QUERY_SHARE = 0.1  # formulations that occur only after the log
+LATER_INTENT_SHARE = 0.04  # intents that occur only after the log
 
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _NEIGHBOURS = {
@@ -26,12 +26,12 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True)
 class Queries:
-    """One row a distinct query text."""
+    """The distinct query texts, column by column."""
 
     texts: list[str]
-    meant: list[str]  # the text without its slips: what a perfect speller would make of it
+    clean_texts: list[str]  # the text without typos
     intent: NDArray[np.int32]
-    share: NDArray[np.float64]  # of searches that start from it in the log; 0: only asked later
+    share: NDArray[np.float64]  # of the log's sessions that start with it; 0: only after the log
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -44,11 +44,11 @@ def make_queries(
     popularity: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> Queries:
-    """`count` distinct texts; popular intents have more formulations."""
+    """Generate `count` distinct queries, more for popular intents."""
     tempered = popularity**0.6
     tempered /= tempered.sum()
     found: dict[str, tuple[str, int, int]] = {}
-    slips = 1  # grows while new texts are hard to come by, so that any number can be had
+    typos = 1  # per text; grows when new texts become rare, so that any number can be reached
     while len(found) < count:
         before, wanted = len(found), count - len(found) + 16
         drawn = rng.choice(len(intents), wanted, p=tempered)
@@ -61,85 +61,85 @@ def make_queries(
             strict=True,
         )
         for number, subject, aspect, qualifier, u in rows:
-            text, meant, oddity = _formulate(catalogue, subject, aspect, qualifier, u, slips)
+            text, clean_text, rarity = _write_query(catalogue, subject, aspect, qualifier, u, typos)
             if len(found) < count:
-                found.setdefault(text, (meant, number, oddity))
+                found.setdefault(text, (clean_text, number, rarity))
         if len(found) - before < wanted // 4:
-            slips = min(slips + 1, 3)
+            typos = min(typos + 1, 3)
     texts = list(found)
     meanings = [found[text][0] for text in texts]
     intent = np.array([found[text][1] for text in texts], np.int32)
-    odd = np.array([found[text][2] for text in texts], np.int32)
+    rarities = np.array([found[text][2] for text in texts], np.int32)
     clean = np.array([a == b for a, b in zip(texts, meanings, strict=True)])
-    return Queries(texts, meanings, intent, _shares(intent, odd, clean, popularity, rng))
+    return Queries(texts, meanings, intent, _shares(intent, rarities, clean, popularity, rng))
 
 
 def _shares(
     intent: NDArray[np.int32],
-    oddity: NDArray[np.int32],
+    rarity: NDArray[np.int32],
     clean: NDArray[np.bool_],
     popularity: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Zipf over intents times Zipf over each intent's formulations, plain ones first; some are for later."""
-    order = np.lexsort((oddity, intent))
-    starts = np.searchsorted(intent[order], intent[order])  # where each one's intent begins
+    """Zipf over intents times Zipf over each intent's formulations by rarity; 0 for later queries."""
+    order = np.lexsort((rarity, intent))
+    starts = np.searchsorted(intent[order], intent[order])  # where the rows of each intent begin
     rank = np.empty(len(intent))
     rank[order] = np.arange(len(intent)) - starts
     share = popularity[intent] * (rank + 1) ** -FORMULATION_ZIPF
-    share[~clean] *= BLEMISHED
-    later = rng.random(len(intent)) < LATER_QUERIES
-    later |= (rng.random(len(popularity)) < LATER_INTENTS)[intent]
+    share[~clean] *= TYPO_POPULARITY
+    later = rng.random(len(intent)) < LATER_QUERY_SHARE
+    later |= (rng.random(len(popularity)) < LATER_INTENT_SHARE)[intent]
     if later.all():
         later[0] = False
     share[later] = 0
     return share / share.sum()
 
 
-def _formulate(
-    catalogue: Catalogue, subject: int, aspect: int, qualifier: int, u: list[float], slips: int
+def _write_query(
+    catalogue: Catalogue, subject: int, aspect: int, qualifier: int, u: list[float], typos: int
 ) -> tuple[str, str, int]:
-    """One way to type an intent, the same without slips, and how odd a way it is.
+    """A query for an intent, the same without typos, and the rarity of its wording.
 
-    `u` are uniform numbers, one a choice.
+    `u` has one uniform number for each choice.
     """
     domain = catalogue.domain(subject, aspect)
     terms = catalogue.terms(subject, aspect, qualifier)
     shape = "".join(facet for facet, term in zip("saq", terms, strict=True) if term)
     picks = [_pick(term.query if term else ("",), choice) for term, choice in zip(terms, u[1:4], strict=True)]
     phrases = [phrase for phrase, _ in picks]
-    oddity = sum(rank for _, rank in picks)
-    if u[4] < PLURAL:
+    rarity = sum(rank for _, rank in picks)
+    if u[4] < OTHER_NUMBER_SHARE:
         noun = 1 if phrases[1] and not domain.aspects_are_names else 0
         phrases[noun] = _other_number(phrases[noun])
-        oddity += 1
-    if u[5] < ANY_ORDER:
+        rarity += 1
+    if u[5] < SHUFFLED_SHARE:
         turn = 1 + int(2 * u[0])
-        meant = " ".join(filter(None, phrases[turn:] + phrases[:turn]))
-        oddity += 2
+        clean_text = " ".join(filter(None, phrases[turn:] + phrases[:turn]))
+        rarity += 2
     else:
-        meant, rank = _pick(domain.queries[shape], u[0])
+        clean_text, rank = _pick(domain.queries[shape], u[0])
         for place, phrase in zip(("{s}", "{a}", "{q}"), phrases, strict=True):
-            meant = meant.replace(place, phrase)
-        oddity += rank
-    words = meant.split()
-    text = meant
-    if u[6] < RUN_TOGETHER * slips and 1 < len(words) <= 4:
+            clean_text = clean_text.replace(place, phrase)
+        rarity += rank
+    words = clean_text.split()
+    text = clean_text
+    if u[6] < RUN_TOGETHER_SHARE * typos and 1 < len(words) <= 4:
         text = "".join(words)
-    elif u[6] > 1 - MISSPELT * slips:
-        for slip in range(slips):
-            text = _misspell(text, *u[7 + 3 * slip : 10 + 3 * slip])
-    return text, meant, oddity
+    elif u[6] > 1 - MISSPELT_SHARE * typos:
+        for typo in range(typos):
+            text = _misspell(text, *u[7 + 3 * typo : 10 + 3 * typo])
+    return text, clean_text, rarity
 
 
 def _pick(options: tuple[str, ...], u: float) -> tuple[str, int]:
     """One of the options, and its rank."""
-    rank = skewed(len(options), u)
+    rank = skewed_index(len(options), u)
     return options[rank], rank
 
 
 def _other_number(phrase: str) -> str:
-    """Singular for plural and the other way round, where the last word looks like a noun."""
+    """The plural of a singular and vice versa, if the last word looks like a noun."""
     last = phrase.split()[-1]
     if len(last) < 4 or last[-1].isdigit() or last.endswith(("ing", "ed")):
         return phrase
@@ -147,7 +147,7 @@ def _other_number(phrase: str) -> str:
 
 
 def _misspell(text: str, where: float, how: float, which: float) -> str:
-    """Swap, drop or double a letter, or hit the key beside it. Short texts are typed with care."""
+    """Swap, drop, double or mistype a letter. Texts of up to four letters stay unchanged."""
     if len(text) < 5:
         return text
     at = 1 + int((len(text) - 2) * where)

@@ -1,4 +1,4 @@
-"""`sample`: a simulated search log with known relevance, written as the files that coclick reads."""
+"""`sample`: write a simulated search log with known relevance, as files that coclick reads."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import CoclickError, UserError
+from coclick.logs.duckdb_session import literal
 from coclick.simulate.engine import Results, search_all
 from coclick.simulate.users import ACTIONS, FIRST_DAY, PAGE, Events, search_log, user_names
 from coclick.simulate.world import World
 
-_FULL = ("No space left", f'"errno":"{errno.ENOSPC}"')  # as Python and DuckDB say it
+_DISK_FULL = ("No space left", f'"errno":"{errno.ENOSPC}"')  # in errors of Python and DuckDB
 FILES = ("events.parquet", "docs.tsv", "queries.tsv", "qrels.tsv", "intents.tsv")
 EVENTS_PER_QUERY = 60
-JUDGED, MOST_JUDGED = 0.1, 3000  # a share of all queries; a third of them each head, tail and unseen
-HEAD = 0.5  # head queries are the most frequent ones that make up half of all searches
-RANDOM_ZEROS = 10  # documents judged 0 for each query beside the engine's wrong results
-CAPITALS = 20  # one user in so many begins queries with a capital letter, as phones do
+JUDGED_SHARE, MAX_JUDGED = 0.1, 3000  # of all queries; a third each of head, tail and unseen
+HEAD_SHARE = 0.5  # head queries: the most frequent ones that make up half of all searches
+N_RANDOM_DOCS = 10  # random documents judged per query, in addition to the engine's results
+CAPITALISED_EVERY = 20  # one user in 20 capitalises queries, as phones do
 
 
 def sample(
@@ -36,19 +37,21 @@ def sample(
 ) -> dict[str, int]:
     """Write events.parquet, docs.tsv, queries.tsv, qrels.tsv and intents.tsv into `directory`.
 
-    The log holds about `events` events of four weeks (by default sixty a query). Judgments are of a later
-    time: of queries frequent and rare in the log and never seen in it, and of all documents, also those
-    published since. Returns how many there are of each.
+    The log has about `events` events over four weeks, by default 60 per query. The judgments are made after
+    the log: for frequent, rare and unseen queries, and over all documents, including new ones. Returns the
+    number of queries, docs, events, clicks, judged queries and judgments.
     """
     directory = Path(directory)
     existing = [name for name in FILES if (directory / name).exists()]
     if existing and not force:
         raise UserError(
-            f"{existing[0]} exists already", where=str(directory), hint="another directory, or --force"
+            f"{existing[0]} already exists",
+            where=str(directory),
+            hint="choose another directory, or add --force",
         )
     events = EVENTS_PER_QUERY * queries if events is None else events
     if events < 1:
-        raise UserError(f"{events} events make no log", hint="ask for at least 1")
+        raise UserError(f"--events is {events}", hint="ask for at least 1 event")
     world = World.make(queries, docs, seed)
     work: Path | None = None
     try:
@@ -58,7 +61,7 @@ def sample(
         for name in FILES:
             (work / name).replace(directory / name)
     except (OSError, duckdb.IOException) as error:
-        if any(sign in str(error) for sign in _FULL):
+        if any(sign in str(error) for sign in _DISK_FULL):
             hint = "free some space or choose another directory"
             raise CoclickError("the disk is full", where=str(directory), hint=hint) from error
         raise UserError(f"cannot write the sample: {error}", where=str(directory)) from error
@@ -80,7 +83,7 @@ def _write(work: Path, world: World, events: int, seed: int) -> dict[str, int]:
     _write_tsv(work / "docs.tsv", ("doc", "title", "body", "url", "anchor"), zip(*columns, strict=True))
 
     kinds = query_kinds(log.searches)
-    judged = choose_judged(kinds, max(1, round(min(JUDGED * len(kinds), MOST_JUDGED) / 3)), seed)
+    judged = choose_judged_queries(kinds, max(1, round(min(JUDGED_SHARE * len(kinds), MAX_JUDGED) / 3)), seed)
     texts = world.queries.texts
     width = max(4, len(str(len(judged))))
     ids = [f"q{number:0{width}d}" for number in range(1, len(judged) + 1)]
@@ -104,16 +107,16 @@ def _write(work: Path, world: World, events: int, seed: int) -> dict[str, int]:
 
 
 def query_kinds(searches: NDArray[np.int64]) -> list[str]:
-    """`head`, `tail` or `unseen` for every query, by its number of searches in the log."""
+    """Return `head`, `tail` or `unseen` for every query, by its number of searches in the log."""
     order = np.argsort(-searches, kind="stable")
     before = np.cumsum(searches[order]) - searches[order]
     kinds = np.where(searches > 0, "tail", "unseen").astype(object)
-    kinds[order[(before < HEAD * searches.sum()) & (searches[order] > 0)]] = "head"
+    kinds[order[(before < HEAD_SHARE * searches.sum()) & (searches[order] > 0)]] = "head"
     return kinds.tolist()
 
 
-def choose_judged(kinds: list[str], each: int, seed: int) -> NDArray[np.intp]:
-    """Up to `each` queries of every kind, at random."""
+def choose_judged_queries(kinds: list[str], each: int, seed: int) -> NDArray[np.intp]:
+    """Choose up to `each` random queries of every kind."""
     rng = np.random.default_rng([seed, 3])
     of_kind = np.array(kinds)
     chosen = [rng.permutation(np.flatnonzero(of_kind == k))[:each] for k in ("head", "tail", "unseen")]
@@ -123,20 +126,20 @@ def choose_judged(kinds: list[str], each: int, seed: int) -> NDArray[np.intp]:
 def judgments(
     world: World, results: Results, queries: NDArray[np.intp], seed: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8]]:
-    """Places in `queries`, documents and grades: all that are relevant, and some that are not.
+    """Return indices into `queries`, documents and grades: all relevant pairs, and some that are not.
 
-    Those that are not are what the engine wrongly found, and documents at random.
+    The others are the engine's first results and random documents.
     """
     rng = np.random.default_rng([seed, 4])
     places, documents, _ = world.relevant(queries)
     found = results.documents[queries, :PAGE]
     found_place, found_column = np.nonzero(found >= 0)
-    random = rng.integers(len(world.documents), size=(len(queries), RANDOM_ZEROS))
+    random = rng.integers(len(world.documents), size=(len(queries), N_RANDOM_DOCS))
     pairs = np.concatenate(
         [
             np.stack([places, documents]),
             np.stack([found_place, found[found_place, found_column]]),
-            np.stack([np.repeat(np.arange(len(queries)), RANDOM_ZEROS), random.ravel()]),
+            np.stack([np.repeat(np.arange(len(queries)), N_RANDOM_DOCS), random.ravel()]),
         ],
         axis=1,
     )
@@ -145,7 +148,7 @@ def judgments(
 
 
 class _EventsFile:
-    """Collects chunks of events as Parquet files and joins them in the end, so that memory stays bounded."""
+    """Writes chunks of events as Parquet files and concatenates them at the end, to limit memory."""
 
     def __init__(self, work: Path, world: World, events: int) -> None:
         self.searches = np.zeros(len(world.queries), np.int64)
@@ -158,13 +161,13 @@ class _EventsFile:
         self._capital = np.array([t[0].upper() + t[1:] for t in world.queries.texts], dtype=object)
         self._documents = np.array(world.documents.ids, dtype=object)
         self._actions = np.array(ACTIONS, dtype=object)
-        # One thread, so that the same events make the same bytes.
+        # One thread, so that the same events give the same bytes.
         self._connection = duckdb.connect(config={"threads": 1})
         self._connection.execute("SET enable_progress_bar = false")
 
     def add(self, events: Events) -> None:
-        """Write one chunk, with names instead of numbers."""
-        capitals = events.user % CAPITALS == 0
+        """Write one chunk, with names instead of ids."""
+        capitals = events.user % CAPITALISED_EVERY == 0
         chunk = {
             "timestamp": (FIRST_DAY + events.time.astype("timedelta64[ms]")).astype("datetime64[us]"),
             "user": self._users[events.user],
@@ -175,7 +178,7 @@ class _EventsFile:
         }
         part = str(self._work / f"part-{len(self._parts)}.parquet")
         self._connection.register("chunk", chunk)
-        self._connection.execute(f"COPY (SELECT * FROM chunk) TO '{_quoted(part)}' (FORMAT parquet)")
+        self._connection.execute(f"COPY (SELECT * FROM chunk) TO {literal(part)} (FORMAT parquet)")
         self._connection.unregister("chunk")
         self._parts.append(part)
         self.rows += len(events.time)
@@ -184,21 +187,17 @@ class _EventsFile:
         self.searches += np.bincount(events.query[shown_first], minlength=len(self.searches))
 
     def finish(self, path: Path) -> None:
-        """Join the chunks, in order, into one file."""
+        """Concatenate the chunks, in order, into one file."""
         if len(self._parts) == 1:
             Path(self._parts[0]).replace(path)
         else:
-            parts = ", ".join(f"'{_quoted(part)}'" for part in self._parts)
+            parts = ", ".join(map(literal, self._parts))
             self._connection.execute(
-                f"COPY (SELECT * FROM read_parquet([{parts}])) TO '{_quoted(str(path))}' (FORMAT parquet)"
+                f"COPY (SELECT * FROM read_parquet([{parts}])) TO {literal(path)} (FORMAT parquet)"
             )
             for part in self._parts:
                 Path(part).unlink()
         self._connection.close()
-
-
-def _quoted(path: str) -> str:
-    return path.replace("'", "''")
 
 
 def _write_tsv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

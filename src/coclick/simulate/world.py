@@ -1,12 +1,12 @@
-"""A world to search in: intents, documents that serve them, queries that ask for them, and the truth.
+"""The simulated world: intents, documents about them, queries for them, and relevance grades.
 
-The truth is a grade from 0 to 4 for every pair of query and document, by the facets they share:
+A pair of query and document has a grade from 0 to 4, which depends on the facets they share:
 
-    4  exactly what was asked for
-    3  the same, a little looser or narrower ("hotels new york" and a page on cheap hotels there),
-       or a page that treats it beside its main aspect
+    4  same subject, aspect and qualifier
+    3  same subject and aspect, and only one has a qualifier ("hotels new york" and a page on cheap hotels
+       there); or the aspect is the page's second one
     2  the subject's overview page; or the right aspect with another qualifier
-    1  an aspect alike (hotels and hostels), a page of all subjects' hotels, a narrow page for a broad query
+    1  a similar aspect (hotels and hostels), a listing of the aspect, a narrow page for a broad query
     0  anything else
 """
 
@@ -24,13 +24,13 @@ from coclick.simulate.queries import Queries, make_queries
 from coclick.simulate.words import DOMAINS
 
 DOCUMENTS_PER_INTENT = 4
-MOST_QUERIES_PER_DOCUMENT = 100  # more would be the same few intents, ever worse misspelt
-BLOCK = 4096  # queries whose candidates are graded at a time
+MAX_QUERIES_PER_DOC = 100  # more would only add typos to the same few intents
+BLOCK = 4096  # queries graded at a time
 
 
 @dataclass(frozen=True)
 class World:
-    """Documents, queries and the grades between them. `World.make` creates one from a seed."""
+    """Documents, queries and the grades of their pairs. `World.make` creates a world from a seed."""
 
     catalogue: Catalogue
     intents: Facets
@@ -39,16 +39,16 @@ class World:
 
     @classmethod
     def make(cls, queries: int = 3000, docs: int = 5000, seed: int = 0) -> World:
-        """A world of so many distinct query texts and documents; the same for the same seed."""
+        """Create a world of this many distinct queries and documents. The same seed gives the same world."""
         for what, number in (("queries", queries), ("docs", docs)):
             if number < 10:
-                raise UserError(f"{number} {what} make no world", hint=f"ask for at least 10 {what}")
+                raise UserError(f"{number} {what} are too few", hint=f"ask for at least 10 {what}")
         if seed < 0:
-            raise UserError(f"the seed is {seed}", hint="a seed is 0 or more")
-        if queries > MOST_QUERIES_PER_DOCUMENT * docs:
+            raise UserError(f"the seed {seed} is negative", hint="choose a seed of 0 or more")
+        if queries > MAX_QUERIES_PER_DOC * docs:
             raise UserError(
                 f"{queries} queries are too many for {docs} documents",
-                hint=f"ask for at least {-(-queries // MOST_QUERIES_PER_DOCUMENT)} documents",
+                hint=f"ask for at least {-(-queries // MAX_QUERIES_PER_DOC)} documents",
             )
         rng_intents, rng_documents, rng_queries = np.random.default_rng(seed).spawn(3)
         catalogue, intents, popularity = draw_intents(-(-docs // DOCUMENTS_PER_INTENT), rng_intents)
@@ -60,15 +60,15 @@ class World:
         )
 
     def grade(self, query: NDArray[np.integer], document: NDArray[np.integer]) -> NDArray[np.int8]:
-        """The grade of every pair (query[i], document[i])."""
+        """Return the grade of every pair (query[i], document[i])."""
         asked = self.intents.take(self.queries.intent[query])
         given = self.documents.facets.take(document)
         second = self.documents.second_aspect[document]
-        group = np.append(self.catalogue.aspect_group, -1)  # so that aspect −1 finds group −1
+        group = np.append(self.catalogue.aspect_group, -1)  # so that aspect −1 has group −1
 
         subject = asked.subject == given.subject
         aspect = subject & (asked.aspect == given.aspect)
-        beside = subject & (asked.aspect == second) & (second >= 0)
+        second_match = subject & (asked.aspect == second) & (second >= 0)
         exact = asked.qualifier == given.qualifier
         looser = (asked.qualifier < 0) | (given.qualifier < 0)
         broad = subject & (asked.aspect < 0)
@@ -76,8 +76,8 @@ class World:
         return np.select(
             [
                 aspect & exact,
-                (aspect & looser) | (beside & (exact | looser)),
-                aspect | beside | (subject & (given.aspect < 0)) | (broad & (given.qualifier < 0)),
+                (aspect & looser) | (second_match & (exact | looser)),
+                aspect | second_match | (subject & (given.aspect < 0)) | (broad & (given.qualifier < 0)),
                 broad | (subject & (group[asked.aspect] == group[given.aspect])) | listing,
             ],
             [np.int8(4), np.int8(3), np.int8(2), np.int8(1)],
@@ -87,7 +87,7 @@ class World:
     def relevant(
         self, queries: NDArray[np.integer]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8]]:
-        """All pairs with a grade above 0: places in `queries`, documents, grades; by place, then document."""
+        """Return the pairs with a grade above 0, sorted: indices into `queries`, documents, grades."""
         found = [
             self._relevant_block(queries[first : first + BLOCK], first)
             for first in range(0, len(queries), BLOCK)
@@ -96,14 +96,14 @@ class World:
         return places, documents, grades
 
     def sells(self) -> NDArray[np.bool_]:
-        """For every query, whether it is about things to buy."""
+        """Return for every query whether it is about products."""
         domain = self.catalogue.subject_domain[self.intents.subject[self.queries.intent]]
         return np.array([d.sells for d in DOMAINS])[domain]
 
     def _relevant_block(
         self, queries: NDArray[np.integer], first: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8]]:
-        # Only documents of the query's subject, and listings of its aspect, can have a grade.
+        # Only documents of the query's subject and listings of its aspect have a grade above 0.
         asked = self.intents.take(self.queries.intent[queries])
         facets = self.documents.facets
         listing_of = np.where(facets.subject < 0, facets.aspect, -2)

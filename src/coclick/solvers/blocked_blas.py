@@ -7,9 +7,9 @@ they are added do not depend on the number of threads, so neither does the resul
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -94,26 +94,20 @@ def _run(work: Callable[[int, int], None], rows: int, size: int) -> None:
 
 _users = 0
 _users_change = Lock()
-_threads_before = 0
+_limit: Any = None
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """One thread for each call of numpy's OpenBLAS; another BLAS keeps its ways.
+    """Use one thread for each BLAS call, where threadpoolctl knows the BLAS (OpenBLAS, MKL, BLIS).
 
-    It holds for the whole process: the first who comes in sets it, the last who leaves restores it.
+    The limit holds for the whole process: the first thread that enters sets it, the last that leaves
+    restores it.
     """
-    global _users, _threads_before
-    library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
-    get = getattr(library, "scipy_openblas_get_num_threads64_", None)
-    set_to = getattr(library, "scipy_openblas_set_num_threads64_", None)
-    if get is None or set_to is None:
-        yield
-        return
+    global _users, _limit
     with _users_change:
         if _users == 0:
-            _threads_before = get()
-            set_to(1)
+            _limit = _blas().limit(limits=1)
         _users += 1
     try:
         yield
@@ -121,4 +115,12 @@ def single_threaded_blas() -> Iterator[None]:
         with _users_change:
             _users -= 1
             if _users == 0:
-                set_to(_threads_before)
+                _limit.restore_original_limits()
+
+
+@cache
+def _blas() -> Any:
+    """Find the loaded BLAS libraries: numpy's is among them. To look for them takes a millisecond."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController().select(user_api="blas")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from coclick._version import __version__
 from coclick.jit.compiler import cache_home
+from coclick.storage.file_lock import try_lock
 
 _ABANDONED = 30 * 24 * 3600  # seconds after which nobody is expected to go on
 
@@ -28,25 +29,12 @@ def checkpoint(graph: str, spec: str) -> Iterator[Path | None]:
     name = "".join(c if c.isalnum() else "-" for c in f"{graph}-{__version__}-{spec}")
     home.mkdir(parents=True, exist_ok=True)
     with (home / f"{name}.lock").open("w") as lock:
-        if not _locked(lock.fileno()):
+        if not try_lock(lock.fileno()):
             yield None
             return
         yield home / name
         shutil.rmtree(home / name, ignore_errors=True)
         Path(lock.name).unlink(missing_ok=True)
-
-
-def _locked(file: int) -> bool:
-    """Whether the lock is ours; the system releases it when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on this platform: nobody else is expected
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _forget_abandoned(home: Path) -> None:

@@ -16,10 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from coclick.arrays.csr import check_count
-from coclick.logs import aggregation_sql as rules
-from coclick.logs.detect_format import recognise
+from coclick.logs import aggregation_sql
+from coclick.logs.detect_format import detect_format
 from coclick.logs.schema import Action, weighted_actions
-from coclick.logs.validation import check_arguments, check_fields, no_edge
+from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.engine import ours
 from coclick.spark.graph import SparkGraph
@@ -52,7 +52,7 @@ def build(
     check_arguments(format, _FORMATS, min_clicks, min_users)
     weighted = weighted_actions(actions)
     session = ours(spark)
-    format, found, fields = recognise([described(log, "the log")], format, columns)
+    format, found, fields = detect_format([described(log, "the log")], format, columns)
     check_fields(fields, min_users, actions)
     with output(session, out, "graph", force) as target:
         places = {name: place for name, place in found[0][1].items() if name in fields}
@@ -85,7 +85,7 @@ class _Build:
         self.figures |= {"format": self.format, "engine": "spark"}
         if self.format == "events":
             self.figures["actions"] = {action.name: action.weight for action in self.actions}
-            rows.tell_actions(self.actions)
+            rows.classify_actions(self.actions)
         self.wrong = [rows.rejected()]
         self.figures |= rows.figures
         self.rows, self.spellings = rows.right(), rows.spellings()
@@ -94,7 +94,7 @@ class _Build:
         """Pairs, and of those the edges: both by texts."""
         if self.format == "clicks":
             self.rows.selectExpr("query AS q", "doc AS d", "*").createOrReplaceTempView("log_row")
-            sums = rules.pair_sums(self.fields)
+            sums = aggregation_sql.pair_sums(self.fields)
             pairs = self.spark.sql(f"SELECT q, d, {sums} FROM log_row GROUP BY q, d")
             pairs = self.out.work.saved("pairs", pairs)
             candidates = pairs.filter("clicks > 0").withColumn("actions", F.col("clicks"))
@@ -103,14 +103,14 @@ class _Build:
             found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
             self.figures |= found.figures
-        passes = F.expr(rules.passes(min_clicks, min_users)).alias("passes")
+        passes = F.expr(aggregation_sql.passes_thresholds(min_clicks, min_users)).alias("passes")
         marked = self.out.work.saved("candidates", candidates.select("q", "d", "clicks", passes))
         self.edges, self.seen = marked.filter("passes").drop("passes"), marked
         kept, below, clicks_below = marked.agg(
             F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
         ).collect()[0]
         if not kept:
-            raise no_edge(self.figures, below)
+            raise no_edges_error(self.figures, below)
         self.sizes["edges"] = kept
         self.thresholds = min_clicks > 1 or min_users > 1
         self.figures |= {

@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.logs.documents import DUPLICATE, MISSING, field_names
+from coclick.logs.documents import DUPLICATE_ID, MISSING_ID, field_names
 from coclick.logs.typed_fields import Column
-from coclick.logs.validation import no_overlap
+from coclick.logs.validation import no_overlap_error
 from coclick.spark.storage import Work
 from coclick.spark.typed import described, in_memory
 
@@ -51,7 +51,7 @@ class Documents:
     table: DataFrame
     fields: list[str]
     rejected: dict[str, int]  # by "field|reason"
-    wrong: DataFrame | None  # bad, raw
+    wrong: DataFrame | None  # error, raw
 
 
 def read(docs: DataFrame, work: Work) -> Documents:
@@ -59,7 +59,7 @@ def read(docs: DataFrame, work: Work) -> Documents:
     long = None
     if TOO_LONG in docs.columns:
         marked = work.saved("documents-read", docs)  # Spark reads no column of marks alone from text
-        long = marked.filter(F.col(TOO_LONG).isNotNull()).select(F.lit(LONG).alias("bad"), F.col(TOO_LONG))
+        long = marked.filter(F.col(TOO_LONG).isNotNull()).select(F.lit(LONG).alias("error"), F.col(TOO_LONG))
         docs = marked.filter(F.col(TOO_LONG).isNull()).drop(TOO_LONG)
     fields = field_names(described(docs, "the documents"))
     texts = [name for name in fields.values() if name != "doc"]
@@ -72,7 +72,7 @@ def read(docs: DataFrame, work: Work) -> Documents:
     missing, again = saved.agg(
         F.sum(F.expr("if(name IS NULL, rows, 0)")), F.sum(F.expr("if(name IS NULL, 0, rows - 1)"))
     ).collect()[0]
-    counts = {LONG: long.count() if long else 0, MISSING: missing, DUPLICATE: again}
+    counts = {LONG: long.count() if long else 0, MISSING_ID: missing, DUPLICATE_ID: again}
     rejected = {reason: count for reason, count in counts.items() if count}
     wrong = _wrong(rows, columns, [docs.columns[place] for place in fields]) if rejected else None
     if wrong is not None and long is not None:
@@ -86,10 +86,10 @@ def _wrong(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:
     """The rows without an id, and all but the first with one, as JSON under the names that they had."""
     named = (F.col(column).alias(name) for column, name in zip(rows.columns, names, strict=True))
     raw = F.to_json(F.struct(*named), {"ignoreNullFields": "false"})
-    missing = rows.filter("name IS NULL").select(F.lit(MISSING).alias("bad"), raw.alias("raw"))
+    missing = rows.filter("name IS NULL").select(F.lit(MISSING_ID).alias("error"), raw.alias("raw"))
     order = Window.partitionBy("name").orderBy(F.lit(""), *texts)
     ranked = rows.filter("name IS NOT NULL").withColumn("place", F.row_number().over(order))
-    return missing.union(ranked.filter("place > 1").select(F.lit(DUPLICATE), raw))
+    return missing.union(ranked.filter("place > 1").select(F.lit(DUPLICATE_ID), raw))
 
 
 def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
@@ -103,7 +103,7 @@ def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
             [row[0] for row in frame.select("name").sort("name").limit(3).collect()]
             for frame in (names, documents)
         )
-        raise no_overlap(in_log, in_docs)
+        raise no_overlap_error(in_log, in_docs)
     return {"docs_missing": every - known}
 
 

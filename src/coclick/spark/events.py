@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.logs import aggregation_sql as rules
+from coclick.logs import aggregation_sql
 from coclick.logs.events import span
 from coclick.logs.schema import Action
 from coclick.spark.storage import Work
@@ -33,7 +33,7 @@ def aggregate(
 ) -> DetectedFormat:
     """Add up the events."""
     columns = [sql for name, sql in _COLUMNS.items() if name in fields]
-    rows.selectExpr("query AS q", "doc AS d", "act AS a", *columns).createOrReplaceTempView("event")
+    rows.selectExpr("query AS q", "doc AS d", "action_code AS a", *columns).createOrReplaceTempView("event")
     users, days = "user" in fields, "timestamp" in fields
     lowest_position = "min(position)" if "position" in fields else "NULL"
     times = "min(t), max(t)" if days else "NULL, NULL"
@@ -41,18 +41,22 @@ def aggregate(
         f"SELECT {lowest_position}, bool_or(a = 0), {times} FROM event"
     ).collect()[0]
     sessions = users and days
-    counts = rules.action_counts(actions)
+    counts = aggregation_sql.action_counts(actions)
     if sessions:
-        _view(spark, work, "stretch", _SESSIONS)
-        _view(spark, work, "page", rules.pages(lowest, counts, _DIV))
-        _view(spark, work, "click", rules.clicked_pages(actions))
+        _view(spark, work, "session_slot", _SESSIONS)
+        _view(spark, work, "result_page", aggregation_sql.result_pages(lowest, counts, _DIV))
+        _view(spark, work, "click", aggregation_sql.clicked_results(actions))
     else:
-        spark.sql(rules.plain_pages(lowest, days, _DIV)).createOrReplaceTempView("page")
-        spark.sql(rules.plain_clicks(counts, days, users, _DIV)).createOrReplaceTempView("click")
-    _view(spark, work, "clicked", rules.clicked_days(counts, users, sessions))
-    candidates = spark.sql(rules.weighted_clicks(actions))
+        spark.sql(aggregation_sql.impressions_without_sessions(lowest, days, _DIV)).createOrReplaceTempView(
+            "result_page"
+        )
+        spark.sql(aggregation_sql.clicks_without_sessions(counts, days, users, _DIV)).createOrReplaceTempView(
+            "click"
+        )
+    _view(spark, work, "clicked", aggregation_sql.clicks_by_day(counts, users, sessions))
+    candidates = spark.sql(aggregation_sql.weighted_clicks(actions))
     if users:
-        _view(spark, work, "clickers", rules.clickers())
+        _view(spark, work, "clickers", aggregation_sql.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
     figures = _people(spark, counts, sessions) if users else {}
     if days and first is not None:
@@ -63,7 +67,7 @@ def aggregate(
     daily = work.saved("daily", _daily(spark, actions, bool(impressions), users, sessions, positions))
     history = {"daily": daily} if days else {}
     if sessions and positions:
-        history["skips"] = spark.sql(rules.skips(counts)).withColumnRenamed("n", "count")
+        history["skips"] = spark.sql(aggregation_sql.skips(counts)).withColumnRenamed("n", "count")
     return DetectedFormat(candidates, _pairs(spark, daily, users), history, figures)
 
 
@@ -71,16 +75,18 @@ def aggregate(
 _SESSIONS = f"""
     SELECT u, b, struct(
         u, sum(starts) OVER (PARTITION BY u ORDER BY b ROWS UNBOUNDED PRECEDING) AS number) AS s
-    FROM ({rules.session_starts(_DIV)}) AS marked"""
+    FROM ({aggregation_sql.session_starts(_DIV)}) AS marked"""
 
 
 def _people(spark: SparkSession, counts: Sequence[str], sessions: bool) -> dict[str, Any]:
     """How many users and sessions there are, and how much the busiest users clicked."""
-    found: dict[str, Any] = {"busiest_users_share": spark.sql(rules.busiest_share(counts)).collect()[0][0]}
+    found: dict[str, Any] = {
+        "busiest_users_share": spark.sql(aggregation_sql.busiest_users_share(counts)).collect()[0][0]
+    }
     if not sessions:
         found["users"] = spark.table("event").select("u").distinct().count()
         return found
-    of_user = spark.table("stretch").groupBy("u").agg(F.max("s.number").alias("sessions"))
+    of_user = spark.table("session_slot").groupBy("u").agg(F.max("s.number").alias("sessions"))
     found["users"], found["sessions"] = of_user.agg(F.count("*"), F.sum("sessions")).collect()[0]
     return found
 
@@ -101,7 +107,7 @@ def _daily(
     """The days of every pair that was shown or clicked, each with its counts and a histogram of positions."""
     key = ["q", "d", "day"]
     weighted = F.lit(0.0)
-    for name, action in zip(rules.action_counts(actions), actions, strict=True):
+    for name, action in zip(aggregation_sql.action_counts(actions), actions, strict=True):
         weighted += F.lit(float(action.weight)) * F.col(name)
     counts = {"clicks": weighted.cast("float")}
     if users:
@@ -111,9 +117,9 @@ def _daily(
     clicked = spark.table("clicked").select(*key, *(value.alias(name) for name, value in counts.items()))
     if not impressions:
         return clicked
-    shown = spark.table("page").groupBy(*key).agg(F.count("*").alias("impressions"))
+    shown = spark.table("result_page").groupBy(*key).agg(F.count("*").alias("impressions"))
     if positions:
-        shown = _with_positions(spark.table("page"), key)
+        shown = _with_positions(spark.table("result_page"), key)
     days = clicked.withColumn("clicked", F.lit(1)).join(shown, key, "full")
     # Without sessions, a click on a day that shows no impression is one.
     seen = F.col("impressions") if sessions else F.greatest("impressions", "clicked")

@@ -13,9 +13,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.logs import aggregation_sql as rules
+from coclick.logs import aggregation_sql
 from coclick.logs.schema import Action
-from coclick.logs.validation import commonest, tell_actions
+from coclick.logs.validation import classify_actions, most_common_actions
 from coclick.spark.storage import Output, Work
 from coclick.spark.typed import Typing
 
@@ -38,45 +38,49 @@ class Rows:
     def _count(self) -> list[tuple[str | None, str | None, int]]:
         """How many rows there are of each action and reason."""
         action = F.col("action") if self._has_actions else F.lit(None).cast("string").alias("action")
-        return [tuple(row) for row in self._rows.groupBy(action, "bad").count().collect()]
+        return [tuple(row) for row in self._rows.groupBy(action, "error").count().collect()]
 
-    def tell_actions(self, actions: Sequence[Action]) -> None:
-        """Give the actions that count their codes, `act`; the others are counted."""
+    def classify_actions(self, actions: Sequence[Action]) -> None:
+        """Give the actions that count their codes, `action_code`; the others are counted."""
         if not self._has_actions:
-            self._rows = self._rows.withColumn("act", F.lit(1))
+            self._rows = self._rows.withColumn("action_code", F.lit(1))
             return
         counts: dict[str, int] = {}
         for name, _, count in self._counts:
             if name is not None:
                 counts[name] = counts.get(name, 0) + count
         counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-        codes, others = tell_actions(counts, actions)
-        self.figures["other_actions"] = commonest(others)
+        codes, others = classify_actions(counts, actions)
+        self.figures["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
             cases = F.when(F.col("action") == name, code).otherwise(cases)
-        self._rows = self._rows.withColumn("act", cases)
-        self._counts = [(name, bad, n) for name, bad, n in self._counts if name is None or name in codes]
+        self._rows = self._rows.withColumn("action_code", cases)
+        self._counts = [(name, error, n) for name, error, n in self._counts if name is None or name in codes]
         self._aside = sum(others.values())
 
     def right(self) -> DataFrame:
         """The rows that count."""
         events = self.format == "events"
-        return self._rows.filter("bad IS NULL" + (" AND act IS NOT NULL" if events else ""))
+        return self._rows.filter("error IS NULL" + (" AND action_code IS NOT NULL" if events else ""))
 
     def rejected(self) -> DataFrame | None:
-        """The rows that are rejected (bad, raw), if there are any; counts them."""
+        """The rows that are rejected (error, raw), if there are any; counts them."""
         rejected: dict[str, int] = {}
-        for _, bad, count in self._counts:
-            if bad is not None:
-                rejected[bad] = rejected.get(bad, 0) + count
+        for _, error, count in self._counts:
+            if error is not None:
+                rejected[error] = rejected.get(error, 0) + count
         total = self._aside + sum(count for *_, count in self._counts)
         self.figures |= {
             "rows": total,
             "right": total - sum(rejected.values()),
             "rejected": by_reason(rejected),
         }
-        return self._rows.filter(rules.rejected(self._has_actions)).select("bad", "raw") if rejected else None
+        return (
+            self._rows.filter(aggregation_sql.is_rejected(self._has_actions)).select("error", "raw")
+            if rejected
+            else None
+        )
 
     def spellings(self) -> DataFrame:
         """What normalisation merged (text, spelling, count), also in rows with something else wrong."""
@@ -87,14 +91,14 @@ class Rows:
 def by_reason(counts: Mapping[str, int]) -> dict[str, int]:
     """Counts of rejected rows in words, the commonest first."""
     ordered = sorted(counts.items(), key=lambda reason: (-reason[1], reason[0]))
-    return {bad.replace("|", " ").strip(): count for bad, count in ordered}
+    return {error.replace("|", " ").strip(): count for error, count in ordered}
 
 
 def write_rejects(out: Output, wrong: Sequence[DataFrame | None]) -> None:
-    """The table `rejects` of wrong rows (bad, raw), if there are any; a DataFrame has no file, no lines."""
+    """The table `rejects` of wrong rows (error, raw), if there are any; a DataFrame has no file, no lines."""
     found = [frame for frame in wrong if frame is not None]
     if found:
-        field, reason = (F.split("bad", r"\|")[i] for i in (0, 1))
+        field, reason = (F.split("error", r"\|")[i] for i in (0, 1))
         columns = {"file": F.lit(None).cast("string"), "line": F.lit(None).cast("long")}
         columns |= {"field": field, "reason": reason, "raw": F.col("raw")}
         every = reduce(DataFrame.union, found)

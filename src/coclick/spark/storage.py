@@ -32,7 +32,7 @@ class Place:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.spark = spark
-        jvm = spark._jvm
+        jvm = spark._jvm  # pyspark has no public way to Hadoop's file systems; its versions are pinned
         assert jvm is not None
         self._Path = jvm.org.apache.hadoop.fs.Path
         configuration = spark._jsc.hadoopConfiguration()

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 
 from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
-from coclick.logs.typed_fields import BLANK, Column, typed, typed_names
+from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
 from coclick.text.analyzer import normalise_batch
 
 _TYPES = {
@@ -31,14 +31,16 @@ _TYPES = {
     "impressions": "bigint",
     "users": "bigint",
 }
-_ASIDE = ", bad string, spelt string, raw string"
+_ASIDE = ", error string, spelt string, raw string"
 _KINDS = {"string": "VARCHAR", "binary": "BLOB"}
 
 
 def in_memory() -> duckdb.DuckDBPyConnection:
     """A database for one task, with the settings of a local build."""
-    settings = {"threads": 1, "autoinstall_known_extensions": False, "TimeZone": "UTC"}
-    return duckdb.connect(":memory:", config=settings)  # type: ignore[arg-type]
+    settings = {"threads": 1, "autoinstall_known_extensions": False}
+    connection = duckdb.connect(":memory:", config=settings)  # type: ignore[arg-type]
+    connection.execute("SET TimeZone = 'UTC'")  # before 2.0 DuckDB does not know it until it is connected
+    return connection
 
 
 def described(frame: DataFrame, what: str) -> LogFile:
@@ -49,7 +51,7 @@ def described(frame: DataFrame, what: str) -> LogFile:
 
 @dataclass(frozen=True)
 class Typing:
-    """From batches of a log's columns to batches of typed fields. `bad` says what is wrong with a row,
+    """From batches of a log's columns to batches of typed fields. `error` says what is wrong with a row,
     `spelt` how its query was written if not in normal form, and `raw` what a wrong row was."""
 
     format: str
@@ -59,7 +61,7 @@ class Typing:
     @property
     def names(self) -> list[str]:
         """The typed fields."""
-        return typed_names(self.format, set(self.places))
+        return typed_columns(self.format, set(self.places))
 
     @property
     def schema(self) -> str:
@@ -78,15 +80,15 @@ class Typing:
         connection.register("batch", renamed)
         kinds = {name: kind for name, kind, *_ in connection.execute("DESCRIBE batch").fetchall()}
         column = {field: Column(f"c{i}", kinds[f"c{i}"]) for field, i in self.places.items()}
-        source = typed(self.format, column, "SELECT *, NULL::VARCHAR AS problem FROM batch")
+        source = typed(self.format, column, "SELECT *, NULL::VARCHAR AS parse_error FROM batch")
         casts = ", ".join(f"CAST({name} AS {_sql(_TYPES[name])}) AS {name}" for name in self.names)
-        found = connection.sql(f"SELECT {casts}, bad FROM ({source})").to_arrow_table()
+        found = connection.sql(f"SELECT {casts}, error FROM ({source})").to_arrow_table()
         found = _normalised(found)
-        yield from found.append_column("raw", self._raw(connection, renamed, found["bad"])).to_batches()
+        yield from found.append_column("raw", self._raw(connection, renamed, found["error"])).to_batches()
 
-    def _raw(self, connection: Any, table: pa.Table, bad: pa.ChunkedArray) -> pa.Array:
+    def _raw(self, connection: Any, table: pa.Table, error: pa.ChunkedArray) -> pa.Array:
         """The fields of wrong rows as they were, in JSON; null for the others."""
-        wrong = pc.is_valid(bad).combine_chunks()
+        wrong = pc.is_valid(error).combine_chunks()
         found = pa.array([], pa.string())
         if wrong.true_count:
             connection.register("wrong", table.filter(wrong))
@@ -108,10 +110,10 @@ def _normalised(table: pa.Table) -> pa.Table:
         spelt = spelt.combine_chunks()
     texts = pa.array(normalise_batch(spelt.dictionary.to_pylist()), pa.string())
     queries = texts.take(spelt.indices)
-    blank = pc.and_(pc.fill_null(pc.equal(queries, ""), False), pc.is_null(table["bad"]))
-    bad = pc.if_else(blank, pa.scalar(BLANK), table["bad"])
+    blank = pc.and_(pc.fill_null(pc.equal(queries, ""), False), pc.is_null(table["error"]))
+    error = pc.if_else(blank, pa.scalar(BLANK_QUERY), table["error"])
     at = table.schema.get_field_index
     same = pc.equal(queries, table["query"])
     spelt = pc.if_else(same, pa.scalar(None, pa.string()), table["query"])
     table = table.set_column(at("query"), "query", queries)
-    return table.set_column(at("bad"), "bad", bad).append_column("spelt", spelt)
+    return table.set_column(at("error"), "error", error).append_column("spelt", spelt)

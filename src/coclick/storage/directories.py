@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coclick.errors import UserError
+from coclick.storage.file_lock import try_lock
 from coclick.storage.manifest import MANIFEST, OWN_NAME, a_kind, read_manifest
 
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
@@ -28,10 +28,8 @@ def only_writer(path: Path, named: Path | None = None) -> Iterator[None]:
         ) from None
     lock = os.open(path, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UserError("another process is writing here", where=str(named or path)) from None
+        if not try_lock(lock):
+            raise UserError("another process is writing here", where=str(named or path))
         yield
     finally:
         os.close(lock)

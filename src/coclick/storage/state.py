@@ -8,6 +8,7 @@ that Spark does not need is built from its vectors when the model is opened.
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -15,10 +16,11 @@ import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
-from coclick.errors import ArtefactError
+from coclick.errors import ArtefactError, UserError
 from coclick.storage import parquet_tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter
+from coclick.storage.manifest import DTYPES
 
 T = TypeVar("T")
 _STORED: dict[str, type] = {}
@@ -102,3 +104,29 @@ def _read_table(source: Artefact, entry: dict[str, Any]) -> Any:
         return parquet_tables.read_grams(source, table)
     read = {"vocab": parquet_tables.read_vocab, "strings": parquet_tables.read_strings}[kind]
     return read(source, table, entry["column"])
+
+
+def check_storable(name: str, value: Any) -> None:
+    """Raise if a value cannot be stored, so that training fails early instead of saving."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.str not in DTYPES:
+            raise UserError(f"{name} cannot be stored: arrays of {value.dtype} are not supported")
+    elif isinstance(value, Csr | Strings):
+        return
+    elif type(value).__name__ in _STORED:
+        for part in fields(value):
+            check_storable(f"{name}.{part.name}", getattr(value, part.name))
+    elif isinstance(value, list) and any(type(item).__name__ in _STORED for item in value):
+        for i, item in enumerate(value):
+            check_storable(f"{name}.{i}", item)
+    else:
+        try:
+            same = json.loads(json.dumps(value, allow_nan=False)) == value
+        except (TypeError, ValueError):
+            same = False
+        if not same:
+            raise UserError(
+                f"{name} cannot be stored: it is of the type {type(value).__name__}",
+                hint="state is made of numpy arrays, Csr, Strings, Vocab, plain JSON values, "
+                "and of dataclasses of those that are marked @stored",
+            )

@@ -273,12 +273,15 @@ class Analyzer:
         indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return Tokens(indptr, vocabulary.lookup([term for row in rows for term in row]))
 
+    def without_stop_words(self, words: list[str]) -> list[str]:
+        """Return the words without stop words, if those are to be removed."""
+        if not self.remove_stop_words:
+            return words
+        unwanted = STOP_WORDS[self.language]
+        return [word for word in words if word not in unwanted]
+
     def _cut(self, piece: str) -> list[str]:
-        words = cut(piece)
-        if self.remove_stop_words:
-            unwanted = STOP_WORDS[self.language]
-            return [word for word in words if word not in unwanted]
-        return words
+        return self.without_stop_words(cut(piece))
 
 
 def as_int32(values: array[int]) -> NDArray[np.int32]:

@@ -35,7 +35,8 @@ def test_backoff_by_hand():
 def test_maxima_are_over_the_whole_collection():
     model = train("0.8*clicks + 0.2*bm25", planted.graph())
     query = "hotel"
-    bm25, clicks = model.parts_[1]._score_all(query), model.parts_[0]._score_all(query)
+    [asked] = model._queries(query)
+    bm25, clicks = model.parts_[1]._score_all(asked), model.parts_[0]._score_all(asked)
     expected = 0.8 * clicks / clicks.max() + 0.2 * bm25 / bm25.max()
     docs = list(model.graph_.docs)
     np.testing.assert_allclose(model.score([query], [docs])[0], expected, rtol=1e-6)

@@ -168,5 +168,5 @@ def test_what_cannot_be_learned_from():
     for wrong in ("lambda_doc=1.5", "lambda_collection=0", "topic_prior=1"):
         with pytest.raises(UserError):
             create(f"bltm({wrong})").fit(planted.graph())
-    with pytest.raises(UserError, match="cannot tell topics"):
+    with pytest.raises(UserError, match="cannot describe topics"):
         create("bm25").fit(planted.graph()).describe_topics()

@@ -27,7 +27,11 @@ def test_scores_by_the_formula(graph):
     docs = list(graph.docs)
     for query in ("hotel", "shoe the nike", "never seen flu"):
         known = graph.queries.id(query)
-        row = dense(model.query_features_, known) if known >= 0 else dense(model.features_of(query), 0)
+        row = (
+            dense(model.query_features_, known)
+            if known >= 0
+            else dense(model.features_of(*model._queries(query)), 0)
+        )
         expected = [max(0.0, row @ learned @ dense(model.doc_features_, i)) for i in range(len(docs))]
         [scores] = model.score([query], [docs])
         np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)

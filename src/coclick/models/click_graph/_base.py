@@ -1,7 +1,7 @@
-"""`ListModel`: what follows, for scores, search and similar, from listing what has a score at all.
+"""`CandidateModel`: what follows for scores, search and similar from listing what has a score at all.
 
 A model of the click graph knows something about few of the documents. It lists those with their scores; no
-array is as long as the collection unless somebody asks for the scores of all documents.
+array is as long as the collection unless the scores of all documents are asked for.
 """
 
 from __future__ import annotations
@@ -13,74 +13,69 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.sparse_vector import SparseVector, weighted_sum
-from coclick.models.base import DocMask, Model, TopK, as_list
-from coclick.results import Run, padded, top_rows
-from coclick.text.analyzer import normalise
+from coclick.models.base import DocMask, Model, TopK
+from coclick.results import padded, top_rows
+from coclick.text.query import Query
 
 
 class CandidateModel(Model):
-    """A model that lists the documents of a query, and perhaps what is similar to a query or a document."""
+    """A model that lists the few documents that have a score for a query; all others score 0."""
 
-    # -- for the models to write -----------------------------------------------------------------------
+    evidence_names: tuple[str, ...] = ("support",)
 
-    def list_docs(self, query: str) -> SparseVector:
-        """The documents that have a score for a normalised query."""
+    # -- hooks for subclasses --------------------------------------------------------------------------
+
+    def _list_docs(self, query: Query) -> SparseVector:
+        """List the documents that have a score for a query."""
         raise NotImplementedError  # abstract
 
-    def list_docs_of(self, queries: Sequence[str]) -> list[SparseVector]:
-        """The same for many queries; a model with a faster way has its own."""
-        return [self.list_docs(query) for query in queries]
+    def _list_docs_of(self, queries: Sequence[Query]) -> list[SparseVector]:
+        """List them for many queries; override it where there is a faster way."""
+        return [self._list_docs(query) for query in queries]
 
-    def list_queries(self, query: str, k: int) -> SparseVector:
-        """Queries like a normalised query, itself or not, the k most similar among them."""
-        self._cannot("find similar queries", "can_similar")
+    def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
+        """List queries similar to a query, at least the k most similar; itself may be among them."""
+        raise NotImplementedError  # abstract
 
-    def list_similar_docs(self, doc: int, k: int) -> SparseVector:
-        """Documents like a document, itself or not, the k most similar among them."""
-        self._cannot("find similar documents", "can_similar")
+    def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
+        """List documents similar to a document, at least the k most similar; itself may be among them."""
+        raise NotImplementedError  # abstract
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """What is not listed scores 0."""
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The listed scores, 0 for all other documents."""
         return self._score_all(query)[docs]
 
-    def _score_all(self, query: str) -> NDArray[np.float32]:
-        """What is not listed scores 0."""
+    def _score_all(self, query: Query) -> NDArray[np.float32]:
+        """The listed scores, 0 for all other documents."""
         scores = np.zeros(len(self.graph_.docs), np.float32)
-        listed = self.list_docs(query)
+        listed = self._list_docs(query)
         scores[listed.rows] = listed.values
         return scores
 
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
-        """The best of those listed."""
-        found = self.list_docs_of(queries)
-        if allowed is not None:
-            found = [listed.only(allowed[listed.rows] > 0) for listed in found]
-        return _ranked(found, k)
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
+        """The best of the listed documents."""
+        found = self._list_docs_of(queries)
+        if mask is not None:
+            found = [listed.only(mask[listed.rows] > 0) for listed in found]
+        return _top_k(found, k)
 
-    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
-        """The best of those listed, without the query itself."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.queries))
-        found = [self.list_queries(text, k + 1) for text in texts]
-        own = self.graph_.queries.lookup(texts)
-        return Run(*_ranked(_without(found, own), k), self.graph_.queries)
+    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
+        """The best of the listed queries."""
+        return _top_k([self._list_similar_queries(query, k) for query in queries], k)
 
-    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
-        """The best of those listed, without the document itself."""
-        k = self._clip(k, len(self.trained_on.docs))
-        own = self.rows_of_docs(as_list(docs))
-        found = [self.list_similar_docs(row, k + 1) for row in own.tolist()]
-        return Run(*_ranked(_without(found, own), k), self.graph_.docs)
+    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
+        """The best of the listed documents."""
+        return _top_k([self._list_similar_docs(doc, k) for doc in docs.tolist()], k)
+
+    def _evidence(self, query: Query) -> dict[str, float]:
+        """The number of clicks of the query."""
+        return {"support": self._support(query)}
 
 
-def _without(found: list[SparseVector], own: NDArray[np.int32]) -> list[SparseVector]:
-    return [listed.only(listed.rows != row) for listed, row in zip(found, own.tolist(), strict=True)]
-
-
-def _ranked(found: list[SparseVector], k: int) -> TopK:
-    """The k best of each list; ties by row, in which lists are sorted."""
+def _top_k(found: list[SparseVector], k: int) -> TopK:
+    """The k best of each list; ties are broken by row, in which lists are sorted."""
     rows, scores = padded(len(found), k)
     for i, listed in enumerate(found):
         best, values = top_rows(listed.values.astype(np.float32), k)

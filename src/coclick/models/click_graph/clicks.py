@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Model, register
+from coclick.models.click_graph._base import CandidateModel
+from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.text.query import Query
 
 
 @register
 @dataclass
-class Clicks(Model):
+class Clicks(CandidateModel):
     """Score of a pair: its clicks in the log."""
 
     name = "clicks"
@@ -23,15 +25,7 @@ class Clicks(Model):
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Nothing: the graph that every model carries holds the answer."""
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The pairs' clicks."""
-        row = self.graph_.queries.id(query)
-        scores = np.zeros(len(self.graph_.docs), np.float32)
-        if row >= 0:
-            clicked, counts = self.graph_.clicks.row(row)
-            scores[clicked] = counts
-        return scores[docs]
-
-    def evidence(self, query: str) -> dict[str, float]:
-        """How many clicks the query has."""
-        return {"support": self.graph_.support(query)}
+    def _list_docs(self, query: Query) -> SparseVector:
+        """The query's clicked documents."""
+        clicked = self.graph_.clicks.take(np.array([query.row]))
+        return SparseVector(clicked.indices, clicked.data.astype(np.float64))

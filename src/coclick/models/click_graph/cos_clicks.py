@@ -14,9 +14,10 @@ import numpy as np
 
 from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.click_graph._base import CandidateModel, cosines, lengths, log_clicks
+from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.text.query import Query
 
 
 @register
@@ -26,30 +27,24 @@ class CosClicks(CandidateModel):
 
     name = "cos_clicks"
     summary = "queries are alike if the same documents were clicked for them"
-    can_similar = True
+    capabilities = frozenset({"similar"})
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """The lengths of rows and columns."""
         self.query_lengths_ = lengths(graph.clicks)
         self.doc_lengths_ = lengths(graph.clicks_by_doc)
 
-    def list_docs(self, query: str) -> SparseVector:
+    def _list_docs(self, query: Query) -> SparseVector:
         """The query's own clicks."""
-        row = self.graph_.queries.id(query)
-        own = log_clicks(self.graph_.clicks, np.array([row]))
-        return SparseVector(own.indices, own.data / self.query_lengths_[row].astype(np.float64))
+        own = log_clicks(self.graph_.clicks, np.array([query.row]))
+        return SparseVector(own.indices, own.data / self.query_lengths_[query.row].astype(np.float64))
 
-    def list_queries(self, query: str, k: int) -> SparseVector:
+    def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """Those that share a clicked document."""
-        row, graph = self.graph_.queries.id(query), self.graph_
-        if row < 0:
+        if query.row < 0:
             return SparseVector.none()
-        return cosines(row, graph.clicks, graph.clicks_by_doc, self.query_lengths_)
+        return cosines(query.row, self.graph_.clicks, self.graph_.clicks_by_doc, self.query_lengths_)
 
-    def list_similar_docs(self, doc: int, k: int) -> SparseVector:
+    def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """Those that share a query."""
         return cosines(doc, self.graph_.clicks_by_doc, self.graph_.clicks, self.doc_lengths_)
-
-    def evidence(self, query: str) -> dict[str, float]:
-        """How many clicks the query has."""
-        return {"support": self.graph_.support(query)}

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.click_graph._base import CandidateModel
+from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.text.query import Query
 
 Z = 1.96  # of a confidence of 95 %
 
@@ -43,14 +44,10 @@ class CTR(CandidateModel):
         bounds = wilson_lower(pairs.navigational, pairs.sessions).astype(np.float32)
         self.bounds_ = Csr(pairs.indptr, pairs.docs, bounds, len(graph.docs)).positive()
 
-    def list_docs(self, query: str) -> SparseVector:
+    def _list_docs(self, query: Query) -> SparseVector:
         """The query's pairs."""
-        bounds = self.bounds_.take(np.array([self.graph_.queries.id(query)]))
+        bounds = self.bounds_.take(np.array([query.row]))
         return SparseVector(bounds.indices, bounds.data.astype(np.float64))
-
-    def evidence(self, query: str) -> dict[str, float]:
-        """How many clicks the query has."""
-        return {"support": self.graph_.support(query)}
 
 
 def wilson_lower(successes: NDArray[np.integer], trials: NDArray[np.integer]) -> NDArray[np.float64]:

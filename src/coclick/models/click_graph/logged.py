@@ -14,9 +14,10 @@ import numpy as np
 from coclick.arrays.csr import Csr
 from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.click_graph._base import CandidateModel
+from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.text.query import Query
 
 
 @register
@@ -45,11 +46,7 @@ class Logged(CandidateModel):
         averages = (totals / views[query_of_pair]).astype(np.float32)
         self.discounts_ = Csr(pairs.indptr, pairs.docs, averages, len(graph.docs)).positive()
 
-    def list_docs(self, query: str) -> SparseVector:
+    def _list_docs(self, query: Query) -> SparseVector:
         """The query's pairs."""
-        found = self.discounts_.take(np.array([self.graph_.queries.id(query)]))
+        found = self.discounts_.take(np.array([query.row]))
         return SparseVector(found.indices, found.data.astype(np.float64))
-
-    def evidence(self, query: str) -> dict[str, float]:
-        """How many clicks the query has."""
-        return {"support": self.graph_.support(query)}

@@ -24,13 +24,14 @@ from coclick.arrays.kernels import values_at
 from coclick.arrays.sparse_vector import SparseVector, weighted_sum
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
-from coclick.models.base import register
 from coclick.models.click_graph._base import CandidateModel, cosines, lengths, log_clicks
 from coclick.models.click_graph.text_similarity import TextSimilarity
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.results import Click, Contribution, Explanation
-from coclick.text.analyzer import Analyzer, normalise
+from coclick.text.analyzer import Analyzer
+from coclick.text.query import Query
 
 
 @register
@@ -40,9 +41,8 @@ class Neighbours(CandidateModel):
 
     name = "neighbours"
     summary = "clicks borrowed from the seen queries that are worded most alike"
-    unseen_queries = True
-    can_similar = True
-    can_explain = True
+    evidence_names = ("similarity", "support")
+    capabilities = frozenset({"unseen_queries", "similar", "explain"})
 
     n_neighbours: Annotated[int, Range(1)] = 100
     power: Annotated[float, Range(0)] = 4.0
@@ -55,11 +55,6 @@ class Neighbours(CandidateModel):
     stem: bool = True
     remove_stop_words: bool = False  # true: leave them out
 
-    def __post_init__(self) -> None:
-        # Scores, evidence and explanation of a query need the same neighbours: the last search is remembered.
-        # One attribute, replaced as a whole, so that threads need no lock.
-        self._last: tuple[str, int, SparseVector] | None = None
-
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the wording of the queries that have clicks."""
         self.clicked_ = np.flatnonzero(graph.clicks.row_nnz()).astype(np.int32)
@@ -71,68 +66,64 @@ class Neighbours(CandidateModel):
         with progress("index"):
             self.index_ = VectorIndex.build(vectors)
         self.doc_lengths_ = lengths(graph.clicks_by_doc)
-        self._last = None
 
-    def list_docs(self, query: str) -> SparseVector:
+    def _list_docs(self, query: Query) -> SparseVector:
         """What the neighbours clicked."""
-        return self._lent_by(self.list_queries(query, self.n_neighbours))
+        return self._lent_by(self._neighbours(query))
 
-    def list_docs_of(self, queries: Sequence[str]) -> list[SparseVector]:
+    def _list_docs_of(self, queries: Sequence[Query]) -> list[SparseVector]:
         """The same; the index is searched for all queries at once."""
-        return [self._lent_by(neighbours) for neighbours in self._find(queries, self.n_neighbours)]
+        return [self._lent_by(neighbours) for neighbours in self._nearest(queries, self.n_neighbours)]
 
-    def list_queries(self, query: str, k: int) -> SparseVector:
+    def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """The k queries with clicks that are worded most alike; a query with clicks is one of its own."""
-        last = self._last
-        if last is None or last[:2] != (query, k):
-            [neighbours] = self._find([query], k)
-            self._last = last = query, k, neighbours
-        return last[2]
+        return self._nearest([query], k)[0]
 
-    def list_similar_docs(self, doc: int, k: int) -> SparseVector:
+    def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """The cosines of the documents' logarithmic clicks."""
         graph = self.graph_
         return cosines(doc, graph.clicks_by_doc, graph.clicks, self.doc_lengths_)
 
-    def evidence(self, query: str) -> dict[str, float]:
+    def _evidence(self, query: Query) -> dict[str, float]:
         """How near the nearest neighbour is, and how many clicks all of them have, as c / (c + 1)."""
-        neighbours = self.list_queries(query, self.n_neighbours)
+        neighbours = self._neighbours(query)
         clicks = float(self.graph_.clicks.take(neighbours.rows).data.sum(dtype=np.float64))
         similarity = float(neighbours.values.max(initial=0.0))
         return {"similarity": similarity, "support": clicks / (clicks + 1)}
 
-    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """The queries that clicks were borrowed from, and what each lent."""
-        row = int(self.rows_of_docs([doc])[0])
-        text = normalise(query)
-        neighbours = self.list_queries(text, self.n_neighbours)
+        neighbours, doc_id = self._neighbours(query), self.graph_.docs[doc]
         edges = self.graph_.clicks
-        counts = values_at(edges.indptr, edges.indices, edges.data, neighbours.rows.astype(np.int32), row)
+        counts = values_at(edges.indptr, edges.indices, edges.data, neighbours.rows.astype(np.int32), doc)
         lent = neighbours.values**self.power * np.log1p(counts)
         parts = []
         for i in np.argsort(-lent, kind="stable")[: np.count_nonzero(lent)].tolist():
             name = self.graph_.queries[int(neighbours.rows[i])]
             parts.append(
                 Contribution(
-                    "borrowed query", name, float(lent[i]), [Click(name, doc, float(counts[i]), 1.0)], 1
+                    "borrowed query", name, float(lent[i]), [Click(name, doc_id, float(counts[i]), 1.0)], 1
                 )
             )
-        score = float(self._score(text, np.array([row], np.int32))[0])
-        return Explanation(query, doc, score, parts)
+        score = float(self._score(query, np.array([doc], np.int32))[0])
+        return Explanation(query.text, doc_id, score, parts)
 
-    def _find(self, queries: Sequence[str], k: int) -> list[SparseVector]:
+    def _neighbours(self, query: Query) -> SparseVector:
+        """The neighbours of a query, which scores, evidence and explanation share."""
+        return query.once(id(self), lambda: self._nearest([query], self.n_neighbours)[0])
+
+    def _nearest(self, queries: Sequence[Query], k: int) -> list[SparseVector]:
         """For each query its k nearest."""
-        found, similarities = self.index_.search(
-            self.similarity_.vectors(queries), min(k, len(self.clicked_))
-        )
-        return [self._neighbours(*of, k) for of in zip(queries, found, similarities, strict=True)]
+        vectors = self.similarity_.vectors([query.text for query in queries])
+        found, similarities = self.index_.search(vectors, min(k, len(self.clicked_)))
+        return [self._with_itself(*of, k) for of in zip(queries, found, similarities, strict=True)]
 
-    def _neighbours(
-        self, query: str, found: NDArray[np.int32], similarities: NDArray[np.float32], k: int
+    def _with_itself(
+        self, query: Query, found: NDArray[np.int32], similarities: NDArray[np.float32], k: int
     ) -> SparseVector:
         """What the index found, as rows of the graph, and the query itself."""
         rows, values = self.clicked_[found[found >= 0]], similarities[found >= 0].astype(np.float64)
-        own = self.graph_.queries.id(query)
+        own = query.row
         if own >= 0 and len(self.graph_.clicks.row(own)[0]):
             others = np.flatnonzero(rows != own)[: k - 1]
             rows, values = np.append(rows[others], np.int32(own)), np.append(values[others], 1.0)

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Model, register
+from coclick.models.base import Model
+from coclick.models.registry import register
 from coclick.progress import Progress
+from coclick.text.query import Query
 
 
 @register
@@ -20,12 +22,12 @@ class Popularity(Model):
     name = "popularity"
     summary = "the most clicked documents, whatever the query"
     uses_query = False
-    unseen_queries = True
+    capabilities = frozenset({"unseen_queries"})
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Add up the clicks of each document."""
         self.clicks_ = graph.clicks_by_doc.row_sums().astype(np.float32)
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The documents' clicks."""
         return self.clicks_[docs]

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.sparse_vector import SparseVector, weighted_sum
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.click_graph._base import CandidateModel
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
+from coclick.text.query import Query
 
 
 @register
@@ -33,7 +34,7 @@ class RandomWalk(CandidateModel):
 
     name = "rw"
     summary = "a random walk along the clicks, from a seen query"
-    can_similar = True
+    capabilities = frozenset({"similar"})
 
     stay_probability: Annotated[float, Range(0, 1)] = 0.9  # the chance of staying
     iterations: Annotated[int, Range(1)] = 5  # steps
@@ -44,23 +45,21 @@ class RandomWalk(CandidateModel):
         self.query_clicks_ = graph.clicks.row_sums()
         self.doc_clicks_ = graph.clicks_by_doc.row_sums()
 
-    def list_docs(self, query: str) -> SparseVector:
+    def _list_docs(self, query: Query) -> SparseVector:
         """Where walks from the query are among documents."""
-        row = self.graph_.queries.id(query)
-        return self._walk(_at(row), SparseVector.none())[1] if row >= 0 else SparseVector.none()
+        return self._walk_from(query)[1]
 
-    def list_queries(self, query: str, k: int) -> SparseVector:
+    def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """Where walks from the query are among queries."""
-        row = self.graph_.queries.id(query)
-        return self._walk(_at(row), SparseVector.none())[0] if row >= 0 else SparseVector.none()
+        return self._walk_from(query)[0]
 
-    def list_similar_docs(self, doc: int, k: int) -> SparseVector:
+    def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """Where walks from the document are among documents."""
         return self._walk(SparseVector.none(), _at(doc))[1]
 
-    def evidence(self, query: str) -> dict[str, float]:
-        """How many clicks the query has."""
-        return {"support": self.graph_.support(query)}
+    def _walk_from(self, query: Query) -> tuple[SparseVector, SparseVector]:
+        nothing = SparseVector.none()
+        return self._walk(_at(query.row), nothing) if query.row >= 0 else (nothing, nothing)
 
     def _walk(self, queries: SparseVector, docs: SparseVector) -> tuple[SparseVector, SparseVector]:
         graph = self.graph_

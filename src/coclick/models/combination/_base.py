@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ from coclick.arrays.strings import Strings
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
-from coclick.models.base import Model, as_list, create
+from coclick.models.base import Model, TopK, documents_from
+from coclick.models.registry import create
 from coclick.progress import Progress
-from coclick.results import Contribution, Explanation, Run, padded, top_rows
-from coclick.text.analyzer import normalise
+from coclick.results import Contribution, Explanation, padded, top_rows
+from coclick.text.query import Query
 
 _SIMILAR = 1000  # the nearest of each part that are added up
 
@@ -33,7 +34,7 @@ _SIMILAR = 1000  # the nearest of each part that are added up
 class Combination(Model):
     """Weighted parts; `of` is their sum as text."""
 
-    can_explain = True
+    evidence_names = ("parts",)
     parts: str = ""
 
     def __post_init__(self) -> None:
@@ -43,14 +44,11 @@ class Combination(Model):
         self.parts = specs.format_sum(list(zip(self.weights, self.part_specs, strict=True)))
         self.requires = tuple(sorted({need for part in parts for need in part.requires}))
         self.uses_query = any(part.uses_query for part in parts)
-        self.unseen_queries = any(part.unseen_queries for part in parts)
-        self.unseen_docs = any(part.unseen_docs for part in parts)
-        self.can_similar = any(part.can_similar for part in parts)
-        self.can_add = all(part.can_add for part in parts)
+        self.capabilities = combined_capabilities(parts) | {"explain"}
 
     # -- for the subclasses to write -------------------------------------------------------------------
 
-    def part_weight(self, part: Model, query: str) -> float:
+    def part_weight(self, part: Model, query: Query) -> float:
         """How far a part's scores for a query are trusted, 0 … 1."""
         raise NotImplementedError  # abstract
 
@@ -67,11 +65,11 @@ class Combination(Model):
         self.graph_, self.stats_, self.parts_ = graph, {}, list(parts)
         return self
 
-    def evidence(self, query: str) -> dict[str, float]:
-        """What stands behind the best supported part."""
-        return {"parts": max(part.confidence(query) for part in self.parts_)}
+    def _evidence(self, query: Query) -> dict[str, float]:
+        """The evidence for the best supported part."""
+        return {"parts": max(part._confidence(query) for part in self.parts_)}
 
-    def _score_all(self, query: str) -> NDArray[np.float32]:
+    def _score_all(self, query: Query) -> NDArray[np.float32]:
         """The weighted sum over all documents."""
         total = np.zeros(len(self.trained_on.docs), np.float32)
         for weight, part in zip(self.weights, self.parts_, strict=True):
@@ -80,11 +78,11 @@ class Combination(Model):
                 total += np.float32(factor) * scores
         return total
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The same for some documents: the maxima need all of them anyway."""
         return self._score_all(query)[docs]
 
-    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+    def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """The weighted sum, each part divided by its maximum over the documents that it knows."""
         total = np.zeros(len(next(iter(texts.values()))), np.float32)
         for weight, part in zip(self.weights, self.parts_, strict=True):
@@ -92,43 +90,47 @@ class Combination(Model):
                 total += np.float32(factor) * part._score_texts(query, texts)
         return total
 
-    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
+    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """The nearest queries of the parts that can find them, added up like scores."""
-        texts = [normalise(query) for query in as_list(queries)]
-        names = self.trained_on.queries
-        runs = [(weight, part, part.similar_queries(texts, self._depth(k, len(names)))) for weight, part
-                in zip(self.weights, self._able("find similar queries"), strict=True) if part]  # fmt: skip
-        return self._added(
-            [(w, [self.part_weight(part, text) for text in texts], run) for w, part, run in runs], k
-        )
+        depth = min(max(k, _SIMILAR), len(self.graph_.queries))
+        found = [
+            (
+                [weight * self.part_weight(part, query) for query in queries],
+                part._other_queries(queries, depth),
+            )
+            for weight, part in self._parts_with("similar")
+        ]
+        return _added(found, len(self.graph_.queries), k)
 
-    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
+    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
         """The nearest documents of the parts that can find them, added up like scores."""
-        ids = as_list(docs)
-        depth = self._depth(k, len(self.trained_on.docs))
-        runs = [(weight, [1.0] * len(ids), part.similar_docs(ids, depth)) for weight, part
-                in zip(self.weights, self._able("find similar documents"), strict=True) if part]  # fmt: skip
-        return self._added(runs, k)
+        depth = min(max(k, _SIMILAR), len(self.graph_.docs))
+        found = [
+            ([weight] * len(docs), part._other_docs(docs, depth))
+            for weight, part in self._parts_with("similar")
+        ]
+        return _added(found, len(self.graph_.docs), k)
 
-    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """Each part's share of the score, split further where the part can explain itself."""
-        row = int(self.rows_of_docs([doc])[0])
-        text = normalise(query)
         parts = []
         for weight, part in zip(self.weights, self.parts_, strict=True):
-            scores = part._score_all(text)
-            factor = self._factor(weight, part, text, scores)
-            inner = part.explain(query, doc, clicks).parts if part.can_explain and factor else []
-            value = factor * float(scores[row])
+            scores = part._score_all(query)
+            factor = self._factor(weight, part, query, scores)
+            inner = (
+                part._explain(query, doc, clicks).parts if "explain" in part.capabilities and factor else []
+            )
+            value = factor * float(scores[doc])
             parts.append(
                 Contribution("model", str(part), value, parts=[_scaled(one, factor) for one in inner])
             )
-        return Explanation(query, doc, sum(part.value for part in parts), parts)
+        score = sum(part.value for part in parts)
+        return Explanation(query.text, self.graph_.docs[doc], score, parts)
 
-    def add(self, docs: Mapping[str, str | Mapping[str, str]]) -> Self:
-        """Every part takes the documents."""
-        if not self.can_add:
-            self._cannot("take documents after training", "can_add")
+    def add(self, docs: Any) -> Self:
+        """Return a combination whose parts also know these documents: see `Model.add`."""
+        self._require("add")
+        docs = documents_from(docs)
         larger = type(self)(self.parts)
         parts = [part.add(docs) for part in self.parts_]
         larger.assemble(parts[0].graph_, parts)
@@ -140,34 +142,40 @@ class Combination(Model):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _factor(self, weight: float, part: Model, query: str, scores: NDArray[np.float32]) -> float:
+    def _factor(self, weight: float, part: Model, query: Query, scores: NDArray[np.float32]) -> float:
         """What a part's scores are multiplied with; 0 for a part that has found nothing."""
         highest = float(scores.max(initial=0))
         return weight * self.part_weight(part, query) / highest if highest > 0 else 0.0
 
-    def _able(self, what: str) -> list[Model | None]:
-        """The parts that find similar queries and documents, None in the place of the others."""
-        if not self.can_similar:
-            self._cannot(what, "can_similar")
-        return [part if part.can_similar else None for part in self.parts_]
+    def _parts_with(self, capability: str) -> list[tuple[float, Model]]:
+        """The parts that can do something, with their weights."""
+        weighted = zip(self.weights, self.parts_, strict=True)
+        return [(weight, part) for weight, part in weighted if capability in part.capabilities]
 
-    def _depth(self, k: int, most: int) -> int:
-        return self._clip(max(k, _SIMILAR), most) if k > 0 else self._clip(k, most)
 
-    def _added(self, runs: Sequence[tuple[float, Sequence[float], Run]], k: int) -> Run:
-        """The weighted sum of several runs over the same queries, each divided by its best score."""
-        names = runs[0][2].names
-        k = self._clip(k, len(names))
-        rows, scores = padded(len(runs[0][2]), k)
-        for i in range(len(rows)):
-            total = np.zeros(len(names), np.float32)
-            for weight, trust, run in runs:
-                found = run.rows[i] >= 0
-                if found.any():
-                    total[run.rows[i][found]] += weight * trust[i] * run.scores[i][found] / run.scores[i][0]
-            best, values = top_rows(total, k)
-            rows[i, : len(best)], scores[i, : len(best)] = best, values
-        return Run(rows, scores, names)
+def combined_capabilities(parts: Sequence[Model]) -> frozenset[str]:
+    """What a model made of these parts can do: add documents if all can, the rest if one can."""
+    some = frozenset.union(*(part.capabilities for part in parts)) & {
+        "unseen_queries",
+        "unseen_docs",
+        "similar",
+    }
+    every = frozenset.intersection(*(part.capabilities for part in parts))
+    return some | (every & {"add"})
+
+
+def _added(found: Sequence[tuple[Sequence[float], TopK]], names: int, k: int) -> TopK:
+    """The weighted sum of several results for the same queries, each divided by its best score."""
+    rows, scores = padded(len(found[0][0]), k)
+    for i in range(len(rows)):
+        total = np.zeros(names, np.float32)
+        for weights, (its_rows, its_scores) in found:
+            there = its_rows[i] >= 0
+            if there.any():
+                total[its_rows[i][there]] += weights[i] * its_scores[i][there] / its_scores[i][0]
+        best, values = top_rows(total, k)
+        rows[i, : len(best)], scores[i, : len(best)] = best, values
+    return rows, scores
 
 
 def _scaled(part: Contribution, factor: float) -> Contribution:

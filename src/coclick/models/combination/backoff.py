@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.models.base import Model, register
+from coclick.models.base import Model
 from coclick.models.combination._base import Combination
+from coclick.models.registry import register
+from coclick.text.query import Query
 
 
 @register
@@ -23,9 +25,9 @@ class Backoff(Combination):
 
     parts: str = "vpcg + 0.5*bm25"
 
-    def part_weight(self, part: Model, query: str) -> float:
+    def part_weight(self, part: Model, query: Query) -> float:
         """As much as the part itself says."""
-        return part.confidence(query)
+        return part._confidence(query)
 
     def __str__(self) -> str:
         return f"backoff({self.parts})"

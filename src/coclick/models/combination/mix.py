@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.models.base import Model, register
+from coclick.models.base import Model
 from coclick.models.combination._base import Combination
+from coclick.models.registry import register
+from coclick.text.query import Query
 
 
 @register
@@ -18,7 +20,7 @@ class Mix(Combination):
 
     parts: str = "0.8*vpcg + 0.2*bm25"
 
-    def part_weight(self, part: Model, query: str) -> float:
+    def part_weight(self, part: Model, query: Query) -> float:
         """Fully."""
         return 1.0
 

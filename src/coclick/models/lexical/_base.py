@@ -15,7 +15,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.models.sparse_vectors import VectorModel
 from coclick.progress import Progress
-from coclick.text.analyzer import Analyzer
+from coclick.text.query import Query, look_up_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
 
 
@@ -24,9 +24,7 @@ class LexicalModel(VectorModel):
     """The vocabulary is that of the documents. `fields`: "all" or names joined with +."""
 
     requires = ("texts",)
-    unseen_queries = True
-    unseen_docs = True
-    can_add = True
+    capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "add"}
 
     fields: str = "all"
     language: str = "english"
@@ -61,18 +59,14 @@ class LexicalModel(VectorModel):
         with progress("index"):
             self.doc_index_ = VectorIndex.build(self.weigh_docs(counts))
 
-    def embed_queries(self, queries: Sequence[str]) -> Csr:
+    def _embed_queries(self, queries: Sequence[Query]) -> Csr:
         """From the words that some document holds."""
-        tokens = self._analyzer.look_up(queries, self.terms_)
+        tokens = look_up_terms(queries, self._analyzer, self.terms_)
         return self.weigh_queries(count_terms(tokens, len(self.terms_)))
 
-    def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
+    def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
         """From the words that were known at training time."""
         rows = len(next(iter(texts.values())))
         known = {name: texts.get(name) or Strings.from_list([""] * rows) for name in self.fields_}
         tokens = self._analyzer.look_up(list(joined_fields(known, self.fields_)), self.terms_)
         return self.weigh_docs(count_terms(tokens, len(self.terms_)))
-
-    @property
-    def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.remove_stop_words)

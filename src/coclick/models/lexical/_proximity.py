@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
-from coclick.models.base import Model
+from coclick.models.base import TextModel
 from coclick.models.lexical._window_kernels import (
     ROW_SHIFT,
     Matches,
@@ -34,7 +34,8 @@ from coclick.models.lexical._window_kernels import (
 from coclick.models.spec import Range
 from coclick.results import Contribution, Explanation
 from coclick.storage.state import stored
-from coclick.text.analyzer import Analyzer, Tokens, normalise
+from coclick.text.analyzer import Analyzer, Tokens
+from coclick.text.query import Query
 from coclick.text.term_matrix import TermMatrix, joined_fields
 
 WINDOW = 8  # positions in which an unordered pair must stand
@@ -129,13 +130,11 @@ Summand = tuple[str, str, NDArray[np.int64], NDArray[np.float64]]  # kind, label
 
 
 @dataclass
-class WindowModel(Model):
+class WindowModel(TextModel):
     """A subclass learns indexes of its fields and says how much each weighs."""
 
     requires = ("texts",)
-    unseen_queries = True
-    unseen_docs = True
-    can_explain = True
+    capabilities = frozenset({"unseen_queries", "unseen_docs", "explain"})
 
     k1: Annotated[float, Range(0)] = 1.2
     b: Annotated[float, Range(0, 1)] = 0.75
@@ -151,7 +150,7 @@ class WindowModel(Model):
         """(name, weight, index) of each field."""
         raise NotImplementedError  # abstract
 
-    def _score_all(self, query: str) -> NDArray[np.float32]:
+    def _score_all(self, query: Query) -> NDArray[np.float32]:
         """The sum over fields and windows; the documents of each are found through the index."""
         scores = np.zeros(len(self.trained_on.docs))
         for _, weight, index in self.weighted_fields():
@@ -159,33 +158,28 @@ class WindowModel(Model):
                 scores[rows] += weight * values
         return scores.astype(np.float32)
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """The same for some documents: in how many a window occurs must be counted in all of them anyway."""
         return self._score_all(query)[docs]
 
-    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """What each word and each pair of words contributes, by field."""
-        row = int(self.rows_of_docs([doc])[0])
-        text = normalise(query)
         fields = []
         for name, weight, index in self.weighted_fields():
             parts = [
-                Contribution(kind, label, weight * float(values[rows == row][0]))
-                for kind, label, rows, values in self._summands(index, text)
-                if row in rows
+                Contribution(kind, label, weight * float(values[rows == doc][0]))
+                for kind, label, rows, values in self._summands(index, query)
+                if doc in rows
             ]
             parts.sort(key=lambda part: -part.value)
             fields.append(Contribution("field", name, sum(part.value for part in parts), parts=parts))
-        score = float(self._score_all(text)[row])
-        return Explanation(query, doc, score, fields if len(fields) > 1 else fields[0].parts)
+        score = float(self._score_all(query)[doc])
+        parts = fields if len(fields) > 1 else fields[0].parts
+        return Explanation(query.text, self.graph_.docs[doc], score, parts)
 
-    @property
-    def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.remove_stop_words)
-
-    def _summands(self, index: WindowIndex, query: str) -> Iterator[Summand]:
+    def _summands(self, index: WindowIndex, query: Query) -> Iterator[Summand]:
         """What every word and pair of the query adds to the scores of which documents."""
-        words = self._analyzer.words(query)
+        words = query.words(self._analyzer)
         terms = index.terms.lookup(self._analyzer.stems(words)).tolist()
         written = dict(zip(terms, words, strict=True))
         for term, count in Counter(terms).items():

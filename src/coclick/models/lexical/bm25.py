@@ -14,8 +14,8 @@ from typing import Annotated
 import numpy as np
 
 from coclick.arrays.csr import Csr
-from coclick.models.base import register
 from coclick.models.lexical._base import LexicalModel
+from coclick.models.registry import register
 from coclick.models.spec import Range
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.lexical._proximity import WindowIndex, WindowModel
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.text.term_matrix import choose_fields

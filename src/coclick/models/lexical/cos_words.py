@@ -20,8 +20,8 @@ import numpy as np
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
-from coclick.models.base import register
 from coclick.models.lexical._base import LexicalModel
+from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.text.term_matrix import (
     TermMatrix,
@@ -40,7 +40,7 @@ class CosWords(LexicalModel):
 
     name = "cos_words"
     summary = "queries and documents are alike if they share rare words"
-    can_similar = True
+    capabilities = LexicalModel.capabilities | {"similar"}
 
     remove_stop_words: bool = True  # true: leave them out
     tf: Literal["log", "count"] = "log"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from coclick.arrays.csr import Csr
-from coclick.models.base import register
 from coclick.models.lexical._base import LexicalModel
+from coclick.models.registry import register
 from coclick.text.term_matrix import inverse_frequency, tf_idf
 
 

@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import DocMask, Model, TopK, register
+from coclick.models.base import DocMask, TextModel, TopK
 from coclick.models.lexical._transport import distances, least_costs, relaxed_costs
 from coclick.models.lexical._word_embeddings import word_vectors
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
-from coclick.text.analyzer import Analyzer
+from coclick.text.query import Query, look_up_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields, titles
 
 _BLOCK = 1024  # documents solved at a time
@@ -39,15 +40,14 @@ _SLACK = 1e-6  # scores nearer than this to the bound are solved rather than exc
 
 @register
 @dataclass
-class WMD(Model):
+class WMD(TextModel):
     """Documents by how far the query's words have to move to become theirs."""
 
     name = "wmd"
     max_docs = 100_000
     summary = "word mover's distance between query and text, on word vectors learned from the log"
     requires = ("texts",)
-    unseen_queries = True
-    unseen_docs = True
+    capabilities = frozenset({"unseen_queries", "unseen_docs"})
 
     dim: Annotated[int, Range(1)] = 100
     fields: str = "short"  # the title or, without titles, the first field; "all"; names joined with +
@@ -71,9 +71,9 @@ class WMD(Model):
         self.terms_, self.vectors_ = words.terms, vectors
         self.docs_ = self._with_vectors(texts)
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Solved exactly for each document."""
-        words, asked = self._cut(query)
+        words, asked = self._count_words(query)
         scores = np.zeros(len(docs), np.float32)
         if len(words):
             for first in range(0, len(docs), _BLOCK):
@@ -85,20 +85,20 @@ class WMD(Model):
                 scores[first : first + _BLOCK] = 1 / (1 + moved)
         return scores
 
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Exact: only documents that the relaxed bound excludes are not solved."""
         rows, scores = padded(len(queries), k)
         for i, query in enumerate(queries):
             bounds = self.highest_scores(query)
-            if allowed is not None:
-                bounds[allowed == 0] = 0
+            if mask is not None:
+                bounds[mask == 0] = 0
             best, values = self._best(query, bounds, k)
             rows[i, : len(best)], scores[i, : len(best)] = best, values
         return rows, scores
 
-    def highest_scores(self, query: str) -> NDArray[np.float64]:
+    def highest_scores(self, query: Query) -> NDArray[np.float64]:
         """For each document a score that it does not exceed: the relaxed bound."""
-        words, _ = self._cut(query)
+        words, _ = self._count_words(query)
         if not len(words):
             return np.zeros(self.docs_.rows)
         closest = np.full(len(self.vectors_), -1, np.float32)
@@ -108,7 +108,7 @@ class WMD(Model):
         return 1 / (1 + relaxed_costs(self.docs_.indptr, self.docs_.indices, self.docs_.data, nearest))
 
     def _best(
-        self, query: str, bounds: NDArray[np.float64], k: int
+        self, query: Query, bounds: NDArray[np.float64], k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The k best documents, by falling bound until no bound reaches the k-th score."""
         order = np.argsort(-bounds, kind="stable")[: np.count_nonzero(bounds)].astype(np.int32)
@@ -123,13 +123,9 @@ class WMD(Model):
             first, size = first + len(some), 2 * size
         return top_rows(scores, k)
 
-    @property
-    def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.remove_stop_words)
-
-    def _cut(self, query: str) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def _count_words(self, query: Query) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The query's words that have a vector, and how often each occurs."""
-        tokens = self._analyzer.look_up([query], self.terms_)
+        tokens = look_up_terms([query], self._analyzer, self.terms_)
         words, counts = self._with_vectors(count_terms(tokens, len(self.terms_))).row(0)
         return words, counts.astype(np.int64)
 

@@ -31,11 +31,11 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.kernels.dense import candidates
 from coclick.kernels.search import EVERYTHING
-from coclick.models.base import DocMask, Model, TopK
+from coclick.models.base import DocMask, TextModel, TopK
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
-from coclick.text.analyzer import Analyzer, normalise
+from coclick.text.query import Query, look_up_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields
 
 Terms = NDArray[np.int32]
@@ -59,7 +59,7 @@ class Reason(NamedTuple):
 
 
 @dataclass
-class _Parameters(Model):
+class _Parameters(TextModel):
     """What all of these models can be told."""
 
     lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ₁, the share of the collection's model
@@ -74,10 +74,8 @@ class LikelihoodModel(_Parameters):
     """A model that says how likely each word is in a query for which the document is clicked."""
 
     requires = ("texts",)
-    unseen_queries = True
-    unseen_docs = True
-    can_explain = True
-    can_add = True
+    evidence_names = ("coverage",)
+    capabilities = frozenset({"unseen_queries", "unseen_docs", "explain", "add"})
 
     terms_: Vocab
     display_terms_: Strings  # for each term its commonest surface form
@@ -139,7 +137,7 @@ class LikelihoodModel(_Parameters):
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Sums of logarithms."""
         terms, counts = self._count(query)
         if not len(terms):
@@ -149,42 +147,41 @@ class LikelihoodModel(_Parameters):
             mixed += (1 - self.lambda_doc) * self.generate(terms, docs)
         return self._add_up(terms, counts, mixed).astype(np.float32)
 
-    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
+    def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """The same, by a model that knows nothing but these documents."""
         counts = self._count_docs(texts)
         model = copy.copy(self)
         model.meet(counts)
         return model._score(query, np.arange(counts.rows, dtype=np.int32))
 
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Exact: float32 finds what may be among the best, and that is scored again pair by pair."""
         rows, scores = padded(len(queries), k)
         together = max(1, _SCORES // max(len(self.graph_.docs), 1))
         for start in range(0, len(queries), together):
             asked = queries[start : start + together]
-            tokens = self._analyzer.look_up(asked, self.terms_)
+            tokens = look_up_terms(asked, self._analyzer, self.terms_)
             counts = count_terms(tokens, len(self.terms_))
             for i, rough in enumerate(self._rough(counts)):
                 margin = float(counts.row(i)[1].sum()) * (self.rounding + 2.0**-20)
                 if margin:  # else no word of the query is known
-                    some = candidates(rough, k, margin, EVERYTHING if allowed is None else allowed)
+                    some = candidates(rough, k, margin, EVERYTHING if mask is None else mask)
                     best, values = top_rows(self._score(asked[i], some), k)
                     rows[start + i, : len(best)], scores[start + i, : len(best)] = some[best], values
         return rows, scores
 
-    def evidence(self, query: str) -> dict[str, float]:
+    def _evidence(self, query: Query) -> dict[str, float]:
         """How much of the query is known."""
-        tokens = self._analyzer.look_up([query], self.terms_).terms
+        tokens = look_up_terms([query], self._analyzer, self.terms_).terms
         return {"coverage": float(np.mean(tokens >= 0)) if len(tokens) else 0.0}
 
-    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """For each word of the query, how much the document's own words and the model have of its value."""
-        row = self.rows_of_docs([doc])
-        text = normalise(query)
-        terms, counts = self._count(text)
+        row = np.array([doc], np.int32)
+        terms, counts = self._count(query)
         parts = [self._explain_word(int(t), float(n), row) for t, n in zip(terms, counts, strict=True)]
         adding = sorted((part for part in parts if part.value), key=lambda part: -part.value)
-        return Explanation(query, doc, float(self._score(text, row)[0]), adding)
+        return Explanation(query.text, self.graph_.docs[doc], float(self._score(query, row)[0]), adding)
 
     def _add(self, texts: Mapping[str, Strings]) -> None:
         """New documents have language models of their own."""
@@ -195,13 +192,9 @@ class LikelihoodModel(_Parameters):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    @property
-    def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.remove_stop_words)
-
-    def _count(self, query: str) -> tuple[Terms, NDArray[np.float32]]:
+    def _count(self, query: Query) -> tuple[Terms, NDArray[np.float32]]:
         """The known terms of a query with their counts."""
-        tokens = self._analyzer.look_up([query], self.terms_)
+        tokens = look_up_terms([query], self._analyzer, self.terms_)
         return count_terms(tokens, len(self.terms_)).row(0)
 
     def _count_docs(self, texts: Mapping[str, Strings]) -> Csr:

@@ -21,14 +21,14 @@ from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.dense import DenseIndex
 from coclick.kernels.dense import dot_rows
-from coclick.models.base import as_list
+from coclick.models.base import TopK
 from coclick.models.likelihood._base import Counts, LikelihoodModel, Reason, Terms, clicked_pairs
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.results import Run, top_rows, without_itself
+from coclick.results import top_rows
 from coclick.solvers.checkpoint import checkpoint
 from coclick.solvers.em import Corpus, Topics, fold_in, learn_topics
-from coclick.text.analyzer import normalise
+from coclick.text.query import Query, look_up_terms
 from coclick.text.term_matrix import count_terms
 
 Floats = NDArray[np.float32]
@@ -55,10 +55,7 @@ class _Parameters(LikelihoodModel):
 class TopicModel(_Parameters):
     """Words of queries by the topics of titles."""
 
-    can_similar = True
-    can_expand = True
-    can_topics = True
-    can_translate = True
+    capabilities = LikelihoodModel.capabilities | {"similar", "expand", "topics", "translate"}
 
     topics_: Topics  # for every word of the vocabulary; zero where a side never holds it
     doc_topics_: Floats  # θ of every document; 0 without known words: it brings forth nothing
@@ -135,24 +132,17 @@ class TopicModel(_Parameters):
         others = float(shares[order[_TOPICS:]].sum())
         return [*found, Reason("topic", "other topics", others)]
 
-    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
+    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """By the topics of their words."""
-        texts = [normalise(query) for query in as_list(queries)]
-        graph = self.trained_on
-        k = self._clip(k, len(graph.queries))
-        rows, scores = self.query_index_.search(self._query_roots(texts), min(k + 1, len(graph.queries)))
-        return Run(*without_itself(rows, scores, graph.queries.lookup(texts), k), graph.queries)
+        return self.query_index_.search(self._query_roots(queries), k)
 
-    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
+    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
         """By the topics of their titles."""
-        own = self.rows_of_docs(as_list(docs))
-        k = self._clip(k, len(self.graph_.docs))
-        rows, scores = self.doc_index_.search(self.doc_index_.vectors[own], min(k + 1, len(self.graph_.docs)))
-        return Run(*without_itself(rows, scores, own, k), self.graph_.docs)
+        return self.doc_index_.search(self.doc_index_.vectors[docs], k)
 
-    def expand(self, query: str) -> list[tuple[str, float]]:
+    def _expand(self, query: Query) -> list[tuple[str, float]]:
         """The words of titles that the query's topics bring forth, the likeliest first."""
-        [root] = self._query_roots([normalise(query)])
+        [root] = self._query_roots([query])
         likely = self.topics_.title_words @ (root * root)
         order = np.argsort(-likely, kind="stable")[:_WORDS]
         return [(self.display_terms_[int(term)], float(likely[term])) for term in order if likely[term] > 0]
@@ -168,7 +158,7 @@ class TopicModel(_Parameters):
         super().meet(counts)
         self.doc_topics_, _ = self._topics_of(counts, self.topics_.title_words)
 
-    def describe_topics(self, words: int = 10) -> list[dict[str, Any]]:
+    def _describe_topics(self, words: int) -> list[dict[str, Any]]:
         """Each topic in its two languages, the largest first."""
         order = np.argsort(-self.share_, kind="stable")
         return [
@@ -181,7 +171,7 @@ class TopicModel(_Parameters):
             for z in order
         ]
 
-    def translate(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+    def _translate(self, word: str, k: int) -> list[tuple[str, float]]:
         """The words of queries that a word of titles leads to, through the topics it may stand for."""
         topics = self.topics_.title_words[self.title_word(word)].astype(np.float64) * self.share_
         likely = self.topics_.query_words @ (topics / max(topics.sum(), 1e-300))
@@ -190,8 +180,8 @@ class TopicModel(_Parameters):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _query_roots(self, queries: list[str]) -> Floats:
-        counts = count_terms(self._analyzer.look_up(queries, self.terms_), len(self.terms_))
+    def _query_roots(self, queries: Sequence[Query]) -> Floats:
+        counts = count_terms(look_up_terms(queries, self._analyzer, self.terms_), len(self.terms_))
         return self._topics_of(counts, self.topics_.query_words)[1]
 
     def _topics_of(self, counts: Csr, words: Floats) -> tuple[Floats, Floats]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.likelihood._base import Counts
 from coclick.models.likelihood._topics import TopicModel
+from coclick.models.registry import register
 from coclick.solvers.em import Corpus
 
 

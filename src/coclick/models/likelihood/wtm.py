@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from coclick.arrays.kernels import values_at
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.likelihood._base import LikelihoodModel, Reason, clicked_pairs
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.ibm_model1 import Pairs, learn_translations, prune
@@ -31,7 +31,7 @@ class WTM(LikelihoodModel):
 
     name = "wtm"
     summary = "words of titles translated to words of queries, by IBM Model 1 on clicked pairs"
-    can_translate = True
+    capabilities = LikelihoodModel.capabilities | {"translate"}
 
     iterations: Annotated[int, Range(1)] = 10
     min_probability: Annotated[float, Range(0, 1)] = 0.001  # translations that are less likely are dropped
@@ -97,7 +97,7 @@ class WTM(LikelihoodModel):
             for i in order
         ]
 
-    def translate(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+    def _translate(self, word: str, k: int) -> list[tuple[str, float]]:
         """The words of queries that a word of titles translates to, with their probabilities."""
         term = self.title_word(word)
         words, likely = self.translations_.row(term)

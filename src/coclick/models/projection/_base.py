@@ -1,7 +1,7 @@
 """`ProjectionModel`: what follows, for search, similar, expand, explain, add, from linear maps of features.
 
 Queries have sparse features x and documents y (`feature_set`); maps P and R take them into one space of
-`dim` dimensions. A score is the dot product of the images, or their cosine,
+`dim` dimensions. A score is the dot product of the embedded, or their cosine,
 
     score(q, d) = xᵀ P Rᵀ y = Σ_f Σ_g x_f y_g (P_f · R_g)
 
@@ -19,29 +19,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr, vstack
-from coclick.arrays.strings import Strings, Vocab
+from coclick.arrays.strings import Strings
+from coclick.errors import UserError
 from coclick.features.feature_set import Features, reads_texts, requires_texts
 from coclick.features.views import Sides, TextOptions
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
 from coclick.index.dense import DenseIndex
-from coclick.models.base import DocMask, Model, TopK, as_list
+from coclick.models.base import DocMask, TextModel, TopK
 from coclick.models.projection.click_evidence import Associations, effective_rank
 from coclick.models.projection.linear_map import LinearMap
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.results import ClickEvidence, Contribution, Explanation, Run, top_rows, without_itself
-from coclick.text.analyzer import Analyzer, normalise
+from coclick.results import ClickEvidence, Contribution, Explanation, top_rows
+from coclick.text.query import Query
 
 Floats = NDArray[np.float32]
 
+OF_TEXTS = frozenset({"unseen_queries", "unseen_docs", "add", "expand"})  # what takes a view of texts
 _WORDS = 20  # of an expansion
 _WITH_CLICKS = 10  # features of a document for which the clicks are shown, for each feature of the query
 MIN_NORM = 1e-5  # of the map's longest row: an image that is shorter is rounding, and counts as zero
 
 
 @dataclass
-class _Parameters(Model):
+class _Parameters(TextModel):
     """What all of these models can be told."""
 
     dim: Annotated[int, Range(1)] = 100
@@ -54,16 +56,14 @@ class _Parameters(Model):
 
 
 class ProjectionModel(_Parameters):
-    """A model whose queries and documents are dense images of their features."""
+    """A model whose queries and documents are dense embeddings of their features."""
 
-    unseen_queries = True
-    unseen_docs = True
-    can_similar = True
-    can_expand = True
-    can_explain = True
-    can_add = True
-    can_export = True
-    cosine: ClassVar[bool] = False  # whether scores are cosines of images, or dot products
+    evidence_names = ("coverage", "support")
+
+    capabilities = frozenset(
+        {"unseen_queries", "unseen_docs", "similar", "expand", "explain", "add", "export"}
+    )
+    cosine: ClassVar[bool] = False  # whether scores are cosines of embedded, or dot products
 
     features_: Features
     query_features_: Csr  # of all queries of the graph
@@ -75,8 +75,9 @@ class ProjectionModel(_Parameters):
     approximate_: ApproximateIndex | None = None  # of the same documents
 
     def configure_views(self, views: str) -> None:
-        """What a model that sees only these views needs and can do: called when its parameters are known."""
-        self.unseen_queries = self.unseen_docs = self.can_add = self.can_expand = reads_texts(views)
+        """Set what a model with these views requires and can do; called when its parameters are known."""
+        if not reads_texts(views):
+            self.capabilities -= OF_TEXTS
         self.requires = ("texts",) if requires_texts(views) else ()
 
     # -- for the models to call while they learn ---------------------------------------------------------
@@ -92,8 +93,7 @@ class ProjectionModel(_Parameters):
         max_terms: int | None = None,
     ) -> Sides:
         """Learn the features of both sides."""
-        analyzer = Analyzer(self.language, self.stem, self.remove_stop_words)
-        options = TextOptions(analyzer, self.fields, one_idf=one_idf, max_terms=max_terms)
+        options = TextOptions(self._analyzer, self.fields, one_idf=one_idf, max_terms=max_terms)
         with progress("features"):
             self.features_, rows = Features.fit(graph, views, options, joined=joined)
         self.query_features_, self.doc_features_ = rows
@@ -142,98 +142,96 @@ class ProjectionModel(_Parameters):
         """The images of rows of document features."""
         return _images(self.doc_map_, features, self.cosine)
 
-    def embed_queries(self, queries: Sequence[str]) -> Floats:
-        """The images of normalised queries; of those that are not in the graph, by their texts."""
-        rows = self.graph_.queries.lookup(queries)
-        images = np.empty((len(rows), self.query_index_.vectors.shape[1]), np.float32)
+    def embed_queries(self, queries: str | Sequence[str]) -> Floats:
+        """Return one dense vector per query."""
+        return self._embed_queries(self._queries(queries))
+
+    def embed_docs(self, docs: str | Sequence[str]) -> Floats:
+        """Return the vectors of documents, given by id."""
+        vectors: Floats = self.doc_index_.vectors[
+            self.rows_of_docs([docs] if isinstance(docs, str) else docs)
+        ]
+        return vectors
+
+    def _embed_queries(self, queries: Sequence[Query]) -> Floats:
+        """Those of the graph from the index, others from their texts."""
+        rows = np.array([query.row for query in queries], np.int32)
+        embedded = np.empty((len(rows), self.query_index_.vectors.shape[1]), np.float32)
         known = rows >= 0
-        images[known] = self.query_index_.vectors[rows[known]]
-        unknown = [query for query, row in zip(queries, rows.tolist(), strict=True) if row < 0]
+        embedded[known] = self.query_index_.vectors[rows[known]]
+        unknown = [query.text for query in queries if query.row < 0]
         if unknown:
-            images[~known] = self.embed_query_features(self.features_.of_queries(unknown, self.graph_))
-        return images
+            embedded[~known] = self.embed_query_features(self.features_.of_queries(unknown, self.graph_))
+        return embedded
 
-    def embed_docs(self, texts: Mapping[str, Strings]) -> Floats:
-        """The images of documents that are not in the graph, by their fields."""
-        return self.embed_doc_features(self.features_.of_docs(texts, self.graph_))
-
-    def compared(self, images: Floats) -> Floats:
-        """What of images, all of queries or all of documents, says whether they are alike: all of it."""
-        return images
+    def compared(self, embedded: Floats) -> Floats:
+        """Return what of embeddings of one side says whether they are alike: by default all of it."""
+        return embedded
 
     # -- what follows ----------------------------------------------------------------------------------
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> Floats:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> Floats:
         """Dot products."""
-        return self.doc_index_.score(self.embed_queries([query])[0], docs)
+        return self.doc_index_.score(self._embed_queries([query])[0], docs)
 
-    def _score_texts(self, query: str, texts: Mapping[str, Strings]) -> Floats:
+    def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> Floats:
         """The same with images that are made of the texts."""
         return self.weigh_features(query, self.features_.of_docs(texts, self.graph_))
 
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Through the index; documents are filtered by the exact one only."""
-        images = self.embed_queries(queries)
-        if self.approximate_ is not None and allowed is None:
-            return self.approximate_.search(images, k, self.doc_index_)
-        return self.doc_index_.search(images, k, allowed)
+        embedded = self._embed_queries(queries)
+        if self.approximate_ is not None and mask is None:
+            return self.approximate_.search(embedded, k, self.doc_index_)
+        return self.doc_index_.search(embedded, k, mask)
 
-    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
-        """By the images of queries alone."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.queries))
-        own = self.graph_.queries.lookup(texts)
-        images = self.compared(self.embed_queries(texts))
-        return _similar(self.query_index_, images, own, k, self.graph_.queries)
+    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
+        """By the embeddings of queries alone."""
+        return self.query_index_.search(self.compared(self._embed_queries(queries)), k)
 
-    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
-        """By the images of documents alone."""
-        rows = self.rows_of_docs(as_list(docs))
-        k = self._clip(k, len(self.graph_.docs))
-        images = self.compared(self.doc_index_.vectors[rows])
-        return _similar(self.doc_index_, images, rows, k, self.graph_.docs)
+    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
+        """By the embeddings of documents alone."""
+        return self.doc_index_.search(self.compared(self.doc_index_.vectors[docs]), k)
 
-    def evidence(self, query: str) -> dict[str, float]:
+    def _evidence(self, query: Query) -> dict[str, float]:
         """The query's clicks or, where it has none, how much of its text is known."""
-        if support := self.graph_.support(query):
+        if support := self._support(query):
             return {"support": support}
-        return {"coverage": self.features_.coverage(query) or 0.0}
+        return {"coverage": self.features_.coverage(query.text) or 0.0}
 
-    def expand(self, query: str) -> list[tuple[str, float]]:
+    def _expand(self, query: Query) -> list[tuple[str, float]]:
         """The words that a document should have: what each would add to its score, the most first."""
         found = self.features_.words()
         if found is None:
-            self._cannot("expand queries, as it has no words", "can_expand")
+            raise UserError(f"{self} cannot expand queries: it has no view of words", hint="views=words+…")
         view, first = found
         words = np.arange(len(view.terms) + 1)
         columns = np.arange(first, first + len(view.terms), dtype=np.int32)
         each = Csr(words, columns, np.ones(len(columns), np.float32), self.doc_features_.columns)
-        terms, weights = top_rows(self.weigh_features(normalise(query), each), _WORDS)
+        terms, weights = top_rows(self.weigh_features(query, each), _WORDS)
         return [(view.surfaces[term], float(w)) for term, w in zip(terms.tolist(), weights, strict=True)]
 
-    def weigh_features(self, query: str, rows: Csr) -> Floats:
+    def weigh_features(self, query: Query, rows: Csr) -> Floats:
         """The scores of rows of document features for a normalised query."""
-        return DenseIndex.build(self.embed_doc_features(rows)).score_all(self.embed_queries([query])[0])
+        return DenseIndex.build(self.embed_doc_features(rows)).score_all(self._embed_queries([query])[0])
 
-    def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
+    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """What each feature of the query adds together with each feature of the document."""
-        row, text = int(self.rows_of_docs([doc])[0]), normalise(query)
-        asked = self.features_of(text)
-        held = self.doc_features_.take_checked(np.array([row]), "the features of documents")
-        score = float(self._score(text, np.array([row], np.int32))[0])
+        asked = self.features_of(query)
+        held = self.doc_features_.take_checked(np.array([doc]), "the features of documents")
+        score = float(self._score(query, np.array([doc], np.int32))[0])
         parts = self.parts(asked, held, clicks)
         parts.sort(key=lambda part: -part.value)
         total = sum(part.value for part in parts)
         if score == 0 and total:
             parts.append(Contribution("not found", "below zero, or no more than rounding: nothing", -total))
-        return Explanation(query, doc, score, parts)
+        return Explanation(query.text, self.graph_.docs[doc], score, parts)
 
-    def features_of(self, query: str) -> Csr:
+    def features_of(self, query: Query) -> Csr:
         """The features, one row, of a normalised query; if it is not in the graph, of its text."""
-        known = self.graph_.queries.id(query)
-        if known >= 0:
-            return self.query_features_.take_checked(np.array([known]), "the features of queries")
-        return self.features_.of_queries([query], self.graph_)
+        if query.row >= 0:
+            return self.query_features_.take_checked(np.array([query.row]), "the features of queries")
+        return self.features_.of_queries([query.text], self.graph_)
 
     def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
         """The summands of a score, by the features of the query."""
@@ -257,11 +255,11 @@ class ProjectionModel(_Parameters):
     def _add(self, texts: Mapping[str, Strings]) -> None:
         """New documents get images from their texts."""
         features = self.features_.of_docs(texts, self.graph_)
-        images = self.embed_doc_features(features)
+        embedded = self.embed_doc_features(features)
         self.doc_features_ = vstack(self.doc_features_, features)
-        self.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, images]))
+        self.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, embedded]))
         if self.approximate_ is not None:
-            self.approximate_ = self.approximate_.extended(images)
+            self.approximate_ = self.approximate_.extended(embedded)
         self._associations = None
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -303,18 +301,12 @@ def _weighted_rows(mapping: LinearMap, features: Csr) -> NDArray[np.float64]:
 
 def _images(mapping: LinearMap, features: Csr, cosine: bool) -> Floats:
     """Rows of features in the space of the map, of unit length if wanted; faint ones are zero."""
-    images = mapping.apply(features)
-    lengths = np.sqrt(np.einsum("ij,ij->i", images, images, dtype=np.float64))
-    images[lengths <= MIN_NORM * mapping.longest] = 0
+    embedded = mapping.apply(features)
+    lengths = np.sqrt(np.einsum("ij,ij->i", embedded, embedded, dtype=np.float64))
+    embedded[lengths <= MIN_NORM * mapping.longest] = 0
     if cosine:
-        images /= np.maximum(lengths, 1e-30)[:, None].astype(np.float32)
-    return images
-
-
-def _similar(index: DenseIndex, images: Floats, own: NDArray[np.int32], k: int, names: Vocab) -> Run:
-    """The nearest rows without the row itself, for which one more is fetched."""
-    rows, scores = index.search(images, min(k + 1, len(names)))
-    return Run(*without_itself(rows, scores, own, k), names)
+        embedded /= np.maximum(lengths, 1e-30)[:, None].astype(np.float32)
+    return embedded
 
 
 @dataclass

@@ -14,53 +14,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.arrays.strings import Vocab
 from coclick.errors import corrupt_error
 from coclick.index.dense import DenseIndex
 from coclick.kernels.dots import score_rows
-from coclick.models.base import DocMask, Model, TopK, as_list
+from coclick.models.base import DocMask, Model, TopK
 from coclick.models.projection._base import Floats, ProjectionModel
-from coclick.results import Run, padded, top_rows, without_itself
-from coclick.text.analyzer import normalise
+from coclick.results import padded, top_rows
+from coclick.text.query import Query
 
 
 class OverlapProjection(ProjectionModel):
     """A projection plus the plain product of features."""
 
-    can_export = False  # images are only half of its scores
+    capabilities = ProjectionModel.capabilities - {"export"}  # embeddings are only half of its scores
 
-    def _score(self, query: str, docs: NDArray[np.int32]) -> Floats:
+    def _score(self, query: Query, docs: NDArray[np.int32]) -> Floats:
         """Both products."""
-        image = self.embed_queries([query])[0]
-        return _scores(image, self.features_of(query), self.doc_index_, self.doc_features_, docs)
+        embedded = self._embed_queries([query])[0]
+        return _scores(embedded, self.features_of(query), self.doc_index_, self.doc_features_, docs)
 
-    def _search(self, queries: Sequence[str], k: int, allowed: DocMask) -> TopK:
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """By all scores."""
-        return Model._search(self, queries, k, allowed)
+        return Model._search(self, queries, k, mask)
 
-    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
-        """By images and features of queries alone."""
-        texts = [normalise(query) for query in as_list(queries)]
-        k = self._clip(k, len(self.trained_on.queries))
-        asked = zip(self.embed_queries(texts), map(self.features_of, texts), strict=True)
-        own = self.graph_.queries.lookup(texts)
-        return _similar(asked, self.query_index_, self.query_features_, own, k, self.graph_.queries)
+    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
+        """By embeddings and features of queries alone."""
+        asked = zip(self._embed_queries(queries), map(self.features_of, queries), strict=True)
+        return _nearest(asked, len(queries), self.query_index_, self.query_features_, k)
 
-    def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
-        """By images and features of documents alone."""
-        rows = self.rows_of_docs(as_list(docs))
-        k = self._clip(k, len(self.graph_.docs))
+    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
+        """By embeddings and features of documents alone."""
         features = (
-            self.doc_features_.take_checked(rows[i : i + 1], "the features") for i in range(len(rows))
+            self.doc_features_.take_checked(docs[i : i + 1], "the features") for i in range(len(docs))
         )
-        asked = zip(self.doc_index_.vectors[rows], features, strict=True)
-        return _similar(asked, self.doc_index_, self.doc_features_, rows, k, self.graph_.docs)
+        asked = zip(self.doc_index_.vectors[docs], features, strict=True)
+        return _nearest(asked, len(docs), self.doc_index_, self.doc_features_, k)
 
-    def weigh_features(self, query: str, rows: Csr) -> Floats:
+    def weigh_features(self, query: Query, rows: Csr) -> Floats:
         """Both products."""
         index = DenseIndex.build(self.embed_doc_features(rows))
         every = np.arange(rows.rows, dtype=np.int32)
-        return _scores(self.embed_queries([query])[0], self.features_of(query), index, rows, every)
+        return _scores(self._embed_queries([query])[0], self.features_of(query), index, rows, every)
 
     def products(self, asked: Csr, held: Csr) -> NDArray[np.float64]:
         """A feature of the query with the same feature of the document adds the product of their weights."""
@@ -77,14 +71,13 @@ def _scores(image: Floats, features: Csr, index: DenseIndex, others: Csr, rows: 
     return np.maximum(index.dots(image, rows) + overlap, np.float32(0))
 
 
-def _similar(
-    asked: Iterable[tuple[Floats, Csr]], index: DenseIndex, features: Csr, own: NDArray[np.int32], k: int,
-    names: Vocab,
-) -> Run:  # fmt: skip
-    """The nearest rows without the row itself, for which one more is fetched."""
-    rows, scores = padded(len(own), min(k + 1, len(names)))
-    every = np.arange(len(names), dtype=np.int32)
-    for i, (image, its_features) in enumerate(asked):
-        best, values = top_rows(_scores(image, its_features, index, features, every), rows.shape[1])
+def _nearest(
+    asked: Iterable[tuple[Floats, Csr]], count: int, index: DenseIndex, features: Csr, k: int
+) -> TopK:
+    """The k nearest rows of each embedding with its features, by all scores."""
+    rows, scores = padded(count, k)
+    every = np.arange(features.rows, dtype=np.int32)
+    for i, (embedded, its_features) in enumerate(asked):
+        best, values = top_rows(_scores(embedded, its_features, index, features, every), k)
         rows[i, : len(best)], scores[i, : len(best)] = best, values
-    return Run(*without_itself(rows, scores, own, k), names)
+    return rows, scores

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from coclick.arrays.csr import vstack
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
-from coclick.models.projection._base import ProjectionModel
+from coclick.models.projection._base import OF_TEXTS, ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
 from coclick.models.projection.click_evidence import Weight, weigh
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
 
@@ -28,10 +28,7 @@ class LsiQD(ProjectionModel):
 
     name = "lsi_qd"
     summary = "queries and documents in one space by the clicks alone: LSI of the click matrix"
-    unseen_queries = False
-    unseen_docs = False
-    can_expand = False
-    can_add = False
+    capabilities = ProjectionModel.capabilities - OF_TEXTS
 
     dim: int = 300
     weight: Weight = "log1p"

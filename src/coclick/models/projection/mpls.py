@@ -19,11 +19,11 @@ import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
 from coclick.models.projection.click_evidence import Weight, effective_rank, weigh
 from coclick.models.projection.linear_map import DenseMap, columns_between
+from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
 

@@ -14,10 +14,10 @@ from typing import Annotated
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.click_evidence import Weight, weigh
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.opca import oriented_components

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
 from coclick.models.projection.click_evidence import Weight, weigh
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
 

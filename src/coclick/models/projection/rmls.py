@@ -20,11 +20,11 @@ from typing import Annotated, Any
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.bounds import bound, limited_rows
 from coclick.models.projection.click_evidence import Weight, weigh
 from coclick.models.projection.linear_map import SparseMap
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.rmls import Maps, Penalty, Step, density, map_rank

@@ -19,9 +19,9 @@ import numpy as np
 
 from coclick.arrays.csr import Csr, vstack
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.sampling import draw_unclicked, hold_out, learnable_pairs, with_features

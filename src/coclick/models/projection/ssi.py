@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import register
 from coclick.models.projection._overlap import OverlapProjection
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.early_stopping import train_rounds

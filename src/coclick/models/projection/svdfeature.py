@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import look_up
-from coclick.models.base import register
 from coclick.models.projection._biased import BiasedProjection
 from coclick.models.projection.click_evidence import Weight, weigh
+from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.early_stopping import train_rounds

@@ -30,7 +30,6 @@ from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.kernels.packed import MOST_ENTRIES
-from coclick.models.base import register
 from coclick.models.propagation.rounds import Propagation, choose_rounds, initial_vectors
 from coclick.models.propagation.units import (
     TextSplitter,
@@ -40,10 +39,11 @@ from coclick.models.propagation.units import (
     learn_units,
 )
 from coclick.models.provenance import PropagatedProvenance, Provenance, Side
+from coclick.models.registry import register
 from coclick.models.sparse_vectors import VectorModel
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.text.analyzer import Analyzer
+from coclick.text.query import Query
 from coclick.text.term_matrix import TermMatrix, document_texts, inverse_frequency, short_field, titles
 
 
@@ -54,10 +54,8 @@ class VPCG(VectorModel):
 
     name = "vpcg"
     summary = "word vectors propagated along clicks, generated from units for what has none"
-    unseen_queries = True
-    unseen_docs = True
-    can_similar = True
-    can_add = True
+    evidence_names = ("coverage", "support")
+    capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "similar", "add"}
 
     start: Literal["query", "doc"] = "query"
     max_terms: Annotated[int, Range(1, MOST_ENTRIES)] = 20
@@ -80,8 +78,8 @@ class VPCG(VectorModel):
         """Propagate, learn units, generate what is missing, index."""
         queries, docs = self._propagate(graph, progress)
         with progress("vectors of what has no clicks"):
-            queries = self._generator.fill(queries, graph.clicks, graph.queries)
-            docs = self._generator.fill(docs, graph.clicks_by_doc, titles(graph.texts))
+            queries = self._encoder.fill(queries, graph.clicks, graph.queries)
+            docs = self._encoder.fill(docs, graph.clicks_by_doc, titles(graph.texts))
         with progress("index"):
             self.doc_index_ = VectorIndex.build(docs)
             self.query_index_ = VectorIndex.build(queries)
@@ -107,24 +105,24 @@ class VPCG(VectorModel):
         self.units_, self.stats_["units"] = learned
         return self._by_side(vectors.texts, vectors.others)
 
-    def embed_queries(self, queries: Sequence[str]) -> Csr:
+    def _embed_queries(self, queries: Sequence[Query]) -> Csr:
         """A query of the graph has its vector there; any other gets one from its units."""
         assert self.query_index_ is not None
-        rows = self.graph_.queries.lookup(queries)
-        unknown = [query for query, row in zip(queries, rows.tolist(), strict=True) if row < 0]
+        rows = np.array([query.row for query in queries], np.int32)
+        unknown = [query.text for query in queries if query.row < 0]
         known = self.query_index_.vectors.take(rows)
-        return where(rows >= 0, known, self._generator.vectors(unknown)) if unknown else known
+        return where(rows >= 0, known, self._encoder.vectors(unknown)) if unknown else known
 
-    def embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
+    def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
         """From the units of their titles, or of what stood for titles in training."""
-        return self._generator.vectors(texts[short_field(self.graph_.texts)].to_list())
+        return self._encoder.vectors(texts[short_field(self.graph_.texts)].to_list())
 
-    def _query_provenance(self, query: str) -> Provenance:
+    def _query_provenance(self, query: Query) -> Provenance:
         """The clicks of the query, or those behind its units."""
-        row = self.graph_.queries.id(query)
-        if row >= 0 and len(self.graph_.clicks.row(row)[0]):
-            return PropagatedProvenance(self._side(is_query=True), row)
-        return self._generator.provenance(self._side(self.start == "query"), query, self.display_terms_)
+        if query.row >= 0 and len(self.graph_.clicks.row(query.row)[0]):
+            return PropagatedProvenance(self._side(is_query=True), query.row)
+        side = self._side(self.start == "query")
+        return self._encoder.provenance(side, query.text, self.display_terms_)
 
     def _doc_provenance(self, doc: int) -> Provenance:
         """The clicks of the document, or those behind the units of its title."""
@@ -132,22 +130,18 @@ class VPCG(VectorModel):
             return PropagatedProvenance(self._side(is_query=False), doc)
         texts = titles(self.graph_.texts)
         title = texts[doc] if texts else ""
-        return self._generator.provenance(self._side(self.start == "query"), title, self.display_terms_)
+        return self._encoder.provenance(self._side(self.start == "query"), title, self.display_terms_)
 
-    def evidence(self, query: str) -> dict[str, float]:
+    def _evidence(self, query: Query) -> dict[str, float]:
         """The query's clicks or, where it has none, how much of its words' weight the units know."""
-        if support := self.graph_.support(query):
+        if support := self._support(query):
             return {"support": support}
-        return {"coverage": self._generator.coverage(query)}
+        return {"coverage": self._encoder.coverage(query.text)}
 
     # -- inside ----------------------------------------------------------------------------------------
 
     @property
-    def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.remove_stop_words)
-
-    @property
-    def _generator(self) -> UnitEncoder:
+    def _encoder(self) -> UnitEncoder:
         return UnitEncoder(self.units_, self._cut, self.max_terms)
 
     @property

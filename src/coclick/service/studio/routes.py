@@ -109,7 +109,7 @@ def _add_topics(routes: APIRouter, catalogue: Catalogue, work: Work) -> None:
         served = catalogue.get(model) if model else _with_topics(catalogue)
 
         def ask() -> views.View:
-            found = topics_of(served) if served.model.can_topics else None
+            found = topics_of(served) if "topics" in served.model.capabilities else None
             return {
                 "model": served.name,
                 "topics": found and found[:n],
@@ -160,5 +160,7 @@ def _described(served: Served) -> dict[str, Any]:
 def _with_topics(catalogue: Catalogue) -> Served:
     """The first model with topics; without one, the first that translates; without one, the first."""
     every = catalogue.all()
-    able = [one for one in every if one.model.can_topics] + [one for one in every if one.model.can_translate]
+    able = [one for one in every if "topics" in one.model.capabilities] + [
+        one for one in every if "translate" in one.model.capabilities
+    ]
     return (able or every)[0]

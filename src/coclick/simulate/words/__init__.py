@@ -1,8 +1,8 @@
-"""The words of the simulated world: seven domains, each with two vocabularies.
+"""The vocabulary of the simulated world: seven domains, with words for documents and words for queries.
 
-A domain is made of facets: a subject ("New York City"), an aspect of it ("Accommodation") and a qualifier
-("Affordable"). Every facet value has the words of those who write pages and the words of those who search,
-as in "Myocardial Infarction" and "heart attack": the lexical gap that a click log bridges.
+A domain has facets: a subject ("New York City"), an aspect ("Accommodation") and a qualifier ("Affordable").
+Every facet value has phrases used in documents and phrases used in queries, such as "Myocardial Infarction"
+and "heart attack": the lexical gap that a click log bridges.
 """
 
 from __future__ import annotations

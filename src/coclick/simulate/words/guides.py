@@ -1,4 +1,4 @@
-"""Domains of pages to read: places to go, illnesses, dishes, computer trouble."""
+"""Domains of informational pages: travel, health, recipes and software."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ TRAVEL = domain(
         Pet-Welcoming / Animal Friendly = pet friendly / dog friendly / with dog
         City Centre / Central District = downtown / city center
     """,
-    invention=TOWNS,
+    generator=TOWNS,
     queries={
         "s": "{s}\n visit {s}\n {s} travel\n trip to {s}\n {s} vacation",
         "sa": "{a} {s}\n {s} {a}\n {a} in {s}\n best {a} {s}\n {a} near {s}\n {s} {a} reviews",
@@ -83,7 +83,11 @@ TRAVEL = domain(
         Maps, opening hours and contact details are included.
         Guests describe the neighbourhood as lively and well connected.
     """,
-    looking="Looking for {q} {a} in {s}?\n Everything about {s} {a} on one page.\n {s} {a}: what locals say.",
+    query_sentences="""
+        Looking for {q} {a} in {s}?
+        Everything about {s} {a} on one page.
+        {s} {a}: what locals say.
+    """,
     sites="visit{s}.example {s}-guide.example travelatlas.example tripnotes.example worldjourneys.example",
 )
 
@@ -145,7 +149,7 @@ HEALTH = domain(
         Geriatric / Older Adults = elderly / over 60 ; Female Patients = women / in women / female
         Male Patients = men / in men ; Severe / Chronic = severe / chronic / bad
     """,
-    invention=MEDICINES,
+    generator=MEDICINES,
     queries={
         "s": "{s}\n what is {s}\n {s} help\n i have {s}\n {s} pictures",
         "sa": "{s} {a}\n {a} {s}\n {a} of {s}\n {a} for {s}\n {s} {a} webmd",
@@ -166,7 +170,7 @@ HEALTH = domain(
         Reviewed by the medical board; sources are listed below.
         Contact emergency services if the condition deteriorates.
     """,
-    looking="""
+    query_sentences="""
         In plain words: {s} {a} {q}.
         Many readers ask about {a} for {s}.
         {s} {a}: answers from a nurse.
@@ -234,7 +238,7 @@ RECIPES = domain(
         Large Gatherings = for a crowd / party
         Traditional / Grandmother's = homemade / old fashioned / moms
     """,
-    invention=DISHES,
+    generator=DISHES,
     queries={
         "s": "{s}\n best {s}\n good {s}\n {s} ideas\n {s} dinner",
         "sa": "{s} {a}\n {a} {s}\n {a} for {s}\n best {s} {a}",
@@ -255,7 +259,11 @@ RECIPES = domain(
         Combine the wet components first, then fold in the rest.
         Rated by our community of home cooks.
     """,
-    looking="My favourite {q} {s} {a}!\n {s} {a}, just like mom used to make.\n {q} {s} on a weeknight.",
+    query_sentences="""
+        My favourite {q} {s} {a}!
+        {s} {a}, just like mom used to make.
+        {q} {s} on a weeknight.
+    """,
     sites="thetestkitchen.example {s}.example homecooks.example culinaria.example pantrynotes.example",
 )
 
@@ -315,7 +323,7 @@ SOFTWARE = domain(
         Android Devices = android / samsung / phone
         Linux Distributions = ubuntu / linux ; Enterprise Edition = work account / for business
     """,
-    invention=PROGRAMS,
+    generator=PROGRAMS,
     queries={
         "s": "{s}\n {s} app\n {s} help\n {s} support\n what is {s}",
         "sa": "{s} {a}\n {a} {s}\n how to {a} {s}\n {s} {a} fix\n why {s} {a}",
@@ -336,7 +344,7 @@ SOFTWARE = domain(
         If the problem persists, collect the log files and open a ticket.
         The cause was acknowledged by the vendor and documented here.
     """,
-    looking="""
+    query_sentences="""
         {s} {a} {q}? Try this first.
         Solved: {s} {a} [thread].
         Same problem here, {s} {a} since yesterday.

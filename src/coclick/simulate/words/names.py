@@ -1,7 +1,7 @@
-"""Subjects beyond the written pools: towns, shops, products and programs put together from parts.
+"""Generate further subjects: names of towns, shops, products and programs, composed of parts.
 
-Every maker counts in mixed radix over its lists of parts, so that any number of subjects can be asked for
-without remembering those made.
+Every generator counts in mixed radix over its lists of parts, so it can produce many subjects without
+remembering those it has produced.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from coclick.simulate.words.notation import Invention, Term
+from coclick.simulate.words.notation import Term, TermGenerator
 
 
 def _parts(text: str) -> list[str]:
     return text.split()
 
 
-_STRIDE = 7919  # a prime larger than any list: neighbours in number differ in every part
+_STRIDE = 7919  # a prime larger than any list: consecutive numbers differ in every part
 
 
 def _pick(number: int, *lists: list[str]) -> list[str]:
-    """One part from each list; all combinations come up once before any comes up again."""
+    """One part from each list. All combinations occur once before any repeats."""
     number = number * _STRIDE % prod(map(len, lists))
     parts = []
     for options in lists:
@@ -29,8 +29,8 @@ def _pick(number: int, *lists: list[str]) -> list[str]:
     return parts
 
 
-def _invention(make: Callable[[int], Term], *lists: list[str]) -> Invention:
-    return Invention(make, prod(map(len, lists)))
+def _generator(make: Callable[[int], Term], *lists: list[str]) -> TermGenerator:
+    return TermGenerator(make, prod(map(len, lists)))
 
 
 _TOWN_HEADS = _parts(
@@ -178,7 +178,7 @@ _SIZES = [str(size) for size in range(100, 1000, 50)]
 
 
 def _model(number: int) -> Term:
-    """Models never run out: when all names are taken, the numbers in them grow by a thousand."""
+    """A model name. After all combinations are used, the model numbers grow by a thousand."""
     maker, device, series, size = _pick(number, _MAKERS, _DEVICES, _SERIES, _SIZES)
     written, typed = device.replace("_", " ").split(":")
     generation = number // (len(_MAKERS) * len(_DEVICES) * len(_SERIES) * len(_SIZES))
@@ -189,10 +189,10 @@ def _model(number: int) -> Term:
     )
 
 
-TOWNS = _invention(_town, _TOWN_TAILS, _TOWN_HEADS, _STATES, _TOWN_BEFORE)
-RETAILERS = _invention(_store, _ENDINGS, _SYLLABLES, _SHOPS, _SYLLABLES)
-GARMENTS = _invention(_garment, _CLOTHES, _MATERIALS, _CUTS)
-DISHES = _invention(_dish, _MAINS, _DISHES, _SECONDS)
-PROGRAMS = _invention(_program, _SYLLABLES, _PROGRAMS, _SYLLABLES, _ENDINGS)
-MEDICINES = _invention(_medicine, _DRUGS, _STEMS, _MIDDLES)
-MODELS = Invention(_model, 1 << 60)
+TOWNS = _generator(_town, _TOWN_TAILS, _TOWN_HEADS, _STATES, _TOWN_BEFORE)
+RETAILERS = _generator(_store, _ENDINGS, _SYLLABLES, _SHOPS, _SYLLABLES)
+GARMENTS = _generator(_garment, _CLOTHES, _MATERIALS, _CUTS)
+DISHES = _generator(_dish, _MAINS, _DISHES, _SECONDS)
+PROGRAMS = _generator(_program, _SYLLABLES, _PROGRAMS, _SYLLABLES, _ENDINGS)
+MEDICINES = _generator(_medicine, _DRUGS, _STEMS, _MIDDLES)
+MODELS = TermGenerator(_model, 1 << 60)

@@ -1,4 +1,4 @@
-"""How vocabularies are written down: terms with two sides, and domains made of them."""
+"""The notation of the vocabularies: tables of terms and templates, and the domains built from them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """A facet value as documents write it and as people type it, each commonest first."""
+    """Phrases for a facet value in documents and in queries, the most common first."""
 
     document: tuple[str, ...]
     query: tuple[str, ...]
 
 
-class Invention(NamedTuple):
-    """A source of further subjects: `make(i)` for every i below `total`."""
+class TermGenerator(NamedTuple):
+    """A generator of further subjects: `make(i)` for every i below `total`."""
 
     make: Callable[[int], Term]
     total: int
@@ -23,12 +23,12 @@ class Invention(NamedTuple):
 
 @dataclass(frozen=True)
 class Domain:
-    """One part of the world: its facet values and the sentences they are set into.
+    """A domain: its facet values, and templates of queries and sentences.
 
-    In templates `{s}`, `{a}`, `{q}` stand for subject, aspect and qualifier. Those of `queries` take
-    searchers' words, and so does `looking` (pages that speak as their readers do); all others take
-    documents' words. Templates are listed by the facets of what they are about: "s", "sa", "saq", and for
-    documents "a" too, pages that list one aspect of all subjects.
+    In templates `{s}`, `{a}`, `{q}` stand for subject, aspect and qualifier. `queries` and `query_sentences`
+    (sentences of pages that use the words of queries) are filled with query phrases, all others with document
+    phrases. Templates are grouped by the facets of an intent: "s", "sa", "saq", and for documents also "a",
+    pages that list one aspect of all subjects.
     """
 
     name: str
@@ -36,18 +36,18 @@ class Domain:
     aspects: tuple[Term, ...]
     aspect_groups: tuple[int, ...]
     qualifiers: tuple[Term, ...]
-    invention: Invention
+    generator: TermGenerator
     queries: dict[str, tuple[str, ...]]
     titles: dict[str, tuple[str, ...]]
     sentences: dict[str, tuple[str, ...]]
-    looking: tuple[str, ...]
+    query_sentences: tuple[str, ...]
     sites: tuple[str, ...]
     sells: bool  # clicks may lead to carts and purchases
-    aspects_are_names: bool  # brands, which keep their capitals
+    aspects_are_names: bool  # brands, which keep their capital letters
 
 
 def terms(table: str) -> tuple[Term, ...]:
-    """Read a table of `as documents say / or say = as people type / or type`.
+    """Parse a table of `document phrase / another = query phrase / another`.
 
     Entries end at a semicolon or at the end of a line.
     """
@@ -60,12 +60,12 @@ def terms(table: str) -> tuple[Term, ...]:
 
 
 def lines(table: str) -> tuple[str, ...]:
-    """Read a table of one template a line."""
+    """Parse a table with one template per line."""
     return tuple(line.strip() for line in table.splitlines() if line.strip())
 
 
-def needs(template: str) -> set[str]:
-    """The facets a template cannot do without."""
+def required_facets(template: str) -> set[str]:
+    """Return the facets that a template uses."""
     return {facet for facet in "saq" if f"{{{facet}}}" in template}
 
 
@@ -75,16 +75,16 @@ def domain(
     subjects: str,
     aspects: str,
     qualifiers: str,
-    invention: Invention,
+    generator: TermGenerator,
     queries: dict[str, str],
     titles: dict[str, str],
     sentences: str,
-    looking: str,
+    query_sentences: str,
     sites: str,
     sells: bool = False,
     aspects_are_names: bool = False,
 ) -> Domain:
-    """Read a domain; aspects in one paragraph are alike: a page on one helps a little with another."""
+    """Parse a domain. Aspects in one paragraph are similar: a page on one has grade 1 for another."""
     groups = [terms(paragraph) for paragraph in aspects.split("\n\n")]
     return Domain(
         name=name,
@@ -92,14 +92,14 @@ def domain(
         aspects=tuple(term for group in groups for term in group),
         aspect_groups=tuple(i for i, group in enumerate(groups) for _ in group),
         qualifiers=terms(qualifiers),
-        invention=invention,
+        generator=generator,
         queries={shape: lines(table) for shape, table in queries.items()},
         titles={shape: lines(table) for shape, table in titles.items()},
         sentences={
-            shape: tuple(template for template in lines(sentences) if needs(template) <= set(shape))
+            shape: tuple(template for template in lines(sentences) if required_facets(template) <= set(shape))
             for shape in titles
         },
-        looking=lines(looking),
+        query_sentences=lines(query_sentences),
         sites=tuple(sites.split()),
         sells=sells,
         aspects_are_names=aspects_are_names,

@@ -1,4 +1,4 @@
-"""Domains of shops: companies and their services, clothes, appliances by model number."""
+"""Domains of shopping: stores and their services, fashion, and electronics by model number."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ STORES = domain(
         Seniors / Citizens over 60 = senior / seniors
         Business Accounts / Commercial Clients = business / for business
     """,
-    invention=RETAILERS,
+    generator=RETAILERS,
     queries={
         "s": "{s}\n {s}.com\n www {s} com\n {s} website\n {s} store",
         "sa": "{s} {a}\n {a} {s}\n {a} at {s}\n {s} {a} info\n how to {a} {s}",
@@ -79,7 +79,11 @@ STORES = domain(
         Keep your receipt and identification at hand.
         Some exclusions apply; see the small print.
     """,
-    looking="Questions about {s} {a}? Start here.\n {s} {a} {q} step by step.\n All about the {s} {a}.",
+    query_sentences="""
+        Questions about {s} {a}? Start here.
+        {s} {a} {q} step by step.
+        All about the {s} {a}.
+    """,
     sites="www.{s}.example help.{s}.example shopperdesk.example retailfacts.example consumeradvice.example",
 )
 
@@ -137,7 +141,7 @@ FASHION = domain(
         Wide Fitting / Extended Sizes = plus size / wide / big and tall
         Clearance / Reduced = cheap / sale / outlet
     """,
-    invention=GARMENTS,
+    generator=GARMENTS,
     queries={
         "s": "{s}\n buy {s}\n best {s}\n {s} online\n {s} store",
         "sa": "{a} {s}\n {s} {a}\n {a} {s} price\n {s} by {a}\n new {a} {s}",
@@ -158,7 +162,11 @@ FASHION = domain(
         See the size chart for measurements in inches and centimetres.
         Upper and lining are made of recycled fabric.
     """,
-    looking="Shop {a} {s} {q}.\n Our most popular {q} {s} this season.\n {a} {s}: see what is new.",
+    query_sentences="""
+        Shop {a} {s} {q}.
+        Our most popular {q} {s} this season.
+        {a} {s}: see what is new.
+    """,
     sites="www.{a}.example stylehaus.example everydaywear.example outletstreet.example thewardrobe.example",
     sells=True,
     aspects_are_names=True,
@@ -187,7 +195,7 @@ ELECTRONICS = domain(
         White Finish = white ; Cordless / Battery Operated = cordless / wireless
         Compact = mini / small / compact
     """,
-    invention=MODELS,
+    generator=MODELS,
     queries={
         "s": "{s}\n buy {s}\n {s} amazon\n {s} online",
         "sa": "{s} {a}\n {a} {s}\n {a} for {s}\n best {a} {s}",
@@ -208,7 +216,11 @@ ELECTRONICS = domain(
         Energy class and safety certificates are enclosed.
         Compatible with earlier units of the same line.
     """,
-    looking="{s} {a}, in stock.\n Get the {q} {s} {a} here.\n Customers who own the {s} ask for {a}.",
+    query_sentences="""
+        {s} {a}, in stock.
+        Get the {q} {s} {a} here.
+        Customers who own the {s} ask for {a}.
+    """,
     sites="partsdepot.example appliancehub.example gadgetmarket.example manualarchive.example",
     sells=True,
 )

@@ -1,0 +1,75 @@
+"""Fields of click logs and documents: which column names mean which field, and which a log must have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from coclick.errors import UserError
+
+# Field → accepted column names, the canonical one first. Case, spaces and hyphens are ignored.
+LOG_COLUMNS: dict[str, tuple[str, ...]] = {
+    "query": ("query", "q", "query_text", "search_query", "user_query", "search_term", "term", "keyword"),
+    "doc": (
+        *("doc", "doc_id", "docid", "docno", "document", "document_id", "item", "item_id", "product"),
+        *("product_id", "asin", "sku", "object_id", "result", "url"),
+    ),
+    "clicks": ("clicks", "click_count", "n_clicks", "num_clicks", "count"),
+    "impressions": ("impressions", "impression_count", "n_impressions", "shown", "views"),
+    "users": ("users", "user_count", "n_users", "distinct_users"),
+    "timestamp": ("timestamp", "@timestamp", "time", "ts", "datetime", "event_time", "date"),
+    "user": ("user", "user_id", "userid", "client_id", "visitor", "visitor_id", "session", "session_id"),
+    "action": ("action", "action_name", "event", "event_type", "event_name"),
+    "position": ("position", "pos", "rank", "ordinal"),
+}
+DOC_COLUMNS: dict[str, tuple[str, ...]] = {
+    "doc": (*LOG_COLUMNS["doc"][:-1], "id", "_id"),
+    "title": ("title", "name", "doc_title", "product_title"),
+}
+VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
+    "query": LOG_COLUMNS["query"],
+    "doc": (*LOG_COLUMNS["doc"], "id", "_id"),
+    "feature": ("feature", "feature_name", "tag", "category", "term", "word", "token", "name", "key"),
+    "value": ("value", "weight", "score", "count", "n", "tf"),
+}
+FIELDS = {
+    "clicks": ("query", "doc", "clicks", "impressions", "users"),
+    "events": ("query", "doc", "timestamp", "user", "action", "position"),
+    "view": ("query", "doc", "feature", "value"),  # either query or doc
+}
+REQUIRED = {"clicks": ("query", "doc", "clicks"), "events": ("query", "doc")}
+
+
+def canonical_name(name: str) -> str:
+    """Return a column or action name in the form in which names are compared."""
+    return re.sub(r"[\s\-]+", "_", name.strip().lower())
+
+
+def find_field(name: str, table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS) -> str | None:
+    """Return the field that a column of this name holds, or None."""
+    return next((field for field, names in table.items() if canonical_name(name) in names), None)
+
+
+def match_columns(
+    columns: Sequence[str], table: Mapping[str, tuple[str, ...]] = LOG_COLUMNS
+) -> dict[str, int]:
+    """Map each field to the index of its column. Names listed earlier in the table win."""
+    names = [canonical_name(name) for name in columns]
+    found = {}
+    for field, aliases in table.items():
+        match = next((alias for alias in aliases if alias in names), None)
+        if match:
+            found[field] = names.index(match)
+    return found
+
+
+def missing_column_error(field: str, format: str, columns: Sequence[str], where: str) -> UserError:
+    """Return the error for a table of clicks or events that lacks a required column."""
+    required = ", ".join(REQUIRED[format])
+    optional = ", ".join(name for name in FIELDS[format] if name not in REQUIRED[format])
+    existing = ", ".join(repr(name) for name in columns[:20]) or "none"
+    return UserError(
+        f"no column for {field!r}: a log of {format} needs {required} and may have {optional}",
+        where=f"{where}, whose columns are {existing}",
+        hint=f"name the columns in the order of the file: --columns {required.replace(' ', '')}",
+    )

@@ -1,0 +1,58 @@
+"""`Query`: a query as all parts of a model see it. It is normalised, looked up and split into words once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from coclick.arrays.strings import Vocab
+from coclick.text.analyzer import Analyzer, Tokens, normalise
+from coclick.text.tokenizer import cut
+
+T = TypeVar("T")
+
+_FEW = 64  # queries, up to which their own tokens are used; above, compiled code splits all texts at once
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query: its normalised text, its row in the click graph (−1 if it is not there), and its words."""
+
+    text: str
+    row: int
+    _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def list_of(cls, texts: Sequence[str], queries: Vocab) -> list[Query]:
+        """Normalise texts and look them up among the queries of a graph."""
+        normalised = [normalise(text) for text in texts]
+        return [cls(*pair) for pair in zip(normalised, queries.lookup(normalised).tolist(), strict=True)]
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The words as they are written, stop words included."""
+        return [word for piece in self.text.split(" ") for word in cut(piece)]
+
+    def words(self, analyzer: Analyzer) -> list[str]:
+        """The words as they are written, without the stop words that the analyzer removes."""
+        return analyzer.without_stop_words(self.tokens)
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return what was computed for this query under `key`, or compute and keep it."""
+        if key not in self._memo:
+            self._memo[key] = compute()
+        value: T = self._memo[key]
+        return value
+
+
+def look_up_terms(queries: Sequence[Query], analyzer: Analyzer, vocabulary: Vocab) -> Tokens:
+    """Return the terms of queries as ids of a vocabulary; −1 for unknown terms."""
+    if len(queries) > _FEW:
+        return analyzer.look_up([query.text for query in queries], vocabulary)
+    terms = [analyzer.stems(query.words(analyzer)) for query in queries]
+    indptr = np.cumsum([0, *map(len, terms)], dtype=np.int64)
+    return Tokens(indptr, vocabulary.lookup([term for row in terms for term in row]))
