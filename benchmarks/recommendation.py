@@ -39,7 +39,7 @@ def _compare(name: str, graph: ClickGraph, judgments: Judgments, threads: int) -
     parts = {spec: create(spec).part_specs for spec in RECOMMENDED}
     specs = [*RECOMMENDED, *dict.fromkeys(part for found in parts.values() for part in found)]
     board = leaderboard(graph, judgments, specs)
-    trials = {trial.name: trial for trial in board.trials}
+    trials = {trial.name: trial for trial in board.results}
     found = []
     for spec, names in parts.items():
         ours = trials[str(create(spec))].values()

@@ -29,7 +29,7 @@ from coclick import train
 from coclick.arrays.csr import Csr
 from coclick.arrays.reorder import transpose
 from coclick.evaluation.judgments import read_judgments
-from coclick.evaluation.protocol import Protocol, try_model
+from coclick.evaluation.protocol import Protocol, evaluate_model
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import balanced_blocks, set_threads
 from coclick.kernels.sparse_products import times
@@ -118,7 +118,7 @@ def _quality(threads: int) -> list[dict]:
         clicks = ClickGraph.open(graph)
 
         def ndcg(spec: str) -> float:
-            return float(try_model(train(spec, clicks), judgments, Protocol()).values().mean())
+            return float(evaluate_model(train(spec, clicks), judgments, Protocol()).values().mean())
 
         ours = ndcg(f"rmls(dim={DIM})")
         check = f"{len(judgments.queries)} queries of `coclick sample {' '.join(size)}`"

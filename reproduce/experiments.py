@@ -12,9 +12,9 @@ from coclick import model_names
 from coclick.errors import UserError
 from coclick.evaluation.breakdown import query_groups
 from coclick.evaluation.leaderboard import Trainer
-from coclick.evaluation.protocol import Trial, try_model
-from coclick.evaluation.similar import Labels, grade_similar
-from coclick.evaluation.units import compare_units
+from coclick.evaluation.protocol import ModelResult, evaluate_model
+from coclick.evaluation.similar_queries import SimilarityLabels, grade_similar
+from coclick.evaluation.unit_vectors import compare_units
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.features import OF_PARTS
 from coclick.models import spec as specs
@@ -94,16 +94,16 @@ class Trials:
     """Trained models before the judgments of a log, each of them once."""
 
     log: Log
-    _done: dict[str, Trial] = field(default_factory=dict)
+    _done: dict[str, ModelResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.trainer = Trainer(self.log.graph)
 
-    def get(self, spec: str) -> Trial:
+    def get(self, spec: str) -> ModelResult:
         """What a model did."""
         if spec not in self._done:
             model, seconds = self.trainer.get(spec)
-            self._done[spec] = try_model(model, self.log.judgments, self.log.protocol, seconds)
+            self._done[spec] = evaluate_model(model, self.log.judgments, self.log.protocol, seconds)
         return self._done[spec]
 
 
@@ -132,7 +132,7 @@ class SimilarQueries:
     """The three nearest of sampled queries; similar is what has the same intent."""
 
     graph: ClickGraph
-    intents: Labels
+    intents: SimilarityLabels
     tail: bool
 
     def lacks(self, system: str) -> str:

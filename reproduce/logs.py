@@ -10,7 +10,7 @@ import numpy as np
 
 from coclick.evaluation.judgments import Judgments, read_judgments
 from coclick.evaluation.protocol import Protocol
-from coclick.evaluation.similar import Labels, read_intents
+from coclick.evaluation.similar_queries import SimilarityLabels, read_intents
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 from coclick.simulate import sample
@@ -30,7 +30,7 @@ class Log:
     graph: ClickGraph
     judgments: Judgments
     protocol: Protocol
-    intents: Labels | None = None  # of queries, where they are known
+    intents: SimilarityLabels | None = None  # of queries, where they are known
 
 
 def simulated(directory: Path, queries: int = QUERIES, docs: int = DOCS, seed: int = SEED) -> Log:

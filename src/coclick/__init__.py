@@ -22,6 +22,9 @@ if sys.platform == "win32":
 
 if TYPE_CHECKING:
     from coclick.errors import ArtefactError, CoclickError, UserError
+    from coclick.evaluation.compare import compare
+    from coclick.evaluation.evaluate import evaluate
+    from coclick.evaluation.tune import tune
     from coclick.exporters import export
     from coclick.graph.click_graph import ClickGraph
     from coclick.logs import build
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from coclick.models.persistence import open_model
     from coclick.models.registry import create, model_names, register
     from coclick.results import Explanation, Run
+    from coclick.service.run import serve
     from coclick.text.analyzer import Analyzer
 
 _MODULES = {
@@ -41,12 +45,16 @@ _MODULES = {
     "Run": "results",
     "UserError": "errors",
     "build": "logs",
+    "compare": "evaluation.compare",
     "create": "models.registry",
+    "evaluate": "evaluation.evaluate",
     "export": "exporters",
     "model_names": "models.registry",
     "open_model": "models.persistence",
     "register": "models.registry",
+    "serve": "service.run",
     "train": "models.base",
+    "tune": "evaluation.tune",
 }
 
 __all__ = [
@@ -60,12 +68,16 @@ __all__ = [
     "UserError",
     "__version__",
     "build",
+    "compare",
     "create",
+    "evaluate",
     "export",
     "model_names",
     "open_model",
     "register",
+    "serve",
     "train",
+    "tune",
 ]
 
 

@@ -21,7 +21,7 @@ def test_a_summary_for_people_and_figures_for_machines(run, model, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "sphinx", "-o", "new"], "no export is called 'sphinx'"),
+        (["--to", "sphinx", "-o", "new"], "there is no export to 'sphinx'"),
         (["--to", "vespa", "-o", "new", "--name", "My Docs"], "cannot be the name of an index"),
         (["--to", "vespa"], "--out"),
         (["-o", "new"], "--to"),

@@ -1,7 +1,7 @@
-"""The same trials for every registered model: what a user may count on, whichever model it is.
+"""The contract of all models: tests that run for every registered model.
 
-A model is found through the registry and gets these tests for free. What it cannot do, by its own class
-flags, it must refuse clearly.
+A new model is found through the registry. What it does not support, by its own declaration, it must refuse
+with a clear error.
 """
 
 import json
@@ -17,7 +17,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.combination._base import Combination
 from coclick.models.spec import choices, parameter_types, parameters_of, ranges
 
-# As many dimensions as a small graph has queries or documents keep every query apart from every other.
+# With as many dimensions as queries or documents, no two queries of a small graph are similar.
 FEWER = {"lsi_qd": "lsi_qd(dim=5)"}
 MODELS = [
     *(FEWER.get(name, name) for name in model_names()),
@@ -27,7 +27,7 @@ MODELS = [
     "mpls(dim=20,views=title+chars+clicks)",
     "pls(dim=20,index=approximate)",
 ]
-QUERIES = list(planted.TOPICS)  # the word of each topic that queries and titles share is a query
+QUERIES = list(planted.TOPICS)  # the topic's name, which its queries and titles share
 WEIRD = [
     "",
     " ",
@@ -69,7 +69,7 @@ def saved(model, tmp_path_factory):
     return path
 
 
-def everything(model, queries=(*QUERIES, "hotel the stay", "never seen")):
+def search_all(model, queries=(*QUERIES, "hotel the stay", "never seen")):
     run = model.search(list(queries), 100)
     return [run.hits(i) for i in range(len(queries))]
 
@@ -85,7 +85,7 @@ def test_planted_topic_first(model):
 
 
 def test_ranking_is_sorted_positive_and_without_duplicates(model):
-    for hits in everything(model):
+    for hits in search_all(model):
         scores = [score for _, score in hits]
         assert scores == sorted(scores, reverse=True)
         assert all(score > 0 for score in scores)
@@ -128,7 +128,7 @@ def test_score_equals_search(model):
         assert scores.tolist() == [score for _, score in hits]
 
 
-def test_a_score_does_not_depend_on_its_company(model):
+def test_score_does_not_depend_on_other_candidates(model):
     docs = list(model.graph_.docs)
     [together] = model.score([QUERIES[0]], [docs])
     alone = [model.score([QUERIES[0]], [[doc]])[0][0] for doc in docs]
@@ -139,31 +139,31 @@ def test_a_score_does_not_depend_on_its_company(model):
     assert len(nothing) == 0
 
 
-def test_saved_and_opened_it_is_the_same(model, saved, graph):
+def test_saved_and_opened_model_is_equal(model, saved, graph):
     opened = open_model(saved, graph)
-    assert everything(opened) == everything(model)
+    assert search_all(opened) == search_all(model)
     assert str(opened) == str(model)
     assert opened.stats_ == json.loads(json.dumps(model.stats_))
 
 
-def test_a_model_is_self_contained(model, name, tmp_path):
+def test_model_is_self_contained(model, name, tmp_path):
     path = tmp_path / "graph"
     create(name).fit(planted.graph().save(path)).save(tmp_path / "model")
     for file in path.iterdir():
         file.unlink()
-    assert everything(open_model(tmp_path / "model")) == everything(model)
+    assert search_all(open_model(tmp_path / "model")) == search_all(model)
 
 
-def test_same_seed_same_ranking(model, name, graph):
-    assert everything(create(name).fit(graph)) == everything(model)
+def test_same_seed_gives_the_same_ranking(model, name, graph):
+    assert search_all(create(name).fit(graph)) == search_all(model)
 
 
-def test_permuted_input_same_scores(model, name):
+def test_permuted_input_gives_the_same_scores(model, name):
     rows, docs = planted.clicks(), list(planted.docs().items())
     random.Random(5).shuffle(rows)
     random.Random(6).shuffle(docs)
     shuffled = create(name).fit(planted.with_history(ClickGraph.from_clicks(rows, dict(docs))))
-    for ours, theirs in zip(everything(model), everything(shuffled), strict=True):
+    for ours, theirs in zip(search_all(model), search_all(shuffled), strict=True):
         assert [doc for doc, _ in ours] == [doc for doc, _ in theirs]
         np.testing.assert_allclose([s for _, s in ours], [s for _, s in theirs], rtol=1e-5)
 
@@ -185,15 +185,15 @@ def test_k_is_clipped_and_checked(model):
 
 
 def test_allowed_and_blocked_documents(model):
-    everything = model.search(QUERIES[0], 100).hits()
-    some = [doc for doc, _ in everything[1::2]]
-    assert model.search(QUERIES[0], 100, allow=some).hits() == everything[1::2]
-    assert model.search(QUERIES[0], 100, block=some).hits() == everything[0::2]
+    hits = model.search(QUERIES[0], 100).hits()
+    some = [doc for doc, _ in hits[1::2]]
+    assert model.search(QUERIES[0], 100, allow=some).hits() == hits[1::2]
+    assert model.search(QUERIES[0], 100, block=some).hits() == hits[0::2]
     assert model.search(QUERIES[0], 100, allow=[]).hits() == []
-    assert model.search(QUERIES[0], 1, allow=[*some, "no such document"]).hits() == everything[1:2]
+    assert model.search(QUERIES[0], 1, allow=[*some, "no such document"]).hits() == hits[1:2]
 
 
-def test_what_a_model_needs_it_asks_for(name):
+def test_requirements_are_checked(name):
     bare = ClickGraph.from_clicks([("hotel", "hotel-0", 1)])
     for need in create(name).requires:
         assert need not in bare.provides
@@ -201,7 +201,7 @@ def test_what_a_model_needs_it_asks_for(name):
             create(name).fit(bare)
 
 
-def test_another_graph_is_noticed(saved, tmp_path):
+def test_wrong_graph_is_refused(saved, tmp_path):
     other = planted.graph(seed=99).save(tmp_path / "other")
     with pytest.raises(ArtefactError, match="graph"):
         open_model(saved, other)
@@ -276,21 +276,21 @@ def test_documents_added_after_training(model, saved, tmp_path):
         with pytest.raises(UserError, match="cannot"):
             model.add(new)
         return
-    before = everything(model)
+    before = search_all(model)
     larger = model.add(new)
-    assert everything(model) == before, "the model itself is left as it is"
+    assert search_all(model) == before, "the model itself does not change"
     assert "new-1" in {doc for doc, _ in larger.search("hotel", 100).hits()}
     assert larger.title("new-2") == new["new-2"]
     larger.save(tmp_path / "larger")
     opened = open_model(tmp_path / "larger")
-    assert everything(opened) == everything(larger)
+    assert search_all(opened) == search_all(larger)
     again = opened.add({"new-3": "shoe"})
     assert "new-3" in {doc for doc, _ in again.search("shoe", 100).hits()}
     with pytest.raises(UserError, match="already"):
         larger.add({"new-1": "once more"})
 
 
-def test_documents_that_it_does_not_know_are_scored_by_their_texts(model):
+def test_unknown_documents_are_scored_by_their_texts(model):
     texts = ["The best hotel in manhattan", {"title": "influenza medicine for flu symptoms"}, ""]
     if "add" not in model.capabilities:
         with pytest.raises(UserError, match="cannot"):
@@ -300,7 +300,9 @@ def test_documents_that_it_does_not_know_are_scored_by_their_texts(model):
     for query in (*QUERIES, "hotel the stay", "never seen"):
         [expected] = larger.score([query], [["new-0", "new-1", "new-2"]])
         found = model.score_texts(query, texts)
-        if isinstance(model, Combination):  # divided by the maximum of the known documents, which may be less
+        if isinstance(
+            model, Combination
+        ):  # normalised by the maximum of the known documents, which may be smaller
             assert (found >= expected - 1e-6).all() and ((found > 0) == (expected > 0)).all()
         else:
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
@@ -313,7 +315,7 @@ def test_names_round_trip(model, name):
 
 
 def test_every_number_has_a_range(name):
-    """So that neither a slip nor a stranger's manifest leads to endless rounds or outside an array."""
+    """So that neither a typo nor a foreign manifest causes endless loops or invalid indices."""
     kind = type(create(name))
     types, allowed = parameter_types(kind), ranges(kind)
     for field in parameters_of(kind):
@@ -323,18 +325,18 @@ def test_every_number_has_a_range(name):
                 create(f"{kind.name}({field.name}={below:g})")
 
 
-def test_it_says_what_it_is(name):
+def test_model_has_a_summary(name):
     assert create(name).summary
 
 
-def test_untrained_models_say_so(name):
+def test_untrained_model_raises(name):
     with pytest.raises(UserError, match="not trained"):
         create(name).search("hotel")
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # nonsense overflows
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # random bytes overflow
 def test_damaged_files_never_crash(saved, tmp_path):
-    """Every file in turn filled with nonsense of the same size: an error or an answer, never a crash."""
+    """Each file in turn is replaced by random bytes: there may be an error or a result, but no crash."""
     files = sorted(path for path in saved.iterdir() if path.suffix == ".npy")
     for number, file in enumerate(files):
         copy = tmp_path / str(number)

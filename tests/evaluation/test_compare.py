@@ -1,4 +1,4 @@
-"""Comparing, tuning, run files, similar queries: on planted data, where the right answer is known."""
+"""`evaluate`, `compare`, `tune`, run files and similar queries on planted data with known answers."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,13 @@ import pytest
 import planted
 from coclick import train
 from coclick.errors import UserError
-from coclick.evaluation.compare import choose, compare, recommend, two_best
+from coclick.evaluation.compare import combine_two_best, compare, recommend, select_models
+from coclick.evaluation.evaluate import evaluate
 from coclick.evaluation.judgments import Judgments
-from coclick.evaluation.protocol import Trial
+from coclick.evaluation.protocol import ModelResult
+from coclick.evaluation.report import read_report
 from coclick.evaluation.runs import read_run, run_lines
-from coclick.evaluation.similar import compare_similar, read_intents, read_pairs
+from coclick.evaluation.similar_queries import compare_similar, read_intents, read_pairs
 from coclick.evaluation.tune import tune
 from coclick.graph.click_graph import ClickGraph
 
@@ -21,74 +23,74 @@ JUDGMENTS = Judgments(
 )
 
 
-def trial(name, *values):
-    return Trial(name, {}, {str(i): {"nDCG@10": value} for i, value in enumerate(values)})
+def result(name, *values):
+    return ModelResult(name, {}, {str(i): {"nDCG@10": value} for i, value in enumerate(values)})
 
 
 @pytest.mark.slow
-def test_compare_judges_all_that_fits_and_recommends():
-    found = compare(GRAPH, JUDGMENTS)
-    judged = {one.name for one in found.board.trials}
-    assert {"popularity", "clicks", "bm25", "vpcg"} <= judged
-    assert found.recommended in judged
+def test_compare_evaluates_all_models_and_recommends_one():
+    found = compare(GRAPH, qrels=JUDGMENTS)
+    evaluated = {one.name for one in found.leaderboard.results}
+    assert {"popularity", "clicks", "bm25", "vpcg"} <= evaluated
+    assert found.recommended in evaluated
     assert found.to_dict()["recommendation"]["model"] == found.recommended
     assert set(found.to_dict()) >= {"protocol", "models", "significance", "left_out"}
 
 
-def test_what_the_graph_cannot_feed_is_left_out_with_the_reason():
-    _, left_out = choose(ClickGraph.from_clicks([("a", "x", 1)]))
+def test_unsupported_models_are_left_out_with_the_reason():
+    _, left_out = select_models(ClickGraph.from_clicks([("a", "x", 1)]))
     assert "needs" in left_out["bm25"] or "texts" in left_out["bm25"]
 
 
-def test_recommended_is_what_backs_off_unless_another_is_better_beyond_chance():
-    close = [trial("bm25", 0.9, 0.1, 0.5, 0.6), trial("backoff(a + b)", 0.1, 0.9, 0.5, 0.5)]
+def test_recommends_backoff_unless_another_is_significantly_better():
+    close = [result("bm25", 0.9, 0.1, 0.5, 0.6), result("backoff(a + b)", 0.1, 0.9, 0.5, 0.5)]
     assert recommend(close)[0] == "backoff(a + b)"
-    clear = [trial("bm25", 0.9, 0.8, 0.85, 0.9), trial("backoff(a + b)", 0.1, 0.2, 0.1, 0.15)]
+    clear = [result("bm25", 0.9, 0.8, 0.85, 0.9), result("backoff(a + b)", 0.1, 0.2, 0.1, 0.15)]
     assert recommend(clear)[0] == "bm25"
-    assert recommend([trial("ltr", 0.9, 0.8), trial("bm25", 0.1, 0.1)])[0] == "ltr"
+    assert recommend([result("ltr", 0.9, 0.8), result("bm25", 0.1, 0.1)])[0] == "ltr"
 
 
-def test_the_two_best_single_models_are_tried_together():
-    ordered = [trial(name, 0.5) for name in ("wmd", "ltr", "0.8*rw + 0.2*bm25", "theirs", "vpcg(start=doc)")]
+def test_two_best_single_models_are_combined():
+    ordered = [result(name, 0.5) for name in ("wmd", "ltr", "0.8*rw + 0.2*bm25", "theirs", "vpcg(start=doc)")]
     weighted = ("vpcg(start=doc)", "0.5*vpcg(start=doc)", "0.2*vpcg(start=doc)")
-    assert two_best(ordered) == [f"backoff(wmd + {second})" for second in weighted]
-    assert two_best(ordered[:3]) == []
+    assert combine_two_best(ordered) == [f"backoff(wmd + {second})" for second in weighted]
+    assert combine_two_best(ordered[:3]) == []
 
 
-def test_a_single_model_that_is_ahead_is_tried_with_the_next(monkeypatch):
+def test_leading_single_model_is_combined_with_the_next(monkeypatch):
     from coclick.evaluation import compare as comparing
 
-    monkeypatch.setattr(comparing, "choose", lambda graph: (["clicks", "bm25", "popularity"], {}))
-    found = compare(GRAPH, JUDGMENTS)
-    assert {one.name for one in found.board.trials} >= {"backoff(bm25 + clicks)"}
+    monkeypatch.setattr(comparing, "select_models", lambda graph: (["clicks", "bm25", "popularity"], {}))
+    found = compare(GRAPH, qrels=JUDGMENTS)
+    assert {one.name for one in found.leaderboard.results} >= {"backoff(bm25 + clicks)"}
     assert found.recommended == "backoff(bm25 + clicks)"
     perfect = {topic: [doc for doc in planted.docs() if topic in doc] for topic in planted.TOPICS}
-    assert compare(GRAPH, JUDGMENTS, runs={"theirs": perfect}).recommended == "backoff(bm25 + clicks)"
+    assert compare(GRAPH, qrels=JUDGMENTS, runs={"theirs": perfect}).recommended == "backoff(bm25 + clicks)"
 
 
 def test_tuning_finds_the_weight_that_matters():
-    """Popularity ranks at random here: the less of it, the better."""
-    found = tune("0.1*clicks + 0.9*popularity", GRAPH, JUDGMENTS, trials=12)
+    """Popularity ranks at random here: the smaller its weight, the better."""
+    found = tune(GRAPH, "0.1*clicks + 0.9*popularity", qrels=JUDGMENTS, trials=12)
     weight = dict(found.trials)
     assert found.trials[0][0] == found.best
     assert weight[found.best] >= weight[found.given]
-    assert found.chosen_by + found.checked_by == len(JUDGMENTS.queries)
+    assert found.n_selection_queries + found.n_test_queries == len(JUDGMENTS.queries)
     assert found.to_dict()["trials"][0]["nDCG@10"] == max(weight.values())
 
 
-def test_what_is_no_matter_of_quality_is_not_tuned():
-    found = tune("lsi_qd(dim=3)", GRAPH, JUDGMENTS, trials=12)
+def test_parameters_without_influence_on_quality_are_not_tuned():
+    found = tune(GRAPH, "lsi_qd(dim=3)", qrels=JUDGMENTS, trials=12)
     assert not any("index" in spec or "seed" in spec for spec, _ in found.trials)
 
 
 def test_tuning_changes_parameters_within_their_ranges():
-    found = tune("bm25", GRAPH, JUDGMENTS, trials=15, seed=1)
+    found = tune(GRAPH, "bm25", qrels=JUDGMENTS, trials=15, seed=1)
     assert len({spec for spec, _ in found.trials}) == len(found.trials) == 15
     assert all(spec.startswith("bm25") for spec, _ in found.trials)
     with pytest.raises(UserError, match="no parameters"):
-        tune("popularity", GRAPH, JUDGMENTS, trials=3)
+        tune(GRAPH, "popularity", qrels=JUDGMENTS, trials=3)
     with pytest.raises(UserError, match="too few"):
-        tune("bm25", GRAPH, JUDGMENTS.only({"hotel", "shoe"}))
+        tune(GRAPH, "bm25", qrels=JUDGMENTS.only({"hotel", "shoe"}))
 
 
 def test_runs_are_written_and_read_back(tmp_path):
@@ -101,7 +103,7 @@ def test_runs_are_written_and_read_back(tmp_path):
     assert read_run(path) == {q: [doc for doc, _ in expected.hits(i)] for i, q in enumerate(queries)}
 
 
-def test_ids_with_spaces_cannot_stand_in_a_run():
+def test_ids_with_spaces_are_refused_in_runs():
     model = train("popularity", ClickGraph.from_clicks([("a", "x y", 1)]))
     with pytest.raises(UserError, match="x y"):
         list(run_lines(model, {"q": "a"}, 5, "t"))
@@ -110,13 +112,13 @@ def test_ids_with_spaces_cannot_stand_in_a_run():
 @pytest.mark.parametrize(
     "text", ["", "q Q0 d\n", "q Q0 d one 2.0 t\n", "q Q0 d 1 2.0 t\nq Q0 d 2 1.0 t\n"], ids=repr
 )
-def test_broken_runs(tmp_path, text):
+def test_invalid_runs(tmp_path, text):
     (tmp_path / "r").write_text(text)
     with pytest.raises(UserError):
         read_run(tmp_path / "r")
 
 
-def test_equal_scores_stand_by_rank(tmp_path):
+def test_equal_scores_are_ordered_by_rank(tmp_path):
     (tmp_path / "r").write_text("q Q0 b 2 1.0 t\nq Q0 a 3 1.0 t\nq Q0 c 1 1.0 t\n")
     assert read_run(tmp_path / "r") == {"q": ["c", "b", "a"]}
 
@@ -134,7 +136,7 @@ def test_similar_queries_by_hand(tmp_path):
     assert row["won"] + row["tied"] + row["lost"] == found["queries"]
 
 
-def test_labelled_pairs_hold_in_both_directions(tmp_path):
+def test_labels_of_pairs_are_symmetric(tmp_path):
     (tmp_path / "pairs").write_text("a\tb\tgrade\nhotel\tstay\t1\n")
     labels = read_pairs(tmp_path / "pairs")
     assert labels.grade("stay", "hotel") == labels.grade("hotel", "stay") == 1
@@ -144,5 +146,46 @@ def test_labelled_pairs_hold_in_both_directions(tmp_path):
         compare_similar(GRAPH, read_pairs(tmp_path / "pairs"), ["vpcg"], "vpcg(start=doc)")
 
 
+def test_qrels_as_file_mapping_and_judgments(tmp_path):
+    """All forms of judgments, queries and runs give the same result."""
+    grades = {f"q{i}": JUDGMENTS.grades[topic] for i, topic in enumerate(planted.TOPICS)}
+    texts = {f"q{i}": topic for i, topic in enumerate(planted.TOPICS)}
+    lines = [f"{query}\t{doc}\t{grade}\n" for query, docs in grades.items() for doc, grade in docs.items()]
+    (tmp_path / "qrels.tsv").write_text("".join(lines))
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in texts.items()))
+    (tmp_path / "run").write_text("q0 Q0 hotel-0 1 1.0 t\n")
+    boards = [
+        evaluate(GRAPH, "bm25", qrels=qrels, queries=queries, runs={"other": run})
+        for qrels in (grades, tmp_path / "qrels.tsv", str(tmp_path / "qrels.tsv"))
+        for queries in (texts, tmp_path / "queries.tsv")
+        for run in ({"q0": ["hotel-0"]}, tmp_path / "run")
+    ]
+    first = boards[0].ordered()
+    assert [one.name for one in first] == ["bm25", "other"]
+    for board in boards:
+        assert [one.by_query for one in board.ordered()] == [one.by_query for one in first]
+    by_text = evaluate(GRAPH, ["bm25"], qrels=JUDGMENTS.grades)
+    assert by_text.results[0].values().tolist() == first[0].values().tolist()
+    assert repr(by_text) == "Leaderboard(1 models, 5 queries, best: bm25, nDCG@10 1.000)"
+    with pytest.raises(UserError, match="queries without judgments"):
+        evaluate(GRAPH, "bm25", queries=texts)
+    with pytest.raises(UserError, match="none of the 5 judged queries"):
+        evaluate(GRAPH, "bm25", qrels=grades, queries={"other": "text"})
+
+
+def test_clicks_are_held_out_without_judgments():
+    board = evaluate(GRAPH, "bm25", holdout="queries:0.3")
+    assert board.protocol.source == "held-out clicks, queries:0.3"
+    assert tune(GRAPH, "bm25", holdout="queries:0.3", trials=2).n_test_queries
+
+
+def test_reports_are_written(tmp_path):
+    comparison = compare(GRAPH, qrels=JUDGMENTS)
+    comparison.write_html(tmp_path / "comparison.html")
+    comparison.leaderboard.write_html(str(tmp_path / "leaderboard.html"))
+    assert read_report(tmp_path / "comparison.html")["recommendation"]["model"] == comparison.recommended
+    assert "recommendation" not in read_report(tmp_path / "leaderboard.html")
+
+
 def test_values_are_in_the_order_of_the_queries():
-    assert np.array_equal(trial("a", 0.1, 0.2).values(), [0.1, 0.2])
+    assert np.array_equal(result("a", 0.1, 0.2).values(), [0.1, 0.2])

@@ -1,4 +1,4 @@
-"""Judgments from held-out clicks: what is cut, and grades by hand."""
+"""Held-out clicks as judgments: the split, and grades computed by hand."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def test_grades_by_hand():
     assert grades_from_clicks(np.array([1.0, 1000.0])).tolist() == [1, 4]
 
 
-def test_by_queries_where_the_log_has_no_days():
+def test_holds_out_queries_if_the_log_has_no_days():
     graph = ClickGraph.from_clicks(planted.clicks(), planted.docs())
     held = hold_out(graph)
     assert held.rule == "queries:0.2"
@@ -26,13 +26,13 @@ def test_by_queries_where_the_log_has_no_days():
         assert set(grades) == {graph.docs[int(doc)] for doc in graph.clicks.row(row)[0]}
 
 
-def test_by_time_where_it_has(tmp_path):
-    """Planted clicks are all of day 100, so nothing of day 101 is left to judge by."""
-    with pytest.raises(UserError, match="nothing to judge by"):
+def test_holds_out_time_if_the_log_has_days(tmp_path):
+    """All planted clicks are of day 100, so day 101 has none to evaluate on."""
+    with pytest.raises(UserError, match="no clicks to evaluate on"):
         hold_out(planted.graph())
 
 
 @pytest.mark.parametrize("rule", ["time:x", "weather:0.2", "queries:2", "queries:0"])
-def test_rules_that_cannot_be_read(rule):
+def test_invalid_rules(rule):
     with pytest.raises(UserError):
         hold_out(planted.graph(), rule)

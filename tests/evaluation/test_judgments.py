@@ -1,4 +1,4 @@
-"""Queries and judgments from files, in every form that is allowed and in some that are not."""
+"""Queries and judgments from files, in valid and invalid formats."""
 
 import gzip
 
@@ -52,14 +52,14 @@ def test_qrels_in_three_and_four_columns(write, text):
         ("", "no judgments"),
     ],
 )
-def test_bad_judgments_name_their_line(write, text, message):
+def test_errors_name_the_line(write, text, message):
     with pytest.raises(UserError) as error:
         read_qrels(write("r", text))
     assert message in str(error.value)
 
 
-def test_bad_queries(write, tmp_path):
-    with pytest.raises(UserError, match="without a tab"):
+def test_invalid_queries(write, tmp_path):
+    with pytest.raises(UserError, match="has no tab"):
         read_queries(write("q", "just text\n"))
     with pytest.raises(UserError, match="two texts"):
         read_queries(write("q", "q1\ta\nq1\tb\n"))
@@ -91,7 +91,7 @@ def test_judgments_by_text(write):
 
 
 def test_quepid(write):
-    """Columns by name, in any order, quoted; an unrated document is not judged."""
+    """Columns are found by name, in any order; a document without rating is not judged."""
     basic = write("a.csv", 'query,docid,rating\n"shoes, red",d1,3\n"shoes, red",d2,\nhat,d1,0\n')
     assert read_judgments(None, basic).grades == {"shoes, red": {"d1": 3}, "hat": {"d1": 0}}
     long = write(
@@ -120,8 +120,8 @@ def test_opensearch_search_relevance_workbench(write):
         )
 
 
-def test_fractions_are_stretched(write):
-    """0.9 · 4 = 3.6 → 4, 0.25 · 4 = 1, 0.1 · 4 = 0.4 → 0; without a fraction 0 and 1 stay what they are."""
+def test_fractions_are_scaled(write):
+    """0.9 · 4 = 3.6 → 4, 0.25 · 4 = 1, 0.1 · 4 = 0.4 → 0; without a fraction, 0 and 1 are unchanged."""
     found = read_qrels(write("r", "q\ta\t0.9\nq\tb\t0.25\nq\tc\t0.1\nq\td\t1\n"))
     assert found == {"q": {"a": 4, "b": 1, "c": 0, "d": 4}}
     assert read_qrels(write("s", "q\ta\t1\nq\tb\t0\n")) == {"q": {"a": 1, "b": 0}}

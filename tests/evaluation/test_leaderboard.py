@@ -1,4 +1,4 @@
-"""The leaderboard against measures worked out by hand."""
+"""The leaderboard, compared with measures computed by hand."""
 
 import math
 
@@ -23,13 +23,13 @@ def test_measures_by_hand():
     assert values["RR"] == 1
 
 
-def test_a_query_without_results_counts_as_zero():
+def test_query_without_results_counts_as_zero():
     values = measure({"q": {"x": 1}, "r": {"x": 1}}, {"q": ["x"], "r": []})
     assert values["q"]["nDCG@10"] == 1
     assert values["r"] == dict.fromkeys(MEASURES, 0)
 
 
-def test_board():
+def test_leaderboard_by_hand():
     judgments = Judgments({"1": "A", "2": "b", "3": "unseen"}, {"1": {"y": 2}, "2": {"z": 1}, "3": {"w": 1}})
     board = leaderboard(GRAPH, judgments, ["clicks", "popularity"]).to_dict()
     assert board["protocol"]["queries"] == 3
@@ -53,20 +53,20 @@ def test_exponential_gain_by_hand():
     assert values["nDCG@10"] == pytest.approx((1 + 7 / math.log2(3)) / (7 + 1 / math.log2(3)))
 
 
-def test_judged_candidates_are_ranked_whatever_else_there_is():
-    """y and w are judged for "a": y has clicks and comes first, x is no candidate."""
+def test_judged_candidates_are_all_ranked():
+    """y and w are judged for "a": y has clicks and comes first; x is not a candidate."""
     judgments = Judgments({"1": "a"}, {"1": {"w": 1, "y": 3}})
     board = leaderboard(GRAPH, judgments, ["clicks"], protocol=Protocol(candidates="judged"))
-    assert board.trials[0].rankings == {"1": ["y", "w"]}
+    assert board.results[0].rankings == {"1": ["y", "w"]}
     assert board.to_dict()["models"][0]["measures"]["nDCG@10"] == 1
     assert any("flatters" in warning for warning in board.to_dict()["protocol"]["warnings"])
 
 
-def test_runs_from_elsewhere_are_judged_beside_models():
+def test_runs_of_other_systems_are_measured():
     judgments = Judgments({"1": "a", "2": "b"}, {"1": {"y": 1}, "2": {"z": 1}})
     board = leaderboard(GRAPH, judgments, ["clicks"], runs={"theirs": {"1": ["y", "x"], "9": ["z"]}})
-    assert [trial.name for trial in board.ordered()] == ["clicks", "theirs"]
-    assert board.trials[0].values().tolist() == [1, 0], "a query that the run lacks counts as zero"
+    assert [result.name for result in board.ordered()] == ["clicks", "theirs"]
+    assert board.results[0].values().tolist() == [1, 0], "a query that is missing in the run counts as zero"
     with pytest.raises(UserError, match="none of the judged queries"):
         leaderboard(GRAPH, judgments, [], runs={"theirs": {"9": ["z"]}})
 
@@ -81,21 +81,21 @@ def test_parts_of_combinations_are_trained_once(monkeypatch):
     assert len(trained) == 1
 
 
-def test_a_saved_model_is_judged_but_not_by_clicks_it_has_seen(tmp_path):
+def test_saved_model_is_not_measured_by_held_out_clicks(tmp_path):
     path = str(tmp_path / "model")
     train("clicks", GRAPH).save(path)
     judgments = Judgments({"1": "a"}, {"1": {"y": 1}})
-    assert leaderboard(GRAPH, judgments, [path]).trials[0].name == "clicks"
-    with pytest.raises(UserError, match="has learned from the clicks"):
+    assert leaderboard(GRAPH, judgments, [path]).results[0].name == "clicks"
+    with pytest.raises(UserError, match="was trained on the clicks"):
         leaderboard(GRAPH, judgments, [path], protocol=Protocol(source="held-out clicks"))
 
 
-def test_judged_documents_that_are_not_in_the_graph():
+def test_no_judged_document_is_in_the_graph():
     with pytest.raises(UserError, match="none of the 1 judged documents"):
         leaderboard(GRAPH, Judgments({"1": "a"}, {"1": {"nowhere": 1}}), ["clicks"])
 
 
-def test_what_matches_nothing_is_counted_and_shown():
+def test_warnings_about_unknown_queries_and_documents():
     judgments = Judgments({"1": "a"}, {"1": {"y": 1, "gone": 2}}, ("9", "8"))
     warnings = leaderboard(GRAPH, judgments, ["clicks"]).to_dict()["protocol"]["warnings"]
     assert any("2 judged queries" in text and "9, 8" in text for text in warnings)

@@ -1,4 +1,4 @@
-"""The HTML report: what it holds, that nothing in it becomes markup, and how a real browser shows it."""
+"""The HTML report: its data, its escaping, and how a real browser shows it."""
 
 import json
 import math
@@ -13,8 +13,8 @@ from coclick.cli import app
 from coclick.errors import UserError
 from coclick.evaluation import report
 from coclick.evaluation.judgments import Judgments
-from coclick.evaluation.leaderboard import Board, leaderboard
-from coclick.evaluation.protocol import Protocol, Trial
+from coclick.evaluation.leaderboard import Leaderboard, leaderboard
+from coclick.evaluation.protocol import ModelResult, Protocol
 from coclick.evaluation.separability import POINTS, separability
 from coclick.graph.click_graph import ClickGraph
 
@@ -29,7 +29,7 @@ JUDGMENTS = Judgments(
 
 
 def embedded(path):
-    """The figures that the page draws."""
+    """The data of the page."""
     return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)[1])
 
 
@@ -40,9 +40,9 @@ def board():
 
 @pytest.fixture(scope="module")
 def written(board, tmp_path_factory):
-    """A page as `compare` writes it, with a ranker's features."""
-    board.trials[0].importance = {"bm25": 30.0, "<u>clicks</u>": 60.0}
-    board.trials[0].training = {
+    """A page as `compare` writes it, with feature importance."""
+    board.results[0].importance = {"bm25": 30.0, "<u>clicks</u>": 60.0}
+    board.results[0].training = {
         "effective_rank": 12.34,
         "views": {"words": {"alpha": 0.8, "singular_values": [1.0] * 300}, "tags": {"alpha": 0.6}},
         "density": {"queries": 0.25, "docs": 0.0123},
@@ -60,23 +60,23 @@ def written(board, tmp_path_factory):
 
 @pytest.fixture
 def page(browser, written):
-    """The page, open; at the end nothing may have gone wrong in it, and nothing asked for elsewhere."""
+    """The open page; there may be no error and no request to another address."""
     opened = browser.new_page()
-    wrong, requests = [], []
-    opened.on("console", lambda message: wrong.append(message.text))
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    errors, requests = [], []
+    opened.on("console", lambda message: errors.append(message.text))
+    opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("request", lambda request: requests.append(request.url))
     opened.goto(written.as_uri())
     yield opened
-    assert wrong == []
+    assert errors == []
     assert requests == [written.as_uri()]
     opened.close()
 
 
-# -- what is on the page -----------------------------------------------------------------------------------
+# -- the data of the page ----------------------------------------------------------------------------------
 
 
-def test_the_page_holds_every_query_and_both_rankings(written):
+def test_page_has_every_query_and_both_rankings(written):
     data = embedded(written)
     assert [model["name"] for model in data["models"]] == ["clicks", "popularity"]
     assert [query["text"] for query in data["queries"]] == ["a", EVIL, "unseen"]
@@ -85,50 +85,50 @@ def test_the_page_holds_every_query_and_both_rankings(written):
     assert docs[0] == ["x", "y"]
     assert docs[1][:3] == ["x", "y", "z"]
     grades = {data["docs"][int(place)][0]: grade for place, grade in first["grades"].items()}
-    assert grades == {"x": 0, "y": 2}, "z was ranked and never judged"
+    assert grades == {"x": 0, "y": 2}, "z is ranked but not judged"
     # y is second: nDCG is 2 / log₂3 over 2.
     assert first["values"] == pytest.approx([1 / math.log2(3)] * 2, abs=1e-6)
     assert data["queries"][1]["values"] == pytest.approx([1, 0.5]), "popularity has z third"
 
 
-def test_figures_are_those_of_the_leaderboard(board, written):
+def test_page_has_the_values_of_the_leaderboard(board, written):
     data = embedded(written)
     assert data["protocol"] == board.to_dict()["protocol"]
     assert data["significance"] == board.to_dict()["significance"]
     assert data["left_out"] == {"ctr": "needs <i>impressions</i>"}
 
 
-def test_nothing_in_the_page_can_become_markup(written):
+def test_texts_are_escaped(written):
     text = written.read_text()
-    assert text.count("</script>") == 2, "that of the figures and that of the scripts"
+    assert text.count("</script>") == 2, "one of the data and one of the scripts"
     assert "<img" not in text
     assert "<b>" not in text
 
 
-def test_figures_are_read_back_from_the_page(written, tmp_path):
+def test_read_report_returns_the_data(written, tmp_path):
     assert report.read_report(written) == embedded(written)
     other = tmp_path / "other.html"
-    other.write_text("<p>a page of somebody else</p>")
-    with pytest.raises(UserError, match="not a report"):
+    other.write_text("<p>another page</p>")
+    with pytest.raises(UserError, match="not a coclick report"):
         report.read_report(other)
 
 
-def test_names_that_are_no_text_are_written_too(tmp_path, board):
-    odd = Trial("run-\udcff", board.trials[0].rankings, board.trials[0].by_query)
-    report.write_report(Board(GRAPH, JUDGMENTS, Protocol(), [odd]), tmp_path / "odd.html")
+def test_names_with_lone_surrogates(tmp_path, board):
+    odd = ModelResult("run-\udcff", board.results[0].rankings, board.results[0].by_query)
+    report.write_report(Leaderboard(GRAPH, JUDGMENTS, Protocol(), [odd]), tmp_path / "odd.html")
     assert embedded(tmp_path / "odd.html")["models"][0]["name"] == "run-\udcff"
 
 
-def test_a_large_board_stays_small_and_keeps_the_queries_that_differ(tmp_path):
-    """Five models, 1,500 queries, every result another document with a long title."""
+def test_large_report_keeps_the_queries_that_differ_most(tmp_path):
+    """Five models, 1,500 queries, each result a different document with a long title."""
     models, count = 5, 1500
     titles = {f"document-{i:06d}": "title " * 40 for i in range(models * 10 * count)}
     graph = ClickGraph.from_clicks([("q", "document-000000", 1)], titles)
     judgments = Judgments({f"q{i}": f"query {i}" for i in range(count)},
                           {f"q{i}": {"document-000000": 1} for i in range(count)})  # fmt: skip
     names = list(titles)
-    trials = [
-        Trial(
+    results = [
+        ModelResult(
             f"model {m}",
             {
                 f"q{i}": [names[(10 * (m * count + i) + j) % len(names)] for j in range(12)]
@@ -139,12 +139,12 @@ def test_a_large_board_stays_small_and_keeps_the_queries_that_differ(tmp_path):
         for m in range(models)
     ]
     path = tmp_path / "large.html"
-    figures = {"models": [{"name": trial.name} for trial in trials]}
-    report.write_report(Board(graph, judgments, Protocol(), trials), path, figures)
+    stats = {"models": [{"name": result.name} for result in results]}
+    report.write_report(Leaderboard(graph, judgments, Protocol(), results), path, stats)
     assert path.stat().st_size < 5_000_000
     rows = embedded(path)["queries"]
     assert len(rows) == count
-    assert sum("rankings" in row for row in rows) == report.MOST_RESULTS // (models * report.SHOWN)
+    assert sum("rankings" in row for row in rows) == report.MAX_RESULTS // (models * report.SHOWN)
     assert all("rankings" in row for row in rows[-2:])
     assert len(rows[-1]["rankings"][0]) == report.SHOWN
 
@@ -165,7 +165,7 @@ def test_separability_by_hand():
     assert found.in_order == pytest.approx(7.5 / 8)
 
 
-def test_separability_of_scores_that_say_nothing():
+def test_separability_of_equal_scores():
     found = separability({"q": {"a": 0, "b": 1}}, {"q": np.float32([0, 0])})
     assert found.in_order == 0.5
     assert set(found.curves[1]) == {0}
@@ -175,7 +175,7 @@ def test_separability_of_scores_that_say_nothing():
 # -- in a browser ------------------------------------------------------------------------------------------
 
 
-def test_the_browser_draws_every_section(page):
+def test_browser_draws_every_section(page):
     titles = page.locator("section > h2").all_inner_texts()
     assert len(titles) == 7
     assert page.locator("nav a").count() == 7
@@ -190,7 +190,7 @@ def test_the_browser_draws_every_section(page):
     assert "3" in page.locator(".facts").inner_text()
 
 
-def test_markup_in_texts_stays_text(page):
+def test_markup_is_shown_as_text(page):
     page.locator("#queries summary").first.click()
     assert EVIL in page.locator("#queries summary").first.inner_text()
     page.locator("#left-out summary").click()
@@ -200,7 +200,7 @@ def test_markup_in_texts_stays_text(page):
     assert page.locator("main img, main i, #top i").count() == 0
 
 
-def test_the_leaderboard_is_sorted_by_keyboard(page):
+def test_leaderboard_is_sorted_by_keyboard(page):
     def names():
         return [text.split(" ")[0] for text in page.locator("#leaderboard tbody th").all_inner_texts()]
 
@@ -216,7 +216,7 @@ def test_the_leaderboard_is_sorted_by_keyboard(page):
     assert names() == ["popularity", "clicks"]
 
 
-def test_two_models_are_chosen_and_their_rankings_stand_side_by_side(page):
+def test_two_models_are_compared_side_by_side(page):
     assert (
         "Queries on which clicks is better: 1; popularity: 0; tied: 2."
         in page.locator("#queries").inner_text()
@@ -237,7 +237,7 @@ def test_two_models_are_chosen_and_their_rankings_stand_side_by_side(page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1400])
-def test_nothing_sticks_out_at_any_width(browser, tmp_path, width, scheme):
+def test_page_fits_any_width(browser, tmp_path, width, scheme):
     """Fifteen models with long names and a query without a space."""
     judgments = Judgments({"1": "the best pizza", "2": "x" * 300}, {"1": {"pizza-1": 3}, "2": {"pizza-2": 1}})
     models = [f"{weight / 20}*bm25 + {1 - weight / 20}*clicks" for weight in range(1, 15)]
@@ -279,7 +279,7 @@ def test_evaluate_writes_the_page(files):
     assert "recommendation" not in data
 
 
-def test_compare_writes_the_page_with_its_recommendation(files):
+def test_compare_writes_the_page_with_the_recommendation(files):
     result = invoke("compare", files / "graph", "--qrels", files / "qrels.tsv", "--html", files / "page.html")
     assert result.exit_code == 0, result.output
     data = embedded(files / "page.html")
@@ -287,7 +287,7 @@ def test_compare_writes_the_page_with_its_recommendation(files):
     assert isinstance(data["left_out"], dict)
 
 
-def test_a_page_that_cannot_be_written_is_refused_before_the_work(files):
+def test_unwritable_page_is_refused_before_training(files):
     given = ["evaluate", files / "graph", "--qrels", files / "qrels.tsv", "--models", "clicks"]
     result = invoke(*given, "--html", files / "nowhere" / "page.html")
     assert result.exit_code != 0
@@ -295,7 +295,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(files):
     assert sorted(path.name for path in files.iterdir()) == ["graph", "qrels.tsv"]
 
 
-def test_figures_of_training_are_a_short_table(page, written):
+def test_training_statistics_are_a_short_table(page, written):
     assert "singular_values" not in written.read_text()
     (row,) = page.locator("#training tbody tr").all()
     assert row.locator("td").all_inner_texts() == [
@@ -307,6 +307,8 @@ def test_figures_of_training_are_a_short_table(page, written):
     ]
 
 
-def test_a_model_brings_its_figures_of_training():
-    trial = leaderboard(planted.graph(), Judgments({"1": "hotel"}, {"1": {"hotel-0": 1}}), ["mpls"]).trials[0]
-    assert trial.training.keys() >= {"views", "bound"}
+def test_results_have_training_statistics():
+    result = leaderboard(planted.graph(), Judgments({"1": "hotel"}, {"1": {"hotel-0": 1}}), ["mpls"]).results[
+        0
+    ]
+    assert result.training.keys() >= {"views", "bound"}

@@ -1,4 +1,4 @@
-"""Paired tests against scipy's, against all sign changes, and by hand."""
+"""Paired tests, compared with scipy, with all sign changes, and with values computed by hand."""
 
 import math
 from itertools import product
@@ -9,8 +9,8 @@ import scipy.stats
 
 from coclick.evaluation.significance import bootstrap, holm, intervals, paired_tests, sign_test, t_test
 
-CHANCE = np.random.default_rng(3)
-FIRST, SECOND = CHANCE.random(60), CHANCE.random(60) * 0.8
+RNG = np.random.default_rng(3)
+FIRST, SECOND = RNG.random(60), RNG.random(60) * 0.8
 
 
 def test_t_test_agrees_with_scipy():
@@ -43,15 +43,15 @@ def test_randomisation_against_all_sign_changes():
     assert row["difference"] == pytest.approx((a - b).mean())
 
 
-def test_intervals_are_those_of_the_normal_approximation():
-    values = CHANCE.random(2000)
+def test_intervals_agree_with_the_normal_approximation():
+    values = RNG.random(2000)
     interval = intervals({"a": values})["a"]
     half = 1.96 * values.std() / math.sqrt(len(values))
     assert interval.low == pytest.approx(values.mean() - half, abs=0.002)
     assert interval.high == pytest.approx(values.mean() + half, abs=0.002)
 
 
-def test_the_same_seed_gives_the_same_answer():
+def test_same_seed_gives_the_same_result():
     assert paired_tests({"a": FIRST, "b": SECOND}, "AP") == paired_tests({"a": FIRST, "b": SECOND}, "AP")
     assert np.array_equal(bootstrap(FIRST[None])[0], bootstrap(FIRST[None])[0])
 

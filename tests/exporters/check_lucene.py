@@ -1,8 +1,8 @@
 """Load exports into Lucene itself: PYTHONPATH=tests python tests/exporters/check_lucene.py JAR.
 
-JAR is one with all of Lucene 9, such as the one that the package pyserini carries
-(pyserini/resources/jars/anserini-*-fatjar.jar). It has 140 MB and comes with transformers, spaCy and more, so
-`make test` does not run this; it passes with version 0.22.1 (Lucene 9.5) on Java 17.
+JAR must contain all of Lucene 9, such as the one in the package pyserini
+(pyserini/resources/jars/anserini-*-fatjar.jar). It has 140 MB and depends on transformers, spaCy and more, so
+`make test` does not run this. It passes with version 0.22.1 (Lucene 9.5) on Java 17.
 """
 
 import subprocess
@@ -26,14 +26,14 @@ def tokens(words):
 
 
 def java(jar, program, *given):
-    """The lines that a program prints, cut at tabs."""
+    """Run a program; return its output lines, split at tabs."""
     command = ["java", "-cp", jar, SOURCES / f"{program}.java", *given]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [line.split("\t") for line in shown.splitlines()]
 
 
 def check_synonyms(jar, model, folder, work):
-    """Each word of the file expands to what the model expands it to, relative to the heaviest."""
+    """Each word expands as in the model, with weights relative to the largest."""
     words = [line.partition(" => ")[0] for line in (folder / "coclick-synonyms.txt").read_text().splitlines()]
     (work / "words").write_text("".join(f"{word}\n" for word in words))
     expanded = {word: {} for word in words}
@@ -46,7 +46,7 @@ def check_synonyms(jar, model, folder, work):
 
 
 def found(jar, how, docs, queries, work):
-    """{query: [(document, score)]} as Lucene ranks them."""
+    """Return {query: [(document, score)]} as ranked by Lucene."""
     (work / "docs").write_text("".join(f"{i}\t{words}\n" for i, words in enumerate(docs.values())))
     (work / "queries").write_text(
         "".join(f"{i}\t{tokens(words)}\n" for i, words in enumerate(queries.values()))
@@ -65,14 +65,14 @@ def main(jar):
         for engine, how in (("elasticsearch", "features"), ("opensearch", "features"), ("solr", "payloads")):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name) / "out"
-                figures = export(model, engine, folder)
+                stats = export(model, engine, folder)
                 lines = [line for part in sorted(folder.glob("documents-*")) for line in json_lines(part)]
                 if how == "features":
                     docs = {line["doc"]: tokens(line["words"]) for line in lines[1::2]}
                 else:
                     docs = {line["id"]: line["words"] for line in lines}
                 queries = {row["query"]: row["vector"] for row in json_lines(folder / "queries.ndjson")}
-                tolerance = max(2 * figures["score_error"]["largest"], 1e-5)
+                tolerance = max(2 * stats["score_error"]["largest"], 1e-5)
                 for query, hits in found(jar, how, docs, queries, Path(name)).items():
                     assert_same_ranking(model, query, hits, tolerance, set(docs))
                 print(f"{spec}, {engine}: {len(queries)} queries, scores within {tolerance:.1e}")

@@ -1,4 +1,4 @@
-"""Models of planted data with the oddest ids, titles and words that a log may have."""
+"""Models of planted data with unusual ids, titles and words."""
 
 import pytest
 
@@ -20,24 +20,24 @@ ODD_QUERIES = ["3.5mm jack", "node.js c++", "at&t 1/2 c#", "größe 文字"]
 
 @pytest.fixture(scope="session")
 def graph():
-    """Odd documents are clicked for odd queries; one was never clicked and says nothing."""
+    """Odd documents have clicks for odd queries; one document has neither clicks nor words."""
     odd = [(q, doc, 5.0 + i) for i, q in enumerate(ODD_QUERIES) for doc in ODD_IDS]
     return ClickGraph.from_clicks([*planted.clicks(), *odd], {**planted.docs(), **ODD_IDS, "silent": "…"})
 
 
 @pytest.fixture(scope="session")
 def words(graph):
-    """A model whose vectors are words."""
+    """A model with sparse vectors."""
     return create("vpcg").fit(graph)
 
 
 @pytest.fixture(scope="session")
-def images(graph):
-    """A model whose vectors are dense."""
+def dense(graph):
+    """A model with dense vectors."""
     return create("pls(views=words,dim=12)").fit(graph)
 
 
 @pytest.fixture(scope="session")
 def queries(graph):
-    """Half of the log's."""
+    """Half of the queries of the log."""
     return graph.queries.to_list()[::2]

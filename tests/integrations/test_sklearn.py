@@ -17,7 +17,7 @@ CLICKS = [3, 2, 4, 1, 1]
 TITLES = {"d1": "Hotels in New York", "d2": "Influenza", "d3": "Manhattan hotel"}
 
 
-def test_scores_are_those_of_the_model():
+def test_scores_equal_those_of_the_model():
     rows = [(query, doc, count) for (query, doc), count in zip(PAIRS, CLICKS, strict=True)]
     model = train("vpcg", ClickGraph.from_clicks(rows, TITLES))
     asked = [("flu", "d2"), ("ny hotel", "d3"), ("flu", "d1"), ("hotel", "unknown")]
@@ -29,13 +29,13 @@ def test_scores_are_those_of_the_model():
         assert ranker.predict(other).tolist() == ranker.predict(PAIRS).tolist()
 
 
-def test_it_is_cloned_with_its_parameters():
+def test_clone_keeps_the_parameters():
     copied = clone(ClickRanker("pls(dim=2)", docs=TITLES))
     assert copied.get_params() == {"spec": "pls(dim=2)", "docs": TITLES}
     assert not hasattr(copied, "model_")
 
 
-def test_vectors_of_queries():
+def test_query_vectors():
     vectors = QueryVectors("vpcg").fit(PAIRS, CLICKS)
     found = vectors.transform(["ny hotel", "hotel ny", "nothing known"])
     assert scipy.sparse.issparse(found) and found.shape == (3, len(vectors.get_feature_names_out()))
@@ -43,13 +43,13 @@ def test_vectors_of_queries():
     assert QueryVectors("pls(dim=2)", docs=TITLES).fit(PAIRS).transform(["flu"]).shape == (1, 2)
 
 
-def test_in_a_pipeline():
+def test_pipeline():
     pipeline = make_pipeline(QueryVectors("vpcg").fit(PAIRS, CLICKS), LogisticRegression(C=100))
     pipeline[-1].fit(pipeline[0].transform([query for query, _ in PAIRS]), [0, 0, 1, 1, 0])
     assert pipeline.predict(["new york hotel", "influenza"]).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("pairs", "clicks"), [([("a", "b")], [1, 2]), ([("a", "b", "c")], None), ([], [])])
-def test_mistakes(pairs, clicks):
+def test_invalid_pairs(pairs, clicks):
     with pytest.raises(UserError):
         ClickRanker().fit(pairs, clicks)

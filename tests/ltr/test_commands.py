@@ -1,4 +1,4 @@
-"""`coclick features` and `coclick ltr`, as functions of a command line."""
+"""`coclick features` and `coclick ltr` on the command line."""
 
 import pytest
 import typer

@@ -1,4 +1,4 @@
-"""Cross-fitting: what the parts were shown when they made the features of a query."""
+"""Cross-fitting: which graph the parts were trained on when they computed the features of a query."""
 
 from dataclasses import dataclass
 
@@ -17,12 +17,12 @@ from coclick.ltr.folds import Sampling, cross_fitted
 from coclick.models import registry
 from coclick.models.base import Model
 
-ASKED: list[tuple[object, str]] = []  # (graph that a part was trained on, query it was asked about)
+CALLS: list[tuple[object, str]] = []  # (graph a part was trained on, query it scored)
 
 
 @dataclass
 class Recorder(Model):
-    """A part that remembers what it was shown and what it was asked."""
+    """A part that records its graph and its queries."""
 
     name = "recorder"
 
@@ -30,14 +30,14 @@ class Recorder(Model):
         pass
 
     def _score_all(self, query):
-        ASKED.append((self.graph_, query.text))
+        CALLS.append((self.graph_, query.text))
         return np.linspace(0, 1, len(self.graph_.docs), dtype=np.float32)
 
 
 @pytest.fixture
 def graph(monkeypatch):
     monkeypatch.setitem(registry._registered, "recorder", Recorder)
-    ASKED.clear()
+    CALLS.clear()
     return planted.graph()
 
 
@@ -50,10 +50,10 @@ def clicks_of(graph, query):
     return {} if row < 0 else dict(zip(*(side.tolist() for side in graph.clicks.row(row)), strict=True))
 
 
-def test_no_part_saw_the_clicks_that_are_labels(graph):
+def test_parts_are_not_trained_on_the_clicks_of_labels(graph):
     found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
     unseen, seen = [], []
-    for part_graph, query in ASKED:
+    for part_graph, query in CALLS:
         (unseen if part_graph.queries.id(query) < 0 else seen).append((part_graph, query))
     assert sorted(query for _, query in unseen) == sorted(graph.queries)
     for part_graph, query in unseen:
@@ -63,18 +63,18 @@ def test_no_part_saw_the_clicks_that_are_labels(graph):
     assert len(found.queries) == len(graph.queries)
 
 
-def test_seen_queries_learn_from_later_clicks_only(graph, monkeypatch):
-    """Half of the clicks are moved to the last day: parts see the others, grades come from these."""
+def test_labels_of_seen_queries_are_later_clicks(graph, monkeypatch):
+    """Half of the clicks move to the last day: they are the grades; the parts are trained on the others."""
     from dataclasses import replace
 
     daily = graph.daily
     half = np.repeat(graph.clicks.data / 2, 2).astype(np.float32)
     graph = replace(graph, daily=replace(daily, clicks=half))
     features = feature_set(graph)
-    ASKED.clear()
+    CALLS.clear()
     found = cross_fitted(graph, None, ["recorder"], features, Sampling())
     assert len(found.queries) == 2 * len(graph.queries)
-    later = [(part, query) for part, query in ASKED if part.queries.id(query) >= 0]
+    later = [(part, query) for part, query in CALLS if part.queries.id(query) >= 0]
     assert len(later) == len(graph.queries)
     for part_graph, query in later:
         left = clicks_of(part_graph, query)
@@ -82,21 +82,21 @@ def test_seen_queries_learn_from_later_clicks_only(graph, monkeypatch):
             assert doc not in left or left[doc] == pytest.approx(clicks / 2)
 
 
-def test_judged_queries_are_not_seen_either(graph):
+def test_judged_queries_are_unseen_too(graph):
     features = feature_set(graph)
-    ASKED.clear()
+    CALLS.clear()
     judgments = Judgments(
         {"1": "HOTEL", "2": "shoe", "3": "nobody asked this"},
         {"1": {"hotel-0": 2, "no such doc": 3}, "2": {"shoe-1": 1}, "3": {"flu-0": 0}},
     )
-    found = cross_fitted(graph, judgments, ["recorder"], features, Sampling(folds=2))
-    assert sorted(query for _, query in ASKED) == ["hotel", "nobody asked this", "shoe"]
-    assert all(clicks_of(part_graph, query) == {} for part_graph, query in ASKED)
+    found = cross_fitted(graph, judgments, ["recorder"], features, Sampling(n_folds=2))
+    assert sorted(query for _, query in CALLS) == ["hotel", "nobody asked this", "shoe"]
+    assert all(clicks_of(part_graph, query) == {} for part_graph, query in CALLS)
     assert found.grades.sum() == 3
 
 
 def test_grades_and_negatives(graph):
-    sampling = Sampling(negatives=4)
+    sampling = Sampling(max_negatives=4)
     found = cross_fitted(graph, None, ["recorder"], feature_set(graph), sampling)
     starts = np.concatenate([[0], np.cumsum(found.sizes)])
     for i, query in enumerate(found.queries):
@@ -114,7 +114,7 @@ def test_folds_do_not_depend_on_other_queries():
     assert folds.fold_of("hotel", sampling) == folds.fold_of("hotel", Sampling())
 
 
-def test_forgotten_queries_are_gone_with_all_their_history():
+def test_forget_queries_removes_their_history():
     graph = planted.graph()
     held = np.arange(len(graph.queries)) % 3 == 0
     rest = forget_queries(graph, held)
@@ -133,34 +133,34 @@ def test_reciprocal_ranks_by_hand():
     assert reciprocal_ranks(np.zeros(3, np.float32), 2).tolist() == [0, 0, 0]
 
 
-def test_no_query_is_ranked_by_trees_that_saw_it(graph, monkeypatch):
-    """Cross-validated quality: the trees of each fold learn from the other folds' queries only."""
+def test_cross_validation_trains_without_the_fold(graph, monkeypatch):
+    """The trees of each fold are trained only on the queries of the other folds."""
     found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
-    of = np.array([folds.fold_of(query, Sampling()) for query in found.queries])
+    fold_of_query = np.array([folds.fold_of(query, Sampling()) for query in found.queries])
     learned = []
     grow = Boosting.grow
 
-    def remembered(self, train):
+    def recorded(self, train):
         learned.append(train.queries)
         return grow(self, train)
 
-    monkeypatch.setattr(Boosting, "grow", remembered)
-    value = Boosting("pointwise", 5, 4, 0.1, 0).cross_validate(found, of)
+    monkeypatch.setattr(Boosting, "grow", recorded)
+    value = Boosting("pointwise", 5, 4, 0.1, 0).cross_validate(found, fold_of_query)
     assert 0 < value["nDCG@10"] <= 1
-    for fold, queries in zip(np.unique(of), learned, strict=True):
-        held = {query for query, its in zip(found.queries, of, strict=True) if its == fold}
+    for fold, queries in zip(np.unique(fold_of_query), learned, strict=True):
+        held = {query for query, its in zip(found.queries, fold_of_query, strict=True) if its == fold}
         assert held
         assert not held & set(queries)
         assert held | set(queries) == set(found.queries)
 
 
-def test_documents_without_clicks_are_no_verdict(graph):
+def test_documents_never_shown_are_not_negative(graph):
     """A quarter of the planted documents has no clicks: in each fold about as many others lose theirs, and
-    what was never shown is never an example of what is not relevant."""
+    documents that were never shown are never negative examples."""
     found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
     never = np.flatnonzero(graph.clicks_by_doc.row_nnz() == 0)
     assert len(never) == len(graph.docs) / 4
     assert not np.isin(found.docs[found.grades == 0], never).any()
-    for part_graph in {id(part): part for part, _ in ASKED}.values():
+    for part_graph in {id(part): part for part, _ in CALLS}.values():
         left = (part_graph.clicks_by_doc.row_nnz() > 0).sum()
         assert 0.4 * len(graph.docs) < left < 0.7 * len(graph.docs)

@@ -1,4 +1,4 @@
-"""LETOR text: there and back, as others write it, and what is wrong with it."""
+"""LETOR text: round trip, files of other tools, and errors."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def tables(draw):
 
 
 @given(tables())
-def test_there_and_back(table):
+def test_round_trip(table):
     again = parse_letor(table.lines())
     np.testing.assert_array_equal(again.features, table.features)
     assert again.features.tobytes() == table.features.tobytes() or np.isnan(table.features).any()
@@ -38,7 +38,7 @@ def test_there_and_back(table):
     assert (again.names, again.queries, again.docs) == (table.names, table.queries, table.docs)
 
 
-def test_a_line_by_hand():
+def test_lines_by_hand():
     table = Letor(
         ["bm25 score", "clicks"],
         np.array([[0.5, 0.1], [1e-20, np.nan]], np.float32),
@@ -55,7 +55,7 @@ def test_a_line_by_hand():
     ]
 
 
-def test_as_others_write_it(tmp_path):
+def test_file_of_another_tool(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("4 qid:3 1:9.5 3:1\n\n3\tqid:3\t2:2.0\t# 7555\trambo\n0 qid:a\n")
     table = read_letor(path)
@@ -68,7 +68,7 @@ def test_as_others_write_it(tmp_path):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("", "no rows"),
+        ("", "no feature rows"),
         ("2 1:0.5", "no qid"),
         ("x qid:1 1:0.5", "line 1"),
         ("2 qid:1 0:0.5", "below 1"),
@@ -76,7 +76,7 @@ def test_as_others_write_it(tmp_path):
         ("1 qid:1\n1 qid:2\n1 qid:1", "together"),
     ],
 )
-def test_wrong_lines_are_named(tmp_path, text, what):
+def test_errors_name_the_line(tmp_path, text, what):
     path = tmp_path / "wrong.txt"
     path.write_text(text)
     with pytest.raises(UserError, match=what):

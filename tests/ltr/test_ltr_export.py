@@ -1,8 +1,8 @@
-"""Exported trees, read by naive interpreters of each engine's JSON with that engine's own comparison.
+"""Exported trees, evaluated by simple interpreters of each engine's JSON and comparison rule.
 
 Elasticsearch and OpenSearch (NaiveAdditiveDecisionTree): left where threshold > x. Solr
-(MultipleAdditiveTreesModel): left where x <= threshold + 1e-6f. All numbers are float32, and a feature that
-matches nothing is 0.
+(MultipleAdditiveTreesModel): left where x <= threshold + 1e-6f. All numbers are float32, and a feature
+without a match is 0.
 """
 
 import json
@@ -54,7 +54,7 @@ def model():
 
 
 def rows_to_try(trees):
-    """Random rows, rows that stand exactly on thresholds and next to them, and missing values."""
+    """Random rows, rows at thresholds and next to them, and missing values."""
     random = np.random.default_rng(1)
     rows = (random.random((300, trees.width)) * random.choice([0, 1, 5, 40], (300, 1))).astype(F)
     for column in range(trees.width):
@@ -68,7 +68,7 @@ def rows_to_try(trees):
 
 
 def engine_features(model, row):
-    """What an engine would have: a missing feature is not there."""
+    """The features as an engine has them, without missing ones."""
     return {
         identifier(name): value
         for name, value in zip(model.features_.names, row, strict=True)
@@ -76,7 +76,7 @@ def engine_features(model, row):
     }
 
 
-def test_elasticsearch_and_ours_agree(model):
+def test_elasticsearch_scores_are_equal(model):
     exported = ltr_json(model, "elasticsearch", "mine", TEMPLATES)
     assert exported == ltr_json(model, "opensearch", "mine", TEMPLATES)
     definition = exported["model"]["model"]["model"]
@@ -96,10 +96,10 @@ def splits(nodes):
             yield from splits(node["children"])
 
 
-def test_solr_and_ours_agree(model):
+def test_solr_scores_are_equal(model):
     exported = ltr_json(model, "solr", "mine", TEMPLATES)
     rows = rows_to_try(model.trees_)
-    rows = np.where(np.abs(rows) < 1e-5, F(0), rows)  # Solr's slack is as coarse as such numbers
+    rows = np.where(np.abs(rows) < 1e-5, F(0), rows)  # below Solr's tolerance
     ours = model.trees_.outputs(rows) - model.trees_.lowest() + 1
     theirs = [solr_score(exported["model"], engine_features(model, row)) for row in rows]
     np.testing.assert_allclose(theirs, ours, rtol=1e-5)
@@ -108,8 +108,8 @@ def test_solr_and_ours_agree(model):
     }
 
 
-def test_scores_of_a_search_from_exported_trees(model):
-    """The whole way: features of a real query, exported trees, the scores of `search`."""
+def test_exported_trees_give_the_scores_of_search(model):
+    """End to end: features of a real query, exported trees, the scores of `search`."""
     definition = ltr_json(model, "opensearch", "mine", TEMPLATES)["model"]["model"]["model"]["definition"]
     signals = model.features_.signals(model.parts_, *model._queries("hotel"))
     for doc, score in model.search("hotel", 10).hits():
@@ -118,7 +118,7 @@ def test_scores_of_a_search_from_exported_trees(model):
         assert xgboost_score(definition, engine_features(model, features)) == pytest.approx(score, rel=1e-5)
 
 
-def test_what_no_engine_can_compute_is_refused_by_name(model):
+def test_features_that_no_engine_can_compute_are_named(model):
     with pytest.raises(UserError) as error:
         ltr_json(model, "solr", "mine", {"bm25 score": {"q": "{!edismax}${keywords}"}})
     assert "bm25 relative" in str(error.value)
@@ -127,25 +127,27 @@ def test_what_no_engine_can_compute_is_refused_by_name(model):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "follows", "fine"),
+    ("threshold", "default", "valid"),
     [(0.5, LEFT, True), (0.5, RIGHT, False), (-0.5, LEFT, False), (-0.5, RIGHT, True)],
 )
-def test_missing_values_that_are_not_like_zero_are_refused(model, monkeypatch, threshold, follows, fine):
+def test_missing_values_must_be_treated_as_zero(model, monkeypatch, threshold, default, valid):
     names = model.features_.names
-    tree = {"feature": names.index("doc clicks"), "threshold": threshold, "missing": follows, "value": 0.0,
+    tree = {"feature": names.index("doc clicks"), "threshold": threshold, "missing": default, "value": 0.0,
             "left": {"value": 1.0}, "right": {"value": 2.0}}  # fmt: skip
     monkeypatch.setattr(model, "trees_", Trees.from_nested([tree], len(names)))
-    if fine:
+    if valid:
         definition = ltr_json(model, "opensearch", "mine")["model"]["model"]["model"]["definition"]
         missing = np.full((1, len(names)), np.nan, F)
         lift = 1 - model.trees_.lowest()
         assert xgboost_score(definition, {}) == model.trees_.outputs(missing)[0] + lift
     else:
-        with pytest.raises(UserError, match="doc clicks: the trees treat a missing value unlike zero"):
+        with pytest.raises(
+            UserError, match="doc clicks: the trees treat a missing value differently from zero"
+        ):
             ltr_json(model, "opensearch", "mine")
 
 
-def test_fields_to_index(model):
+def test_doc_fields(model):
     fields = {row["doc"]: row for row in doc_fields(model)}
     clicks = [(query, count) for query, doc, count in planted.clicks() if doc == "hotel-0"]
     assert fields["hotel-0"]["coclick_doc_clicks"] == sum(count for _, count in clicks)

@@ -1,4 +1,4 @@
-"""`ltr`: its scores recomputed from LightGBM's own predictions, and what judgments do."""
+"""`ltr`: its scores recomputed from LightGBM's predictions, and training with judgments."""
 
 import lightgbm
 import numpy as np
@@ -14,11 +14,11 @@ JUDGED = Judgments({"1": "hotel", "2": "shoe"}, {"1": {"hotel-1": 3, "flu-1": 0}
 
 
 def test_scores_are_those_of_lightgbm(monkeypatch):
-    """The booster is caught on its way; features are put together here from the parts' own scores."""
-    caught = []
+    """The booster is intercepted; the features are computed here from the scores of the parts."""
+    boosters = []
     grow = lightgbm.train
     monkeypatch.setattr(
-        lightgbm, "train", lambda *args, **more: caught.append(grow(*args, **more)) or caught[0]
+        lightgbm, "train", lambda *args, **more: boosters.append(grow(*args, **more)) or boosters[0]
     )
     graph = planted.graph()
     model = train(SMALL, graph)
@@ -36,9 +36,9 @@ def test_scores_are_those_of_lightgbm(monkeypatch):
         columns += [matrix.sum(axis=0), (matrix > 0).sum(axis=0)]
         columns.append([len(graph.title(doc)) for doc in range(len(graph.docs))])
         features = np.stack(columns, axis=1).astype(np.float32)
-        outputs = caught[0].predict(features, raw_score=True)
-        found = (columns[0] > 0) | (columns[3] > 0)  # by bm25 or by clicks: popularity asks no query
-        trees = caught[0].dump_model()["tree_info"]
+        outputs = boosters[0].predict(features, raw_score=True)
+        found = (columns[0] > 0) | (columns[3] > 0)  # by bm25 or by clicks; popularity ignores the query
+        trees = boosters[0].dump_model()["tree_info"]
         lowest = sum(min(leaves(tree["tree_structure"])) for tree in trees)
         expected = np.where(found, outputs - lowest + 1, 0)
         np.testing.assert_allclose(model._score_all(*model._queries(query)), expected, rtol=1e-6)
@@ -53,8 +53,8 @@ def leaves(node):
 
 
 @pytest.mark.parametrize("objective", ["lambdarank", "pointwise"])
-def test_learns_to_trust_the_part_that_knows(objective):
-    """Words find the right topic in the planted log; popularity does not."""
+def test_ranks_by_the_informative_part(objective):
+    """In the planted log, bm25 finds the right topic; popularity does not."""
     model = train(f"ltr(parts=bm25 + popularity,n_trees=20,objective={objective})", planted.graph())
     for topic in planted.TOPICS:
         assert planted.topic_of(model.search(topic, 1).hits()[0][0]) == topic
@@ -73,7 +73,7 @@ def test_judgments_as_labels():
     assert model.search("hotel", 1).hits()
 
 
-@pytest.mark.parametrize("of", ["0.5*bm25 + clicks", "bm25 + bm25", "bm25 + nothing"])
-def test_parts_that_cannot_be(of):
+@pytest.mark.parametrize("parts", ["0.5*bm25 + clicks", "bm25 + bm25", "bm25 + nothing"])
+def test_invalid_parts(parts):
     with pytest.raises(UserError):
-        create(f"ltr(parts={of})")
+        create(f"ltr(parts={parts})")

@@ -1,11 +1,11 @@
-"""Trees against values worked out by hand, and against LightGBM to the last bit."""
+"""Trees, compared with values computed by hand and bitwise with LightGBM."""
 
 import lightgbm
 import numpy as np
 import pytest
 
 from coclick.errors import ArtefactError, UserError
-from coclick.ltr.trees import LEFT, RIGHT, ZERO, Trees, not_above
+from coclick.ltr.trees import LEFT, RIGHT, ZERO, Trees, largest_float32_below
 
 NAN = np.float32(np.nan)
 
@@ -34,7 +34,7 @@ def test_two_trees_by_hand():
 
 
 def test_explanation_by_hand():
-    """Means 4 + 150; then 4 → 16 → 20 by features 0 and 1, and 150 → 200 by feature 1."""
+    """Mean 4 + 150; then 4 → 16 → 20 by features 0 and 1, and 150 → 200 by feature 1."""
     base, parts = Trees.from_nested(TWO, 2).explain(np.array([0.6, 2.1], np.float32))
     assert base == 154.0
     assert parts.tolist() == [12.0, 54.0]
@@ -54,7 +54,7 @@ def test_agrees_with_lightgbm(objective, with_missing):
     booster = lightgbm.train({"objective": objective, "num_leaves": 15, "verbosity": -1}, data, 40)
     trees = Trees.from_lightgbm(booster)
     asked = rows.copy()
-    asked[:200][random.random((200, 6)) < 0.3] = NAN  # also where training had seen none
+    asked[:200][random.random((200, 6)) < 0.3] = NAN  # also where the training data had none
     asked[200:300] = np.nextafter(asked[200:300], np.float32(1))
     thresholds = trees.threshold[trees.feature == 0]
     asked[300 : 300 + len(thresholds), 0] = thresholds
@@ -69,20 +69,20 @@ def test_agrees_with_lightgbm(objective, with_missing):
         assert base + parts.sum() == pytest.approx(trees.outputs(row[None])[0], rel=1e-12, abs=1e-12)
 
 
-def test_not_above():
+def test_largest_float32_below():
     for number in (0.1, 1 / 3, -0.1, 1e300, 0.0, 1.5):
-        below = not_above(number)
+        below = largest_float32_below(number)
         assert np.float32(below) == below
         assert below <= number
         if abs(number) < 1e30:
             assert float(np.nextafter(np.float32(below), np.float32(np.inf))) > number
 
 
-def test_damage_is_noticed():
+def test_damaged_trees_are_refused():
     sound = Trees.from_nested(TWO, 2)
     columns = {name: getattr(sound, name) for name in sound.__dataclass_fields__}
     for name, wrong in (
-        ("left", np.zeros_like(sound.left)),  # round in circles
+        ("left", np.zeros_like(sound.left)),  # a cycle
         ("right", np.full_like(sound.right, 99)),
         ("feature", np.full_like(sound.feature, 2)),
         ("roots", np.array([-1], np.int32)),

@@ -26,8 +26,7 @@ from coclick.cli.terminal import print_json, say, suggest
 from coclick.errors import UserError
 
 if TYPE_CHECKING:
-    from coclick.evaluation.judgments import Judgments
-    from coclick.evaluation.leaderboard import Board
+    from coclick.evaluation.leaderboard import Leaderboard
     from coclick.graph.click_graph import ClickGraph
 
 _STDOUT = Path("-")
@@ -48,14 +47,21 @@ def evaluate(
 ) -> None:
     """Train models on a graph and rank them by judgments, or by clicks that they are not shown."""
     from coclick.cli import render as show
-    from coclick.evaluation.leaderboard import leaderboard
-    from coclick.evaluation.protocol import Protocol
+    from coclick.evaluation.evaluate import evaluate as evaluate_models
     from coclick.progress import for_terminal
 
     opened = _prepare(graph, threads, json_, html)
-    learn, judgments, source = _judged(opened, queries, qrels, holdout)
-    protocol = Protocol(candidates, gain, source=source)  # type: ignore[arg-type]
-    board = leaderboard(learn, judgments, models or [], for_terminal(), protocol=protocol, runs=_runs(run))
+    board = evaluate_models(
+        opened,
+        models or [],
+        qrels=qrels,
+        queries=queries,
+        holdout=holdout,
+        runs=_runs(run),
+        candidates=candidates,  # type: ignore[arg-type]
+        gain=gain,  # type: ignore[arg-type]
+        progress=for_terminal(),
+    )
     figures = board.to_dict()
     if json_ != _STDOUT:
         show.leaderboard(figures)
@@ -78,20 +84,19 @@ def compare(
 ) -> None:
     """Try every model that fits the log and the machine, and recommend one."""
     from coclick.cli import render as show
-    from coclick.evaluation import compare as comparing
-    from coclick.evaluation.protocol import Protocol
+    from coclick.evaluation.compare import compare as compare_models
     from coclick.progress import for_terminal
 
     opened = _prepare(graph, threads, json_, html)
-    if qrels is None and queries is not None:
-        raise UserError("judged queries need judgments", hint="give --qrels, too")
-    found = comparing.compare(
+    found = compare_models(
         opened,
-        _read(queries, qrels) if qrels else None,
+        models or [],
+        qrels=qrels,
+        queries=queries,
         holdout=holdout,
-        models=models or [],
-        protocol=Protocol(candidates, gain),  # type: ignore[arg-type]
         runs=_runs(run),
+        candidates=candidates,  # type: ignore[arg-type]
+        gain=gain,  # type: ignore[arg-type]
         progress=for_terminal(),
     )
     figures = found.to_dict()
@@ -99,7 +104,7 @@ def compare(
         show.leaderboard(figures)
         show.recommendation(figures, f'coclick train "{found.recommended}" {graph} -o model')
     _write(figures, json_)
-    _write_page(found.board, figures, html)
+    _write_page(found.leaderboard, figures, html)
 
 
 def tune(
@@ -116,18 +121,18 @@ def tune(
 ) -> None:
     """Choose parameters, or a sum's weights, by half of the judged queries, and check by the others."""
     from coclick.cli import render as show
-    from coclick.evaluation import tune as tuning
-    from coclick.evaluation.protocol import Protocol
+    from coclick.evaluation.tune import tune as tune_model
     from coclick.progress import for_terminal
 
     opened = _prepare(graph, threads, json_)
-    learn, judgments, source = _judged(opened, queries, qrels, holdout)
-    found = tuning.tune(
+    found = tune_model(
+        opened,
         model,
-        learn,
-        judgments,
-        trials,
-        protocol=Protocol(gain=gain, source=source),
+        qrels=qrels,
+        queries=queries,
+        holdout=holdout,
+        trials=trials,
+        gain=gain,  # type: ignore[arg-type]
         seed=seed,
         progress=for_terminal(),
     ).to_dict()
@@ -170,14 +175,14 @@ def evaluate_similar(
 ) -> None:
     """Compare the three most similar queries of each model with a baseline's (paper 000, §5.4.2)."""
     from coclick.cli import render as show
-    from coclick.evaluation import similar
+    from coclick.evaluation import similar_queries
     from coclick.progress import for_terminal
 
     if (intents is None) == (labels is None):
         raise UserError("give either --intents or --labels")
     opened = _prepare(graph, threads, json_)
-    known = similar.read_intents(intents) if intents else similar.read_pairs(labels)  # type: ignore[arg-type]
-    found = similar.compare_similar(
+    known = similar_queries.read_intents(intents) if intents else similar_queries.read_pairs(labels)  # type: ignore[arg-type]
+    found = similar_queries.compare_similar(
         opened, known, models or ["vpcg"], baseline, seed=seed, progress=for_terminal()
     )
     if json_ != _STDOUT:
@@ -195,7 +200,7 @@ def evaluate_units(
 ) -> None:
     """Compare ways to make vectors for unseen queries (paper 003, Table 5) on held-out queries."""
     from coclick.cli import render as show
-    from coclick.evaluation.units import compare_units
+    from coclick.evaluation.unit_vectors import compare_units
 
     rows = compare_units(_prepare(graph, threads), model, fraction, seed)
     if json_:
@@ -217,36 +222,14 @@ def _prepare(graph: Path, threads: int | None, *outputs: Path | None) -> ClickGr
     return ClickGraph.open(graph)
 
 
-def _read(queries: Path | None, qrels: Path) -> Judgments:
-    from coclick.evaluation.judgments import read_judgments
-
-    return read_judgments(queries, qrels)
-
-
-def _judged(
-    graph: ClickGraph, queries: Path | None, qrels: Path | None, holdout: str | None
-) -> tuple[ClickGraph, Judgments, str]:
-    """What to learn from, what to judge by, and where that comes from."""
-    if qrels:
-        return graph, _read(queries, qrels), "judgments"
-    if queries:
-        raise UserError("judged queries need judgments", hint="give --qrels, too")
-    from coclick.evaluation.holdout import hold_out
-
-    learn, judgments, rule = hold_out(graph, holdout)
-    return learn, judgments, f"held-out clicks, {rule}"
-
-
-def _runs(given: list[str] | None) -> Mapping[str, Any]:
-    """`NAME=FILE` → rankings by name."""
-    from coclick.evaluation.runs import read_run
-
+def _runs(given: list[str] | None) -> dict[str, str]:
+    """`NAME=FILE` → files by name."""
     found = {}
     for text in given or []:
         name, equals, path = text.partition("=")
         if not equals or not name or not path:
             raise UserError(f"cannot read the run {text!r}", hint="write --run NAME=FILE")
-        found[name] = read_run(path)
+        found[name] = path
     return found
 
 
@@ -261,7 +244,7 @@ def _write(figures: Any, path: Path | None) -> None:
         write_file(path, [json.dumps(figures, ensure_ascii=False, indent=1), "\n"])
 
 
-def _write_page(board: Board, figures: Mapping[str, Any], path: Path | None) -> None:
+def _write_page(board: Leaderboard, figures: Mapping[str, Any], path: Path | None) -> None:
     if path:
         from coclick.evaluation.report import write_report
 

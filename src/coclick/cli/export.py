@@ -42,7 +42,7 @@ def export(
     from coclick import open_model
     from coclick.cli import render as show
     from coclick.exporters import export as write
-    from coclick.exporters.folder import check_folder
+    from coclick.exporters.output_folder import check_folder
     from coclick.progress import for_terminal
 
     check_folder(out, force=force)

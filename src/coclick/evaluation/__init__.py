@@ -1,1 +1,1 @@
-"""Is it better? Judgments, measures, leaderboards."""
+"""Evaluation: judgments, measures, significance tests, leaderboards, tuning and the HTML report."""

@@ -1,90 +1,107 @@
-"""Every model that fits, one leaderboard, and a recommendation: what `coclick compare` does.
+"""`compare`: evaluate every model that the graph supports, and recommend one.
 
-Recommended is a model that backs off by itself (`backoff`, or learning to rank with evidence among its
-features), the best of those, unless some single model is better beyond chance: on the queries at hand a
-single model may be as good, but it fails where its one signal is missing. Where a single model is ahead, it
-is tried once more together with the second best.
+The recommendation is the best model that backs off between signals (`backoff`, or `ltr`, which has evidence
+among its features), unless a single model is significantly better. A single model may be as good on the
+judged queries, but it fails where its one signal is missing. If a single model is ahead, its combinations
+with the second best are evaluated too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from coclick.errors import CoclickError
-from coclick.evaluation.holdout import hold_out
-from coclick.evaluation.judgments import Judgments
-from coclick.evaluation.leaderboard import Board, leaderboard
-from coclick.evaluation.measures import MAIN
-from coclick.evaluation.protocol import Protocol, Trial
+from coclick.evaluation.inputs import Qrels, Queries, Runs, load_data, load_runs
+from coclick.evaluation.leaderboard import Leaderboard, leaderboard
+from coclick.evaluation.measures import MAIN_MEASURE
+from coclick.evaluation.protocol import DEPTH, ModelResult, Protocol
 from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.registry import create, model_names
 from coclick.progress import Progress, quiet
 
 VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own_weight=1)", "pls(views=words)")
-SUMS = (
+COMBINATIONS = (
     "0.8*rw + 0.2*bm25",
     "backoff(neighbours + vpcg + bm25)",
     "backoff(vpcg(start=doc,units=words+chars,own_weight=1) + vsm)",
     "backoff(pls(views=words) + vsm)",
 )
 ROBUST = ("backoff", "ltr")
-_MIXES = ("mix", "backoff")  # names that stand for nothing without their parts
-_LEVEL = 0.05
-_SECOND = (1, 0.5, 0.2)  # weights of the second best beside the best
+_NEED_PARTS = ("mix", "backoff")  # models that need parts
+_SIGNIFICANCE_LEVEL = 0.05
+_SECOND_WEIGHTS = (1, 0.5, 0.2)  # of the second best model; the best has weight 1
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A leaderboard, the models that were left out and why, and the one to train."""
+    """A leaderboard, the models that were left out and why, and the recommended model."""
 
-    board: Board
+    leaderboard: Leaderboard
     left_out: dict[str, str]
     recommended: str
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The leaderboard's values, and the recommendation."""
-        advice = {"model": self.recommended, "reason": self.reason}
-        return {**self.board.to_dict(), "left_out": self.left_out, "recommendation": advice}
+        """Return `Leaderboard.to_dict()` with the recommendation, as `coclick compare --json` writes it."""
+        recommendation = {"model": self.recommended, "reason": self.reason}
+        return {**self.leaderboard.to_dict(), "left_out": self.left_out, "recommendation": recommendation}
+
+    def write_html(self, path: str | Path) -> None:
+        """Write the report, one self-contained HTML page."""
+        from coclick.evaluation.report import write_report
+
+        write_report(self.leaderboard, path, self.to_dict())
 
 
 def compare(
     graph: ClickGraph,
-    judgments: Judgments | None = None,
+    models: str | Sequence[str] = (),
     *,
+    qrels: Qrels | None = None,
+    queries: Queries | None = None,
     holdout: str | None = None,
-    models: Sequence[str] = (),
-    protocol: Protocol | None = None,
-    runs: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    runs: Runs | None = None,
+    candidates: Literal["all", "judged"] = "all",
+    gain: Literal["linear", "exponential"] = "linear",
+    depth: int = DEPTH,
     progress: Progress = quiet,
 ) -> Comparison:
-    """Judge all models that this graph can feed and those asked for, by judgments or held-out clicks."""
-    protocol = protocol or Protocol()
-    if judgments is None:
-        graph, judgments, rule = hold_out(graph, holdout)
-        protocol = Protocol(protocol.candidates, protocol.gain, protocol.depth, f"held-out clicks, {rule}")
-    chosen, left_out = choose(graph)
-    board = leaderboard(graph, judgments, [*chosen, *models], progress, protocol=protocol, runs=runs)
-    if not recommend(_models(board, runs))[0].startswith(ROBUST):
-        together = two_best(board.ordered())
-        if together:
-            board.trials.extend(leaderboard(graph, judgments, together, progress, protocol=protocol).trials)
-    return Comparison(board, left_out, *recommend(_models(board, runs)))
+    """Evaluate every model that the graph and the machine support, and recommend one.
+
+    Parameters:
+        graph: the click graph to train on.
+        models: more models to evaluate, such as those that are left out by default because they are slow.
+        qrels, queries, holdout, runs, candidates, gain, depth, progress: as in `evaluate`.
+
+    Returns a `Comparison`: `recommended` is the specification to pass to `coclick.train`, `reason` says why,
+    `left_out` maps other models to the reason, `leaderboard` has all results, `write_html(path)` writes the
+    report.
+    """
+    data = load_data(graph, qrels, queries, holdout)
+    protocol = Protocol(candidates, gain, depth, data.source)
+    rankings = load_runs(runs)
+    chosen, left_out = select_models(data.train)
+    specs = [*chosen, *([models] if isinstance(models, str) else models)]
+    board = leaderboard(data.train, data.judgments, specs, progress, protocol=protocol, runs=rankings)
+
+    def trained() -> list[ModelResult]:
+        return [result for result in board.ordered() if result.name not in rankings]
+
+    if not recommend(trained())[0].startswith(ROBUST) and (combined := combine_two_best(board.ordered())):
+        more = leaderboard(data.train, data.judgments, combined, progress, protocol=protocol)
+        board.results.extend(more.results)
+    return Comparison(board, left_out, *recommend(trained()))
 
 
-def _models(board: Board, runs: Mapping[str, Any] | None) -> list[Trial]:
-    """What can be trained, best first: runs from elsewhere are judged, not recommended."""
-    return [trial for trial in board.ordered() if trial.name not in (runs or {})]
-
-
-def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
-    """The models that fit this graph and this machine; the others with what keeps them away."""
-    known = [name for name in model_names() if name not in _MIXES]
+def select_models(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
+    """Return the models that this graph and machine support, and the others with the reason."""
+    known = [name for name in model_names() if name not in _NEED_PARTS]
     chosen, left_out = [], {}
-    for spec in [*known, *VARIANTS, *SUMS]:
+    for spec in [*known, *VARIANTS, *COMBINATIONS]:
         try:
             model = create(spec)
             model.check_requirements(graph)
@@ -98,28 +115,28 @@ def choose(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
     return chosen, left_out
 
 
-def two_best(ordered: Sequence[Trial]) -> list[str]:
-    """Models that back off from the best single model to the second best: two signals instead of one."""
-    singles = [trial.name for trial in ordered if trial.name.split("(")[0] in model_names()]
+def combine_two_best(ordered: Sequence[ModelResult]) -> list[str]:
+    """Return models that back off from the best single model to the second best."""
+    singles = [result.name for result in ordered if result.name.split("(")[0] in model_names()]
     singles = [name for name in singles if not name.startswith(ROBUST)]
     if len(singles) < 2:
         return []
-    return [str(create(f"backoff({singles[0]} + {weight}*{singles[1]})")) for weight in _SECOND]
+    return [str(create(f"backoff({singles[0]} + {weight}*{singles[1]})")) for weight in _SECOND_WEIGHTS]
 
 
-def recommend(ordered: Sequence[Trial]) -> tuple[str, str]:
-    """The specification of the model to train, and why it is that one; trials come best first."""
+def recommend(ordered: Sequence[ModelResult]) -> tuple[str, str]:
+    """Return the recommended model and the reason; results are ordered, best first."""
     best = ordered[0]
-    robust = next((trial for trial in ordered if trial.name.startswith(ROBUST)), best)
-    figure = f"{MAIN} {robust.values().mean():.3f}"
+    robust = next((result for result in ordered if result.name.startswith(ROBUST)), best)
+    figure = f"{MAIN_MEASURE} {robust.values().mean():.3f}"
     if robust is best:
         return best.name, f"it ranks best ({figure})"
-    # Not corrected for the number of models: what is recommended must not be worse even by that.
-    if t_test(best.values() - robust.values()) < _LEVEL:
-        figure = f"{MAIN} {best.values().mean():.3f}"
-        return best.name, f"it ranks best ({figure}), beyond chance"
+    # No correction for multiple tests: a model that backs off must hold even without it.
+    if t_test(best.values() - robust.values()) < _SIGNIFICANCE_LEVEL:
+        figure = f"{MAIN_MEASURE} {best.values().mean():.3f}"
+        return best.name, f"it ranks best ({figure}), significantly better than models that back off"
     return (
         robust.name,
-        f"it is within chance of the best ({figure}, {best.name} {best.values().mean():.3f}), "
-        "and falls back on other signals where one is missing",
+        f"it is not significantly worse than the best ({figure}, {best.name} {best.values().mean():.3f}), "
+        "and it falls back on other signals where one is missing",
     )

@@ -1,8 +1,7 @@
-"""Judgments from the log itself, where there are none: clicks that the models are not shown.
+"""Held-out clicks as judgments, for logs without any.
 
-A held-out click says that somebody found a document worth opening, and it was the engine that showed it:
-what the engine never shows is never clicked. So such judgments favour what resembles the engine and the
-past; they tell models apart, and say little about how good any of them is.
+Users click only what the engine has shown them. So held-out clicks favour models that resemble that engine:
+they can rank models, but their absolute values mean little.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 
-MOST_QUERIES = 2000  # that are judged: a mean over more changes little
-HIGHEST = 4  # grade
+MAX_QUERIES = 2000  # a mean over more queries changes little
+MAX_CLICK_GRADE = 4
 
 
 class HeldOut(NamedTuple):
-    """What to learn from, what to be judged by, and how that was cut: `"time:0.2"`."""
+    """The graph to train on, the judgments from held-out clicks, and the rule, such as `"time:0.2"`."""
 
     train: ClickGraph
     judgments: Judgments
@@ -30,35 +29,44 @@ class HeldOut(NamedTuple):
 
 
 def hold_out(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> HeldOut:
-    """Cut by a rule such as `time:0.2` or `queries:0.2`; by default by time where the log has days."""
+    """Split off clicks and turn them into judgments.
+
+    Parameters:
+        graph: the click graph to split.
+        rule: `time:0.2` holds out the last 20 % of the days, `queries:0.2` 20 % of the queries. The default
+            is `time:0.2` if the graph has days, else `queries:0.2`.
+        seed: random seed.
+    """
     rule = rule or ("time:0.2" if "days" in graph.provides else "queries:0.2")
     by, _, fraction = rule.partition(":")
     try:
         share = float(fraction or 0.2)
     except ValueError:
-        raise UserError(f"cannot read the holdout {rule!r}", hint="time:0.2 or queries:0.2") from None
+        raise UserError(f"cannot read the holdout {rule!r}", hint="use time:0.2 or queries:0.2") from None
     train, held = graph.split(by, share, seed)
     rows = np.flatnonzero(held.row_nnz() > 0)
     if not len(rows) or not train.clicks.nnz:
         raise UserError(
-            f"holding out {rule} leaves nothing to {'learn from' if len(rows) else 'judge by'}",
-            hint="another holdout, such as queries:0.2, or judgments of your own",
+            f"the holdout {rule} leaves no clicks to {'train on' if len(rows) else 'evaluate on'}",
+            hint="use another holdout, such as queries:0.2, or judgments (--qrels)",
         )
-    chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:MOST_QUERIES])
-    return HeldOut(train, _judged(graph, held, chosen), f"{by}:{share:g}")
+    chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_QUERIES])
+    return HeldOut(train, _judgments(graph, held, chosen), f"{by}:{share:g}")
 
 
 def grades_from_clicks(clicks: NDArray[np.floating]) -> NDArray[np.int32]:
-    """Grades 1 … 4 of one query's clicked documents: ⌈4 · log(1 + c) / log(1 + c_max)⌉.
+    """Return grades 1 … 4 of one query's clicked documents: ⌈4 · log(1 + c) / log(1 + c_max)⌉.
 
-    Relative to the query's most clicked document, because queries differ in traffic; logarithmic, because
-    positions do most of the difference between ten clicks and a hundred.
+    Clicks are relative to the query's most clicked document, because queries differ in traffic. They are
+    logarithmic, because the difference between ten clicks and a hundred is mostly due to the position.
     """
     counts = np.log1p(np.asarray(clicks, np.float64))
-    return np.clip(np.ceil(HIGHEST * counts / counts.max(initial=1e-9) - 1e-9), 1, HIGHEST).astype(np.int32)
+    return np.clip(
+        np.ceil(MAX_CLICK_GRADE * counts / counts.max(initial=1e-9) - 1e-9), 1, MAX_CLICK_GRADE
+    ).astype(np.int32)
 
 
-def _judged(graph: ClickGraph, held: Csr, rows: NDArray[np.intp]) -> Judgments:
+def _judgments(graph: ClickGraph, held: Csr, rows: NDArray[np.intp]) -> Judgments:
     queries, grades = {}, {}
     for row in rows.tolist():
         text = graph.queries[row]

@@ -1,4 +1,4 @@
-"""Train models on a graph, judge them by the same queries, and put them in order."""
+"""`Leaderboard`: models trained on one graph and measured on the same queries."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from coclick.errors import UserError
-from coclick.evaluation.breakdown import break_down, by_document, query_groups
+from coclick.evaluation.breakdown import measure_by_document, measure_groups, query_groups
 from coclick.evaluation.judgments import Judgments
-from coclick.evaluation.measures import MAIN, mean
-from coclick.evaluation.protocol import Protocol, Trial, try_model, try_rankings
+from coclick.evaluation.measures import MAIN_MEASURE, mean
+from coclick.evaluation.protocol import ModelResult, Protocol, evaluate_model, evaluate_rankings
 from coclick.evaluation.significance import intervals, paired_tests
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model, create
@@ -20,92 +20,107 @@ from coclick.models.combination._base import Combination
 from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
 
-TESTED = (MAIN, "AP")  # measures that models are tested on in pairs
+TESTED = (MAIN_MEASURE, "AP")  # measures of the significance tests
 
 
 class Trainer:
-    """Trains each model once, however many combinations it is part of."""
+    """Trains each model once, even if several combinations contain it."""
 
-    def __init__(self, graph: ClickGraph, progress: Progress = quiet, *, opens: bool = True) -> None:
-        self.graph, self._progress, self._opens = graph, progress, opens
+    def __init__(self, graph: ClickGraph, progress: Progress = quiet, *, open_saved: bool = True) -> None:
+        self.graph, self._progress, self._open_saved = graph, progress, open_saved
         self._trained: dict[str, tuple[Model, float]] = {}
 
     def check(self, specs: Sequence[str]) -> None:
-        """Raise for a misspelt model or one that the graph cannot feed, before any is trained."""
+        """Raise for an unknown model, or one whose requirements the graph does not meet, before training."""
         for spec in specs:
             if not self._is_path(spec):
                 create(spec).check_requirements(self.graph)
 
     def get(self, spec: str) -> tuple[Model, float]:
-        """A trained model, and the seconds that its training took."""
+        """Return a trained model and its training time in seconds."""
         if self._is_path(spec):
             return open_model(spec, self.graph), 0.0
         model = create(spec)
         if str(model) not in self._trained:
             started = time.perf_counter()
-            before = 0.0
+            part_seconds = 0.0
             if isinstance(model, Combination):
                 parts = [self.get(part) for part in model.part_specs]
                 model.assemble(self.graph, [part for part, _ in parts])
-                before = sum(seconds for _, seconds in parts)
+                part_seconds = sum(seconds for _, seconds in parts)
                 started = time.perf_counter()
             else:
                 model.fit(self.graph, self._progress)
-            self._trained[str(model)] = model, before + time.perf_counter() - started
+            self._trained[str(model)] = model, part_seconds + time.perf_counter() - started
         return self._trained[str(model)]
 
     def forget(self, spec: str) -> None:
-        """Give a trained model's memory back."""
+        """Release a trained model."""
         self._trained.pop(spec, None)
 
     def _is_path(self, spec: str) -> bool:
         if not (Path(spec) / "manifest.json").is_file():
             return False
-        if not self._opens:
+        if not self._open_saved:
             raise UserError(
-                f"the model in {spec} has learned from the clicks that would judge it",
-                hint="give judgments (--queries, --qrels), or name the model to train it again",
+                f"the model in {spec} was trained on the clicks that are held out",
+                hint="give judgments (--queries, --qrels), or a model's name to train it again",
             )
         return True
 
 
 @dataclass(frozen=True)
-class Board:
-    """Everything that was found out, for tables, JSON and reports."""
+class Leaderboard:
+    """The results of all models, with the judgments and the protocol that they were measured by."""
 
     graph: ClickGraph
     judgments: Judgments
     protocol: Protocol
-    trials: list[Trial]
+    results: list[ModelResult]
 
-    def ordered(self) -> list[Trial]:
-        """By the main measure, best first."""
-        return sorted(self.trials, key=lambda trial: -float(trial.values().mean()))
+    def __repr__(self) -> str:
+        best = self.ordered()[0]
+        return (
+            f"Leaderboard({len(self.results)} models, {len(self.judgments.queries):,} queries, "
+            f"best: {best.name}, {MAIN_MEASURE} {best.values().mean():.3f})"
+        )
+
+    def ordered(self) -> list[ModelResult]:
+        """Return the results by the main measure, best first."""
+        return sorted(self.results, key=lambda result: -float(result.values().mean()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, in the shape that `coclick evaluate --json` writes."""
+        """Return measures, breakdowns and significance tests, as `coclick evaluate --json` writes them."""
         groups = query_groups(self.graph, self.judgments)
-        spans = intervals({trial.name: trial.values() for trial in self.trials})
+        spans = intervals({result.name: result.values() for result in self.results})
         models = [
             {
-                "name": trial.name,
-                "measures": mean(trial.by_query, list(self.judgments.queries)),
-                "interval": list(spans[trial.name]),
+                "name": result.name,
+                "measures": mean(result.by_query, list(self.judgments.queries)),
+                "interval": list(spans[result.name]),
                 "breakdown": {
-                    **break_down(groups, trial.by_query),
-                    "document": by_document(self.graph, self.judgments, trial.rankings, self.protocol.gain),
+                    **measure_groups(groups, result.by_query),
+                    "document": measure_by_document(
+                        self.graph, self.judgments, result.rankings, self.protocol.gain
+                    ),
                 },
-                "seconds": round(trial.seconds, 3),
+                "seconds": round(result.seconds, 3),
             }
-            for trial in self.trials
+            for result in self.results
         ]
         tests = [
             row
             for name in TESTED
-            for row in paired_tests({trial.name: trial.values(name) for trial in self.ordered()}, name)
+            for row in paired_tests({result.name: result.values(name) for result in self.ordered()}, name)
         ]
         protocol = self.protocol.describe(self.graph, self.judgments)
         return {"protocol": protocol, "models": models, "significance": tests}
+
+    def write_html(self, path: str | Path) -> None:
+        """Write the report, one self-contained HTML page."""
+        from coclick.evaluation.report import write_report
+
+        write_report(self, path)
 
 
 def leaderboard(
@@ -116,20 +131,23 @@ def leaderboard(
     *,
     protocol: Protocol | None = None,
     runs: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
-) -> Board:
-    """Train and judge models, and judge rankings from elsewhere beside them."""
+) -> Leaderboard:
+    """Train and measure models, and measure the rankings of other systems.
+
+    `coclick.evaluation.evaluate` is the public function; this one takes judgments and rankings in memory.
+    """
     protocol = protocol or Protocol()
     protocol.check(graph, judgments)
-    trainer = Trainer(graph, progress, opens=protocol.source == "judgments")
+    trainer = Trainer(graph, progress, open_saved=protocol.source == "judgments")
     trainer.check(models)
     for name in runs or {}:
         if name in models:
             raise UserError(f"a run and a model are both called {name!r}", hint="give the run another name")
-    trials = [try_rankings(name, run, judgments, protocol) for name, run in (runs or {}).items()]
+    results = [evaluate_rankings(name, run, judgments, protocol) for name, run in (runs or {}).items()]
     for spec in dict.fromkeys(models):
         model, seconds = trainer.get(spec)
-        with progress(f"judging {spec}"):
-            trials.append(try_model(model, judgments, protocol, seconds))
-    if not trials:
-        raise UserError("no model is given", hint='--models "bm25" --models "vpcg"')
-    return Board(graph, judgments, protocol, trials)
+        with progress(f"evaluating {spec}"):
+            results.append(evaluate_model(model, judgments, protocol, seconds))
+    if not results:
+        raise UserError("no model is given", hint='for example --models "bm25" --models "vpcg"')
+    return Leaderboard(graph, judgments, protocol, results)

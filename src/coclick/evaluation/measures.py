@@ -1,4 +1,4 @@
-"""Measures by ir-measures, one place for all of them: what a run of one model is worth, query by query."""
+"""Measures of rankings, query by query, computed by ir-measures."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from coclick.errors import UserError
 
-MAIN = "nDCG@10"
-MEASURES = (MAIN, "nDCG@1", "nDCG@3", "nDCG@5", "AP", "RR", "P@10", "R@100", "Judged@10")
+MAIN_MEASURE = "nDCG@10"
+MEASURES = (MAIN_MEASURE, "nDCG@1", "nDCG@3", "nDCG@5", "AP", "RR", "P@10", "R@100", "Judged@10")
 GAINS = ("linear", "exponential")
 
 Grades = Mapping[str, Mapping[str, int]]
@@ -17,15 +17,15 @@ Rankings = Mapping[str, Sequence[str]]
 def measure(
     grades: Grades, rankings: Rankings, measures: Sequence[str] = MEASURES, gain: str = "linear"
 ) -> dict[str, dict[str, float]]:
-    """Each measure of each judged query. A query that is missing from the run counts as zero, here.
+    """Return {query: {measure: value}} for each judged query; a query without a ranking counts as zero.
 
-    Rankings are taken as they stand: ties were broken by whoever ranked. Exponential gain values grade g at
-    2^g − 1 in nDCG; the other measures ask only whether a grade is above zero.
+    The order of a ranking is final: ties are already broken. Exponential gain replaces grade g by 2^g − 1 in
+    nDCG; the other measures only use whether a grade is above zero.
     """
     try:
         import ir_measures
     except ImportError:
-        raise UserError("measures need ir-measures", hint='pip install "coclick[eval]"') from None
+        raise UserError("evaluation needs ir-measures", hint='pip install "coclick[eval]"') from None
     wanted = [ir_measures.parse_measure(name) for name in measures]
     names = {str(parsed): name for parsed, name in zip(wanted, measures, strict=True)}
     values = {query: dict.fromkeys(measures, 0.0) for query in grades}
@@ -45,7 +45,7 @@ def measure(
 
 
 def mean(by_query: Mapping[str, Mapping[str, float]], queries: Sequence[str]) -> dict[str, float]:
-    """The mean of each measure over some queries."""
+    """Return the mean of each measure over some queries."""
     names = next(iter(by_query.values())).keys()
     return {name: sum(by_query[query][name] for query in queries) / len(queries) for name in names}
 

@@ -1,4 +1,4 @@
-"""One model before the judges: what it ranks for the judged queries, and what that is worth."""
+"""`Protocol`: how models are evaluated; `ModelResult`: the rankings and measures of one model."""
 
 from __future__ import annotations
 
@@ -11,35 +11,40 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
-from coclick.evaluation.measures import GAINS, MAIN, measure
+from coclick.evaluation.measures import GAINS, MAIN_MEASURE, measure
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 
 DEPTH = 100
-_HIGHEST_EXPONENT = 30
-_TRAINING = ("effective_rank", "views", "density", "bound", "notes")
+_MAX_EXPONENT = 30
+_TRAINING_STATS = ("effective_rank", "views", "density", "bound", "notes")
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How models are judged: by full retrieval unless said otherwise."""
+    """How models are evaluated.
 
-    candidates: Literal["all", "judged"] = "all"  # judged: re-rank the judged documents, as the papers do
+    `candidates="all"` ranks all documents; `"judged"` re-ranks only the judged ones, as the papers do.
+    """
+
+    candidates: Literal["all", "judged"] = "all"
     gain: str = "linear"
     depth: int = DEPTH
-    source: str = "judgments"  # or the rule by which clicks were held out
+    source: str = "judgments"  # or "held-out clicks, RULE"
 
     def check(self, graph: ClickGraph, judgments: Judgments) -> None:
-        """Raise where these judgments cannot be used with this graph."""
+        """Raise if these judgments cannot be used with this graph."""
         if self.candidates not in ("all", "judged"):
-            raise UserError(f"no candidates {self.candidates!r}", hint="all or judged")
+            raise UserError(f"candidates cannot be {self.candidates!r}", hint="use all or judged")
         if self.gain not in GAINS:
-            raise UserError(f"no gain {self.gain!r}", hint=" or ".join(GAINS))
+            raise UserError(f"gain cannot be {self.gain!r}", hint=f"use {' or '.join(GAINS)}")
         if not judgments.grades:
             raise UserError("there are no judged queries")
         highest = max(max(found.values()) for found in judgments.grades.values())
-        if self.gain == "exponential" and highest > _HIGHEST_EXPONENT:
-            raise UserError(f"a grade of {highest} is too large for exponential gain", hint="--gain linear")
+        if self.gain == "exponential" and highest > _MAX_EXPONENT:
+            raise UserError(
+                f"a grade of {highest} is too large for exponential gain", hint="use --gain linear"
+            )
         if highest == 0:
             raise UserError("no judged document is relevant: all grades are 0")
         judged = sorted({doc for found in judgments.grades.values() for doc in found})
@@ -51,33 +56,33 @@ class Protocol:
             )
 
     def describe(self, graph: ClickGraph, judgments: Judgments) -> dict[str, Any]:
-        """For reports: the protocol with the sizes it was used on, and what to be careful about."""
+        """Return the protocol, the numbers of queries and documents, and warnings, for reports."""
         judged = sorted({doc for found in judgments.grades.values() for doc in found})
         in_graph = graph.docs.lookup(judged) >= 0
         missing = [doc for doc, known in zip(judged, in_graph.tolist(), strict=True) if not known]
         warnings = []
         for names, what in (
-            (judgments.unknown, "judged queries are not in the queries file and are left out"),
-            (missing, "judged documents are not in the graph and cannot be found"),
+            (judgments.unknown, "judged queries are not among the queries and are left out"),
+            (missing, "judged documents are not in the graph, so no model can return them"),
         ):
             if names:
                 warnings.append(f"{len(names):,} {what}, such as {', '.join(names[:3])}")
         if self.candidates == "judged" and judgments.lacks_zeros():
             warnings.append(
                 "nearly all judged documents are relevant: re-ranking them flatters every model, "
-                "a random order too"
+                "even a random order"
             )
         if self.source != "judgments":
             warnings.append(
-                "held-out clicks favour what the engine has shown: they tell models apart, "
-                "and say little about how good any of them is"
+                "held-out clicks favour documents that the engine has shown: they can rank models, "
+                "but the absolute values mean little"
             )
         return {
             "judged_by": self.source,
             "retrieval": "full" if self.candidates == "all" else "judged candidates",
             "depth": self.depth,
             "gain": self.gain,
-            "main_measure": MAIN,
+            "main_measure": MAIN_MEASURE,
             "queries": len(judgments.queries),
             "docs": len(graph.docs),
             "judged_docs": len(judged),
@@ -88,48 +93,50 @@ class Protocol:
 
 
 @dataclass
-class Trial:
-    """What one model did for each judged query."""
+class ModelResult:
+    """The rankings and measures of one model, for each judged query."""
 
     name: str
     rankings: dict[str, list[str]]
     by_query: dict[str, dict[str, float]]
-    seconds: float = 0.0  # of training
-    scores: dict[str, NDArray[np.float32]] = field(default_factory=dict)  # of the judged documents
-    importance: dict[str, float] = field(default_factory=dict)  # of the features of a learned ranker
-    training: dict[str, Any] = field(default_factory=dict)  # figures that reports show
+    seconds: float = 0.0  # training time
+    scores: dict[str, NDArray[np.float32]] = field(default_factory=dict)  # of the judged documents, by query
+    importance: dict[str, float] = field(default_factory=dict)  # of the features of `ltr`
+    training: dict[str, Any] = field(default_factory=dict)  # training statistics for reports
 
-    def values(self, measure: str = MAIN) -> NDArray[np.float64]:
-        """One measure of all queries, in the order of the judgments."""
+    def values(self, measure: str = MAIN_MEASURE) -> NDArray[np.float64]:
+        """Return one measure of all queries, in the order of the judgments."""
         return np.array([found[measure] for found in self.by_query.values()])
 
 
-def try_model(model: Model, judgments: Judgments, protocol: Protocol, seconds: float = 0.0) -> Trial:
-    """Rank and measure."""
+def evaluate_model(
+    model: Model, judgments: Judgments, protocol: Protocol, seconds: float = 0.0
+) -> ModelResult:
+    """Rank the documents of all judged queries with a trained model, and measure the rankings."""
     ids, texts = list(judgments.queries), list(judgments.queries.values())
     judged = [list(judgments.grades[query]) for query in ids]
     scores = dict(zip(ids, model.score(texts, judged), strict=True))
     if protocol.candidates == "judged":
-        rankings = {query: _ranked(docs, scores[query]) for query, docs in zip(ids, judged, strict=True)}
+        rankings = {query: _rank(docs, scores[query]) for query, docs in zip(ids, judged, strict=True)}
     else:
         run = model.search(texts, protocol.depth)
         rankings = {query: [doc for doc, _ in run.hits(i)] for i, query in enumerate(ids)}
     by_query = measure(judgments.grades, rankings, gain=protocol.gain)
-    return Trial(
+    return ModelResult(
         str(model),
         rankings,
         {q: by_query[q] for q in ids},
         seconds,
         scores,
         model.stats_.get("importance", {}),
-        {name: model.stats_[name] for name in _TRAINING if name in model.stats_},
+        {name: model.stats_[name] for name in _TRAINING_STATS if name in model.stats_},
     )
 
 
-def try_rankings(
+def evaluate_rankings(
     name: str, rankings: Mapping[str, Sequence[str]], judgments: Judgments, protocol: Protocol
-) -> Trial:
-    """Measure rankings from elsewhere: a run file. Only judged queries count."""
+) -> ModelResult:
+    """Measure the rankings of another system; only judged queries count."""
     known = {query: list(docs)[: protocol.depth] for query, docs in rankings.items()
              if query in judgments.grades}  # fmt: skip
     if not known:
@@ -142,9 +149,9 @@ def try_rankings(
             query: [doc for doc in docs if doc in judgments.grades[query]] for query, docs in known.items()
         }
     by_query = measure(judgments.grades, known, gain=protocol.gain)
-    return Trial(name, known, {query: by_query[query] for query in judgments.queries})
+    return ModelResult(name, known, {query: by_query[query] for query in judgments.queries})
 
 
-def _ranked(docs: list[str], scores: NDArray[np.float32]) -> list[str]:
-    """By score, then by name, so that no order of the file shows through; all candidates are ranked."""
+def _rank(docs: list[str], scores: NDArray[np.float32]) -> list[str]:
+    """All candidates by score, then by id, so that the order of the file has no influence."""
     return [doc for _, doc in sorted(zip((-scores).tolist(), docs, strict=True))]

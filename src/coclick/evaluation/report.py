@@ -1,7 +1,7 @@
-"""One HTML page of everything that a leaderboard found: self-contained, to be opened, mailed and kept.
+"""The HTML report of a leaderboard: one self-contained page.
 
-Here the figures are gathered; the files in `page/` draw them. They travel as JSON inside the page, and the
-scripts make nodes of text, never HTML, so that a query that looks like markup stays a query.
+This module collects the data; the scripts in `page/` draw it. The data is embedded in the page as JSON, and
+the scripts create text nodes, never HTML, so that a query that looks like markup is shown as text.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy as np
 
 from coclick._version import __version__
 from coclick.errors import UserError
-from coclick.evaluation.leaderboard import Board
-from coclick.evaluation.protocol import Trial
+from coclick.evaluation.leaderboard import Leaderboard
+from coclick.evaluation.protocol import ModelResult
 from coclick.evaluation.separability import separability
 from coclick.storage.directories import write_file
 
 SHOWN = 10  # results of each ranking
-MOST_RESULTS = 40_000  # on a page, of all models and queries: that keeps it below 5 MB
-_LONGEST = 80  # characters of a title or a query
-_SCRIPTS = (  # each after those that it imports
+MAX_RESULTS = 40_000  # of all models and queries, which keeps the page below 5 MB
+_MAX_TEXT = 80  # characters of a title or a query
+_SCRIPTS = (  # in the order of their imports
     "nodes.js",
     "protocol.js",
     "leaderboard.js",
@@ -39,17 +39,20 @@ _SCRIPTS = (  # each after those that it imports
     "sections.js",
     "page.js",
 )
-_MODULE_WORDS = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
+_IMPORTS_AND_EXPORTS = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
 _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
 
-def write_report(board: Board, path: Path, figures: Mapping[str, Any] | None = None) -> None:
-    """Write the page; `figures` are `to_dict()` of the board or of a comparison, where they exist already."""
-    write_file(path, [page(board, figures or board.to_dict())])
+def write_report(board: Leaderboard, path: str | Path, stats: Mapping[str, Any] | None = None) -> None:
+    """Write the report.
+
+    `stats` is `to_dict()` of the leaderboard, which is the default, or of a comparison.
+    """
+    write_file(Path(path), [render_page(board, stats or board.to_dict())])
 
 
-def page(board: Board, figures: Mapping[str, Any]) -> str:
-    """The page's text."""
+def render_page(board: Leaderboard, stats: Mapping[str, Any]) -> str:
+    """Return the HTML of the report."""
     parts = files("coclick.evaluation") / "page"
 
     def part(name: str) -> str:
@@ -57,40 +60,40 @@ def page(board: Board, figures: Mapping[str, Any]) -> str:
 
     return Template(part("page.html")).substitute(
         style=part("style.css"),
-        script="\n".join(_in_one_scope(part(name)) for name in _SCRIPTS),
-        data=_inside_html(gather(board, figures)),
+        script="\n".join(_without_imports(part(name)) for name in _SCRIPTS),
+        data=_json_for_html(collect_data(board, stats)),
     )
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """The figures that a written page holds."""
+    """Return the data of a written report."""
     found = _DATA.search(path.read_text(encoding="utf-8"))
     if found is None:
         raise UserError(
-            "this is not a report of coclick",
+            "this is not a coclick report",
             where=str(path),
-            hint="make one: coclick compare GRAPH --html report.html",
+            hint="write one with: coclick compare GRAPH --html report.html",
         )
     return json.loads(found[1])
 
 
-def gather(board: Board, figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything that the page draws, models in their order on the leaderboard."""
+def collect_data(board: Leaderboard, stats: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data of the page, with models in the order of the leaderboard."""
     ordered = board.ordered()
-    by_name = {model["name"]: model for model in figures["models"]}
+    by_name = {model["name"]: model for model in stats["models"]}
     return {
-        **figures,
+        **stats,
         "version": __version__,
-        "models": [{**by_name[trial.name], **_details(board, trial)} for trial in ordered],
+        "models": [{**by_name[result.name], **_details(board, result)} for result in ordered],
         **_queries(board, ordered),
     }
 
 
-def _details(board: Board, trial: Trial) -> dict[str, Any]:
-    """What the page shows of a model beyond the leaderboard's figures."""
-    details: dict[str, Any] = {"importance": trial.importance, "training": _training(trial.training)}
-    if trial.scores:
-        curves, in_order = separability(board.judgments.grades, trial.scores)
+def _details(board: Leaderboard, result: ModelResult) -> dict[str, Any]:
+    """What the page shows of a model in addition to the leaderboard."""
+    details: dict[str, Any] = {"importance": result.importance, "training": _training(result.training)}
+    if result.scores:
+        curves, in_order = separability(board.judgments.grades, result.scores)
         details["separability"] = {
             "in_order": in_order,
             "curves": [
@@ -101,32 +104,32 @@ def _details(board: Board, trial: Trial) -> dict[str, Any]:
     return details
 
 
-def _training(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Figures of a training without its long lists."""
+def _training(stats: Mapping[str, Any]) -> dict[str, Any]:
+    """Training statistics without long lists."""
     views = {
         name: {key: value for key, value in view.items() if not isinstance(value, list)}
-        for name, view in figures.get("views", {}).items()
+        for name, view in stats.get("views", {}).items()
     }
-    return {**figures, **({"views": views} if views else {})}
+    return {**stats, **({"views": views} if views else {})}
 
 
-def _queries(board: Board, ordered: list[Trial]) -> dict[str, Any]:
-    """Each query's value by each model; rankings of the queries on which models differ most."""
-    values = np.stack([trial.values() for trial in ordered])
-    room = MOST_RESULTS // (len(ordered) * SHOWN)
-    with_rankings = set(np.argsort(values.min(axis=0) - values.max(axis=0), kind="stable")[:room].tolist())
-    places: dict[str, int] = {}  # of documents, by the order in which they are met
+def _queries(board: Leaderboard, ordered: list[ModelResult]) -> dict[str, Any]:
+    """The main measure of each query and model; rankings for the queries on which models differ most."""
+    values = np.stack([result.values() for result in ordered])
+    limit = MAX_RESULTS // (len(ordered) * SHOWN)
+    with_rankings = set(np.argsort(values.min(axis=0) - values.max(axis=0), kind="stable")[:limit].tolist())
+    places: dict[str, int] = {}  # document → position in `docs`
     queries = []
     for i, (query, text) in enumerate(board.judgments.queries.items()):
-        row: dict[str, Any] = {"text": _cut(text), "values": values[:, i].round(6).tolist()}
+        row: dict[str, Any] = {"text": _truncate(text), "values": values[:, i].round(6).tolist()}
         if i in with_rankings:
-            found = [trial.rankings.get(query, [])[:SHOWN] for trial in ordered]
+            found = [result.rankings.get(query, [])[:SHOWN] for result in ordered]
             row["rankings"] = [[places.setdefault(doc, len(places)) for doc in docs] for docs in found]
             grades = board.judgments.grades[query]
             row["grades"] = {places[doc]: grades[doc] for docs in found for doc in docs if doc in grades}
         queries.append(row)
     rows = board.graph.docs.lookup(list(places)).tolist() if places else []
-    titles = [_cut(board.graph.title(row)) if row >= 0 else "" for row in rows]
+    titles = [_truncate(board.graph.title(row)) if row >= 0 else "" for row in rows]
     highest = max(max(found.values()) for found in board.judgments.grades.values())
     return {
         "queries": queries,
@@ -135,16 +138,16 @@ def _queries(board: Board, ordered: list[Trial]) -> dict[str, Any]:
     }
 
 
-def _in_one_scope(module: str) -> str:
-    """A module's text for a page that is one file: there, all of them share one scope."""
-    return _MODULE_WORDS.sub("", module)
+def _without_imports(module: str) -> str:
+    """A script without imports and exports: in the page, all scripts share one scope."""
+    return _IMPORTS_AND_EXPORTS.sub("", module)
 
 
-def _inside_html(data: Any) -> str:
-    """JSON that cannot end the element it stands in; bytes that are no text stay escaped."""
+def _json_for_html(data: Any) -> str:
+    """JSON that cannot close the script element; lone surrogates stay escaped."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _truncate(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"

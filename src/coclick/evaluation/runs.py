@@ -1,4 +1,4 @@
-"""Rankings as TREC run files: `query Q0 document rank score tag`, what other tools read and write."""
+"""TREC run files: lines of `query Q0 document rank score tag`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from coclick.errors import UserError
-from coclick.evaluation.formats import lines, read_text
+from coclick.evaluation.judgment_files import lines, read_text
 from coclick.models.base import Model
 
-_BLOCK = 256  # queries that are searched at a time
+_BLOCK = 256  # queries per search
 
 
 def run_lines(model: Model, queries: Mapping[str, str], k: int, tag: str) -> Iterator[str]:
-    """The lines of a run: the k best documents of each query, scores falling."""
+    """Yield the lines of a run: the k best documents of each query, best first."""
     ids = list(queries)
     for first in range(0, len(ids), _BLOCK):
         block = ids[first : first + _BLOCK]
@@ -23,19 +23,19 @@ def run_lines(model: Model, queries: Mapping[str, str], k: int, tag: str) -> Ite
                 for name in (query, doc):
                     if not name or any(character.isspace() for character in name):
                         raise UserError(
-                            f"the id {name!r} cannot stand in a run, whose columns are separated by spaces"
+                            f"the id {name!r} is empty or contains white space, which a TREC run cannot hold"
                         )
                 yield f"{query} Q0 {doc} {rank} {score!r} {tag}\n"
 
 
 def read_run(path: str | Path) -> dict[str, list[str]]:
-    """query → documents, best first: by score, and by rank where scores are equal."""
+    """Read a run; return {query: documents}, by score, then by rank."""
     found: dict[str, list[tuple[float, float, str]]] = {}
     for where, line in lines(read_text(path), path):
         cells = line.split()
         if len(cells) not in (5, 6):
             raise UserError(
-                "a line of a run has five columns or six",
+                "a line of a run has five or six columns",
                 where=where,
                 hint="query Q0 document rank score tag",
             )
@@ -45,9 +45,9 @@ def read_run(path: str | Path) -> dict[str, list[str]]:
         except ValueError:
             raise UserError(f"rank {rank!r} and score {score!r} must be numbers", where=where) from None
     if not found:
-        raise UserError("no results here", where=str(path))
+        raise UserError("the run has no results", where=str(path))
     rankings = {query: [doc for _, _, doc in sorted(hits)] for query, hits in found.items()}
     for query, docs in rankings.items():
         if len(set(docs)) < len(docs):
-            raise UserError(f"a document stands twice in the results of {query!r}", where=str(path))
+            raise UserError(f"a document occurs twice in the results of {query!r}", where=str(path))
     return rankings

@@ -1,7 +1,7 @@
-"""Does a model's score tell good documents from bad ones? (paper 003, §4.4 and Figure 4)
+"""How well scores separate documents of different grades (Jiang et al. 2016, §4.4 and Figure 4).
 
-For each grade the scores of all documents that were judged so, over all queries, sorted and divided by the
-model's highest score. Where the curves of two grades lie apart, the score separates them.
+For each grade, the curve of the scores of all documents with that grade, over all queries, sorted and divided
+by the model's highest score. The further two curves are apart, the better the scores separate the grades.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 from coclick.evaluation.measures import Grades
 
-POINTS = 41  # of a curve
+POINTS = 41  # per curve
 Scores = NDArray[np.float64]
 
 
 class Separability(NamedTuple):
-    """Curves by grade, highest scores first, and the share of pairs that the scores put in order."""
+    """Curves by grade, highest score first, and the share of document pairs in the right order."""
 
     curves: dict[int, list[float]]
     in_order: float
 
 
 def separability(grades: Grades, scores: Mapping[str, NDArray[np.float32]]) -> Separability:
-    """From the scores of the judged documents, in the order in which each query's grades stand."""
+    """Compute the curves; the scores of each query are in the order of its grades."""
     pooled: dict[int, list[float]] = {}
     for query, found in grades.items():
         for grade, score in zip(found.values(), scores[query].tolist(), strict=True):
@@ -40,9 +40,9 @@ def separability(grades: Grades, scores: Mapping[str, NDArray[np.float32]]) -> S
 
 
 def _in_order(ascending: list[Scores]) -> float:
-    """Of all pairs of documents with different grades, how many have the higher score with the higher grade?
+    """The share of all pairs with different grades in which the higher grade has the higher score.
 
-    A tie counts half, so that chance is 0.5. Each grade's scores are sorted.
+    A tie counts half, so a random order has 0.5. The scores of each grade are sorted.
     """
     right = pairs = 0.0
     for low, high in combinations(ascending, 2):

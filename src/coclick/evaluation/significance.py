@@ -1,8 +1,8 @@
-"""Is it luck? Paired tests between models over the same queries, and intervals for each of them.
+"""Paired significance tests between models on the same queries, and bootstrap confidence intervals.
 
-The papers' tests are the paired t-test and the sign test. The randomisation test asks how often a difference
-as large arises when each query's two results are swapped at random. With many models some pair differs by
-chance: Holm's correction of the t-test's p-values over all pairs of a leaderboard accounts for that.
+The papers use the paired t-test and the sign test. The randomisation test counts how often a difference at
+least as large arises when each query's two results are swapped at random. With many models, some pair differs
+by chance; Holm's method corrects the p-values of the t-test over all pairs of a leaderboard.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 
-ROUNDS = 10_000  # of randomisation
-RESAMPLES = 2000  # of the queries, for intervals
+N_PERMUTATIONS = 10_000  # of the randomisation test
+N_RESAMPLES = 2000  # for confidence intervals
 _TIE = 1e-9
 _BLOCK = 1000
 Values = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """A mean lies here in 95 % of the resampled sets of queries."""
+    """A 95 % bootstrap confidence interval of a mean."""
 
     low: float
     high: float
@@ -34,7 +34,10 @@ class Interval(NamedTuple):
 def paired_tests(
     values: Mapping[str, Values], measure: str, pairs: Sequence[tuple[str, str]] | None = None, seed: int = 0
 ) -> list[dict[str, Any]]:
-    """Every pair of models (or the given ones): difference a − b, p-values, queries won, tied and lost."""
+    """Test every pair of models, or the given pairs.
+
+    Returns for each pair the mean difference a − b, its interval, p-values, and queries won, tied and lost.
+    """
     chosen = list(combinations(values, 2)) if pairs is None else list(pairs)
     if not chosen:
         return []
@@ -65,7 +68,7 @@ def paired_tests(
 
 
 def t_test(differences: Values) -> float:
-    """The two-sided p-value of the paired t-test; 1 where nothing differs, or with a single query."""
+    """Return the two-sided p-value of the paired t-test; 1 if nothing differs or there is one query."""
     if len(differences) < 2 or np.abs(differences).max() <= _TIE:
         return 1.0
     spread = differences.std(ddof=1)
@@ -78,7 +81,7 @@ def t_test(differences: Values) -> float:
 
 
 def sign_test(won: int, lost: int) -> float:
-    """The two-sided p-value of the sign test; ties are left out."""
+    """Return the two-sided p-value of the sign test; ties do not count."""
     if won + lost == 0:
         return 1.0
     from scipy.special import bdtr
@@ -87,7 +90,7 @@ def sign_test(won: int, lost: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: p-values that may be compared with the level one had in mind."""
+    """Return p-values with Holm's step-down correction."""
     corrected = [0.0] * len(p_values)
     highest = 0.0
     for rank, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -97,7 +100,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def bootstrap(values: Values, seed: int = 0) -> tuple[Values, Values]:
-    """The 95 % intervals of the mean of each row, by resampling columns."""
+    """Return 95 % intervals of the mean of each row, by resampling columns."""
     means = values @ _resamples(values.shape[1], seed) / values.shape[1]
     low, high = np.percentile(means, [2.5, 97.5], axis=1)
     return low, high
@@ -105,25 +108,25 @@ def bootstrap(values: Values, seed: int = 0) -> tuple[Values, Values]:
 
 @lru_cache(maxsize=2)
 def _resamples(count: int, seed: int) -> Values:
-    """How often each query is drawn in each resample; the same for all models and measures."""
+    """How often each resample contains each query; the same for all models and measures."""
     random = np.random.default_rng(seed)
-    return random.multinomial(count, np.full(count, 1 / count), RESAMPLES).T.astype(np.float64)
+    return random.multinomial(count, np.full(count, 1 / count), N_RESAMPLES).T.astype(np.float64)
 
 
 def intervals(values: Mapping[str, Values], seed: int = 0) -> dict[str, Interval]:
-    """For each model the 95 % interval of its mean."""
+    """Return the 95 % interval of each model's mean."""
     if not values:
-        raise UserError("there is nothing to compare")
+        raise UserError("there are no models to compare")
     low, high = bootstrap(np.stack(list(values.values())), seed)
     return {name: Interval(float(a), float(b)) for name, a, b in zip(values, low, high, strict=True)}
 
 
 def _randomisation(differences: Values, seed: int) -> Values:
-    """Two-sided p-values of the randomisation test for each row; the observed one counts as one of them."""
+    """Two-sided p-values of the randomisation test for each row, counting the observed permutation."""
     random = np.random.default_rng([seed, 1])
     observed = np.abs(differences.sum(axis=1))
     as_large = np.ones(len(differences))
-    for _ in range(ROUNDS // _BLOCK):
+    for _ in range(N_PERMUTATIONS // _BLOCK):
         signs = random.integers(0, 2, (differences.shape[1], _BLOCK)) * 2.0 - 1.0
         as_large += (np.abs(differences @ signs) >= observed[:, None] - _TIE).sum(axis=1)
-    return as_large / (ROUNDS + 1)
+    return as_large / (N_PERMUTATIONS + 1)

@@ -1,8 +1,8 @@
-"""Parameters and mixing weights chosen by judgments, and checked by judgments that had no say in it.
+"""`tune`: choose the parameters of a model, or the weights of a combination, by judgments.
 
-Half of the judged queries choose, the other half say what the choice is worth: the best of many trials looks
-good on what it was chosen by, whatever it is. The search is a plain one: begin with the parameters as given,
-change one or two of the best ones so far, keep what is better.
+One half of the judged queries selects the best variant; the other half tests it, because the best of many
+trials looks too good on the queries that selected it. The search is a hill climb: start with the given
+parameters, change one or two parameters of the best variant so far, keep what is better.
 """
 
 from __future__ import annotations
@@ -12,145 +12,165 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
 from coclick.errors import UserError
+from coclick.evaluation.inputs import Qrels, Queries, load_data
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.leaderboard import Trainer
-from coclick.evaluation.measures import MAIN
-from coclick.evaluation.protocol import Protocol, Trial, try_model
-from coclick.evaluation.significance import t_test
+from coclick.evaluation.measures import MAIN_MEASURE
+from coclick.evaluation.protocol import Protocol, evaluate_model
+from coclick.evaluation.significance import Values, t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model, create
 from coclick.models.combination._base import Combination
 from coclick.models.spec import choices, format_sum, parameter_types, parameters_of, ranges
 from coclick.progress import Progress, quiet
 
-_NOT_TUNED = ("seed", "language", "fields", "of", "index")
+_NOT_TUNED = ("seed", "language", "fields", "parts", "index")
 _FACTORS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
-_PATIENCE = 50  # changes that lead to nothing new, after which there is nothing new
+_MAX_ATTEMPTS = 50  # to find a variant that was not tried yet
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """The best specification, what every trial was worth, and what the best is worth elsewhere."""
+class TuningResult:
+    """The best variant, all trials, and the test on the other half of the queries."""
 
     given: str
     best: str
-    trials: list[tuple[str, float]]
-    chosen_by: int  # queries
-    checked_by: int
-    default: float  # the main measure on the queries that had no say: as given, and tuned
-    tuned: float
-    p_t: float
+    trials: list[tuple[str, float]]  # specification and main measure on the selection queries, best first
+    n_selection_queries: int
+    n_test_queries: int
+    given_value: float  # main measure of the given model on the test queries
+    best_value: float  # main measure of the best variant on the test queries
+    p_t: float  # paired t-test of the two
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as `coclick tune --json` writes them."""
-        trials = [{"model": spec, MAIN: value} for spec, value in self.trials]
-        check = {"queries": self.checked_by, "given": self.default, "best": self.tuned, "p_t": self.p_t}
+        """Return plain values, as `coclick tune --json` writes them."""
+        trials = [{"model": spec, MAIN_MEASURE: value} for spec, value in self.trials]
+        check = {
+            "queries": self.n_test_queries,
+            "given": self.given_value,
+            "best": self.best_value,
+            "p_t": self.p_t,
+        }
         return {
             "given": self.given,
             "best": self.best,
-            "measure": MAIN,
-            "queries": self.chosen_by,
+            "measure": MAIN_MEASURE,
+            "queries": self.n_selection_queries,
             "trials": trials,
             "check": check,
         }
 
 
 def tune(
-    spec: str,
     graph: ClickGraph,
-    judgments: Judgments,
-    trials: int = 30,
+    model: str,
     *,
-    protocol: Protocol | None = None,
+    qrels: Qrels | None = None,
+    queries: Queries | None = None,
+    holdout: str | None = None,
+    trials: int = 30,
+    gain: Literal["linear", "exponential"] = "linear",
     seed: int = 0,
     progress: Progress = quiet,
-) -> Tuned:
-    """Try variants of a model; combinations are tuned in their weights, other models in their parameters."""
-    protocol = protocol or Protocol()
+) -> TuningResult:
+    """Search better parameters of a model, or better weights of a combination.
+
+    Parameters:
+        graph: the click graph to train on.
+        model: the specification to start from.
+        qrels, queries, holdout, gain, progress: as in `evaluate`.
+        trials: how many variants to try.
+        seed: random seed of the variants and of the split of the queries.
+
+    Returns a `TuningResult`: `best` is the best specification, `trials` all that were tried, `given_value`
+    and `best_value` the main measure before and after on queries that did not select, `p_t` its p-value.
+    """
+    graph, judgments, source = load_data(graph, qrels, queries, holdout)
+    protocol = Protocol(gain=gain, source=source)
     protocol.check(graph, judgments)
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     ids = sorted(judgments.queries)
     if len(ids) < 4:
-        raise UserError(f"{len(ids)} judged queries are too few to tune by and to check")
-    chance.shuffle(ids)
-    choosing, checking = (judgments.only(set(half)) for half in (ids[::2], ids[1::2]))
+        raise UserError(f"{len(ids)} judged queries are too few to select by and to test on")
+    rng.shuffle(ids)
+    selection, test = (judgments.only(set(half)) for half in (ids[::2], ids[1::2]))
     trainer = Trainer(graph)
-    given = create(spec)
+    given = create(model)
     given.check_requirements(graph)
 
-    def worth(model: Model, by: Judgments) -> Trial:
-        return try_model(trainer.get(str(model))[0], by, protocol)
+    def measure(variant: Model, by: Judgments) -> Values:
+        return evaluate_model(trainer.get(str(variant))[0], by, protocol).values()
 
     values: dict[str, float] = {}
     best = given
     with progress(f"tuning {given.name}", trials) as done:
         while len(values) < trials:
-            model = given if not values else _variant(best, values, chance)
-            if model is None:
+            variant = given if not values else _variant(best, values, rng)
+            if variant is None:
                 break
-            values[str(model)] = float(worth(model, choosing).values().mean())
-            if values[str(model)] > values[str(best)]:
-                best = model
-            if not isinstance(model, Combination) and model is not best:
-                trainer.forget(str(model))
+            values[str(variant)] = float(measure(variant, selection).mean())
+            if values[str(variant)] > values[str(best)]:
+                best = variant
+            if not isinstance(variant, Combination) and variant is not best:
+                trainer.forget(str(variant))
             done(1)
-    before, after = worth(given, checking).values(), worth(best, checking).values()
-    return Tuned(
+    before, after = measure(given, test), measure(best, test)
+    return TuningResult(
         str(given),
         str(best),
         sorted(values.items(), key=lambda item: -item[1]),
-        len(choosing.queries),
-        len(checking.queries),
+        len(selection.queries),
+        len(test.queries),
         float(before.mean()),
         float(after.mean()),
         t_test(after - before),
     )
 
 
-def _variant(model: Model, tried: dict[str, float], chance: random.Random) -> Model | None:
-    """A changed model that was not tried yet, None if none is found."""
-    for _ in range(_PATIENCE):
+def _variant(model: Model, tried: dict[str, float], rng: random.Random) -> Model | None:
+    """A variant that was not tried yet, or None."""
+    for _ in range(_MAX_ATTEMPTS):
         changed = model
-        for _ in range(chance.choice((1, 1, 2))):
-            change = _reweighted if isinstance(changed, Combination) else _changed
-            changed = change(changed, chance)
+        for _ in range(rng.choice((1, 1, 2))):
+            change = _change_weight if isinstance(changed, Combination) else _change_parameter
+            changed = change(changed, rng)
         if str(changed) not in tried:
             return changed
     return None
 
 
-def _reweighted(model: Model, chance: random.Random) -> Model:
+def _change_weight(model: Model, rng: random.Random) -> Model:
     assert isinstance(model, Combination)
     weights = list(model.weights)
-    i = chance.randrange(len(weights))
-    weights[i] *= chance.choice(_FACTORS)
+    i = rng.randrange(len(weights))
+    weights[i] *= rng.choice(_FACTORS)
     total = sum(weights)
     shares = [max(round(weight / total, 3), 0.001) for weight in weights]
     return replace(model, parts=format_sum(list(zip(shares, model.part_specs, strict=True))))
 
 
-def _changed(model: Model, chance: random.Random) -> Model:
+def _change_parameter(model: Model, rng: random.Random) -> Model:
     kind: Any = type(model)
     names = [field.name for field in parameters_of(kind) if field.name not in _NOT_TUNED]
     if not names:
         raise UserError(f"{model.name} has no parameters to tune")
-    name = chance.choice(names)
-    value = _another(getattr(model, name), parameter_types(kind)[name], chance)
+    name = rng.choice(names)
+    value = _new_value(getattr(model, name), parameter_types(kind)[name], rng)
     allowed = ranges(kind).get(name)
     if allowed is not None and not isinstance(value, str) and value not in allowed:
         return model
     return replace(model, **{name: value})  # type: ignore[type-var]
 
 
-def _another(value: Any, hint: Any, chance: random.Random) -> Any:
-    """Another value of a parameter's type, near the one it has."""
+def _new_value(value: Any, hint: Any, rng: random.Random) -> Any:
+    """Another value of a parameter's type, near the current one."""
     words = [word for choice in choices(hint) if get_origin(choice) is Literal for word in get_args(choice)]
     numbers = [choice for choice in choices(hint) if choice in (int, float)]
     if bool in choices(hint):
         return not value
-    if words and (not numbers or chance.random() < 0.5):
-        return chance.choice([word for word in words if word != value] or words)
+    if words and (not numbers or rng.random() < 0.5):
+        return rng.choice([word for word in words if word != value] or words)
     if isinstance(value, str):
-        return chance.choice((1, 2, 3))
-    scaled = value * chance.choice(_FACTORS) if value else chance.choice((0.1, 0.3, 1.0))
+        return rng.choice((1, 2, 3))
+    scaled = value * rng.choice(_FACTORS) if value else rng.choice((0.1, 0.3, 1.0))
     return max(round(scaled), 1) if int in numbers else float(f"{scaled:.3g}")

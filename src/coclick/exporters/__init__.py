@@ -1,8 +1,8 @@
-"""What coclick has learned, in the words of search engines.
+"""Exports of trained models to search engines.
 
-`export(model, "pgvector", "folder")` writes a folder with schema, data, queries, a sample query with
-what it should find, and a README with the commands to load it. Each engine is a file of this package; so are
-trees for the engines' own learning to rank (`coclick.exporters.ltr_json`).
+`export(model, "pgvector", "folder")` writes a folder with schema, documents, query vectors, a sample query
+with its expected results, and a README with the commands that load it. Each engine is a module of this
+package. `coclick.exporters.ltr_json` exports the trees of `ltr` to the engines' learning-to-rank plugins.
 """
 
 from __future__ import annotations
@@ -13,11 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from coclick.errors import UserError
-from coclick.exporters.content import Content
-from coclick.exporters.engine import Engine
-from coclick.exporters.folder import check_folder, new_folder, write_json, write_manifest, write_text
+from coclick.exporters.base import Exporter
+from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.output_folder import (
+    check_folder,
+    create_folder,
+    write_json,
+    write_manifest,
+    write_text,
+)
 from coclick.exporters.readme import readme
-from coclick.exporters.sample import head_queries, measured_error, sample_query
+from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries, pick_sample_query
 from coclick.models.base import Model
 from coclick.progress import Progress, quiet
 
@@ -36,50 +42,61 @@ def export(
     force: bool = False,
     progress: Progress = quiet,
 ) -> dict[str, Any]:
-    """Write a folder for a search engine and return its figures, which are also in its `manifest.json`.
+    """Export the vectors of a trained model to a search engine.
 
-    `name` is that of the index, `queries` how many of the log's most clicked queries travel with it, and
-    `most_weights` how many words a document keeps, the heaviest.
+    Parameters:
+        model: a trained model whose scores are dot products of vectors.
+        engine: one of `ENGINES`.
+        path: the folder to write. It appears only when it is complete.
+        name: the name of the index, collection or table.
+        queries: how many queries of the log to export with their vectors, most clicked first.
+        max_weights: keep only this many words of a document, those with the largest weights.
+        force: replace the folder if it is an earlier export.
+        progress: called for each step of the work.
+
+    Returns the statistics that `manifest.json` also holds: the number of documents, queries and weights, what
+    was left out and why, and the error of the engine's scores.
     """
     if engine not in ENGINES:
-        raise UserError(f"no export is called {engine!r}", hint=f"they are {', '.join(ENGINES)}")
+        raise UserError(f"there is no export to {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name!r} cannot be the name of an index",
-            hint="at most 48 of a–z, 0–9 and _, with a letter first: every engine takes those",
+            hint="use at most 48 of a–z, 0–9 and _, with a letter first: every engine accepts those",
         )
     check_folder(Path(path), force=force)
-    content = Content.of(model)
-    writer: Engine = importlib.import_module(f"coclick.exporters.{engine}").ENGINE(content, name, max_weights)
-    with new_folder(Path(path), force=force) as folder:
+    source = ModelVectors.from_model(model)
+    module = importlib.import_module(f"coclick.exporters.{engine}")
+    exporter: Exporter = module.EXPORTER(source, name, max_weights)
+    with create_folder(Path(path), force=force) as folder:
         with progress("queries"):
-            sample = sample_query(writer)
-            blocks = writer.query_blocks(head_queries(content, queries))
-            head = [text for texts, _ in blocks for text in texts]  # those that have a vector
-            writer.write_queries(folder, head)
-            error = measured_error(writer)
-        with progress("documents", len(content.graph.docs)) as done:
-            writer.write_documents(folder, writer.fitting.blocks(done))
-        writer.write_schema(folder)
-        writer.write_sample(folder, sample)
+            sample = pick_sample_query(exporter)
+            blocks = exporter.query_blocks(most_clicked_queries(source, queries))
+            exported = [text for texts, _ in blocks for text in texts]  # those that have a vector
+            exporter.write_queries(folder, exported)
+            error = measure_score_error(exporter)
+        with progress("documents", len(source.graph.docs)) as done:
+            exporter.write_documents(folder, exporter.filter.doc_blocks(done))
+        exporter.write_schema(folder)
+        exporter.write_sample(folder, sample)
         write_json(folder / "expected.json", sample.to_dict())
-        figures = _figures(writer) | {"queries": len(head), "score_error": error}
-        write_text(folder / "README.md", readme(writer, sample, figures))
-        write_manifest(folder, figures)
-    return figures
+        stats = _stats(exporter) | {"queries": len(exported), "score_error": error}
+        write_text(folder / "README.md", readme(exporter, sample, stats))
+        write_manifest(folder, stats)
+    return stats
 
 
-def _figures(writer: Engine) -> dict[str, Any]:
-    fitting, content = writer.fitting, writer.content
-    size = {"dimensions": content.columns} if content.dense else {"words": len(content.tokens)}
+def _stats(exporter: Exporter) -> dict[str, Any]:
+    source = exporter.source
+    size = {"dimensions": source.dim} if source.dense else {"words": len(source.tokens)}
     return {
-        "engine": writer.name,
-        "index": writer.index,
-        "model": str(content.model),
-        "graph": content.model.graph_digest,
-        "documents": fitting.documents,
+        "engine": exporter.name,
+        "index": exporter.index,
+        "model": str(source.model),
+        "graph": source.model.graph_digest,
+        "documents": exporter.filter.n_docs,
         **size,
-        "weights": fitting.weights,
-        "left_out": {reason: count for reason, count in fitting.left_out.items() if count},
-        "score_unit": writer.unit,
+        "weights": exporter.filter.n_weights,
+        "left_out": {reason: count for reason, count in exporter.filter.left_out.items() if count},
+        "score_unit": exporter.score_unit,
     }

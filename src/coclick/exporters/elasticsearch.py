@@ -1,8 +1,8 @@
 """Elasticsearch: a `sparse_vector` field, or `rank_features` before version 8.15.
 
-From the reference of Elasticsearch 9.1: weights of both types are positive, with nine significant bits; names
-have no dots; pruning of tokens is on by default (8.19, 9.1) and is turned off here, as it would change
-scores; an id has up to 512 bytes. Both types take the same documents.
+From the reference of Elasticsearch 9.1: weights of both types are positive and have nine significant bits;
+names have no dots; token pruning is on by default (8.19, 9.1) and is disabled here because it changes scores;
+an id has at most 512 bytes. Both types accept the same documents.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from coclick.exporters.bulk import BulkEngine
-from coclick.exporters.folder import write_json
-from coclick.exporters.sample import Sample
+from coclick.exporters.bulk_api import BulkApiExporter
+from coclick.exporters.output_folder import write_json
+from coclick.exporters.sample_queries import SampleQuery
 
 
-class Elasticsearch(BulkEngine):
-    """An index, with a second mapping and query for old versions."""
+class Elasticsearch(BulkApiExporter):
+    """Exports an index, with a second mapping and sample query for old versions."""
 
     name = "elasticsearch"
     title = "Elasticsearch"
 
     def write_schema(self, folder: Path) -> None:
-        """One of them is chosen when the index is made."""
+        """Write both mappings; the user picks one."""
         unpruned = {"type": "sparse_vector", "index_options": {"prune": False}}
         write_json(folder / "index.json", self.mapping(unpruned))
         write_json(folder / "index-rank-features.json", self.mapping({"type": "rank_features"}))
 
-    def write_sample(self, folder: Path, sample: Sample) -> None:
-        """In both forms."""
-        words: dict[str, float] = self.query_vector(sample)
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the query for both field types."""
+        words: dict[str, float] = self.sample_vector(sample)
         sparse = {"sparse_vector": {"field": "words", "query_vector": words, "prune": False}}
         features: list[dict[str, Any]] = [
             {"rank_feature": {"field": f"words.{word}", "linear": {}, "boost": weight}}
@@ -39,12 +39,12 @@ class Elasticsearch(BulkEngine):
         write_json(folder / "sample-rank-features.json", self.search({"bool": {"should": features}}))
 
     def readme(self) -> str:
-        """For both."""
+        """Return the commands, and which file is for which version."""
         return f"""{self.commands()}
-`index.json` is for versions from 8.19 and 9.1. Before, leave `index_options` out: nothing is pruned there.
-Before 8.15, and wherever `sparse_vector` is not at hand, take `index-rank-features.json` and
-`sample-rank-features.json` instead: the documents are the same.
+`index.json` is for 8.19, 9.1 and later. For 8.15 to 8.18 and 9.0, remove `index_options` from it: these
+versions do not prune. For versions before 8.15, or where `sparse_vector` is not available, use
+`index-rank-features.json` and `sample-rank-features.json` with the same documents.
 """
 
 
-ENGINE = Elasticsearch
+EXPORTER = Elasticsearch

@@ -1,4 +1,4 @@
-"""What an engine can hold: `Limits`, and `Fitting`, which keeps a model's vectors inside them and counts."""
+"""`Limits` of an engine, and `VectorFilter`, which keeps vectors within them and counts what it drops."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.exporters.content import Content
+from coclick.exporters.model_vectors import ModelVectors
 
 Weights = NDArray[np.float32]
-_SMALLEST = float(np.finfo(np.float32).tiny)  # of float32 numbers that every engine reads as they are
+_MIN_WEIGHT = float(np.finfo(np.float32).tiny)  # engines may read smaller float32 numbers as zero
 
 
 @dataclass(frozen=True)
 class Limits:
-    """None: as much as you like."""
+    """What an engine can store; None means no limit."""
 
-    id_bytes: int | None = None
-    token_bytes: int | None = None
-    weights: int | None = None  # of a document
-    columns: int | None = None
-    unwritable: re.Pattern[str] | None = None  # characters that no text of the engine may have
+    max_id_bytes: int | None = None
+    max_token_bytes: int | None = None
+    max_weights: int | None = None  # of a document
+    max_dim: int | None = None  # of dense vectors
+    forbidden: re.Pattern[str] | None = None  # characters that the engine allows in no text
 
 
 @dataclass(frozen=True)
-class Block:
-    """Documents with the vectors that the engine will hold."""
+class DocBlock:
+    """Some documents, with their vectors as the engine will store them."""
 
     ids: list[str]
     titles: list[str]
@@ -38,104 +38,104 @@ class Block:
 
 
 @dataclass
-class Fitting:
-    """Vectors as an engine will hold them: inside its limits, its weights rounded as it rounds them.
+class VectorFilter:
+    """Fits vectors to an engine: drops what exceeds its limits and rounds weights as it does.
 
-    `stored` gives the weights that the engine holds, which may be numbers of another size: its scores times
-    `unit` are ours. `left_out` counts documents and weights that had to go, with the reason.
+    `round_weights` returns the weights that the engine stores, possibly scaled; `Exporter.score_unit` undoes
+    the scale. `left_out` counts the documents and weights that were dropped, by reason.
     """
 
-    content: Content
+    source: ModelVectors
     limits: Limits
-    tokens: list[str]  # as they are written for the engine
-    stored: Callable[[Weights], Weights]
+    tokens: list[str]  # encoded for the engine
+    round_weights: Callable[[Weights], Weights]
     left_out: Counter[str] = field(default_factory=Counter)
-    documents: int = 0
-    weights: int = 0
+    n_docs: int = 0
+    n_weights: int = 0
 
     def __post_init__(self) -> None:
-        most = self.limits.token_bytes
-        self._usable = None
-        if most is not None and self.tokens:
-            self._usable = np.array([0 < len(token.encode()) <= most for token in self.tokens])
+        limit = self.limits.max_token_bytes
+        self._token_fits = None
+        if limit is not None and self.tokens:
+            self._token_fits = np.array([0 < len(token.encode()) <= limit for token in self.tokens])
 
-    def fit(self, rows: Csr) -> tuple[Csr, Counter[str]]:
-        """Rows as the engine will hold them, and what of them it will not."""
-        lost: Counter[str] = Counter()
-        if self.content.dense:
-            return rows, lost
-        if self._usable is not None:
-            rows = _only(rows, self._usable[rows.indices], lost, "weights of words with too long a name")
-        if self.limits.weights is not None:
-            rows = _only(
-                rows, _heaviest(rows, self.limits.weights), lost, "weights beyond the most of a document"
-            )
-        rows = rows.with_data(self.stored(rows.data))
-        return _only(rows, _positive(rows.data), lost, "weights that round to nothing"), lost
+    def filter_doc_vectors(self, rows: Csr) -> tuple[Csr, Counter[str]]:
+        """Return document vectors as the engine stores them, and the number of dropped weights by reason."""
+        dropped: Counter[str] = Counter()
+        if self.source.dense:
+            return rows, dropped
+        if self._token_fits is not None:
+            rows = _keep(rows, self._token_fits[rows.indices], dropped, "weights of words that are too long")
+        if (limit := self.limits.max_weights) is not None:
+            rows = _keep(rows, _heaviest(rows, limit), dropped, "weights above the maximum per document")
+        rows = rows.with_data(self.round_weights(rows.data))
+        return _keep(rows, _positive(rows.data), dropped, "weights that round to zero"), dropped
 
-    def only_usable(self, queries: Csr, asked: Weights) -> Csr:
-        """Vectors of queries without words that no document can have and weights that are nothing."""
-        kept = _positive(asked)
-        if self._usable is not None:
-            kept &= self._usable[queries.indices]
-        return _only(queries, kept, Counter(), "")
+    def filter_query_vectors(self, queries: Csr, rounded: Weights) -> Csr:
+        """Drop query weights of tokens that no document can have, and those that round to zero."""
+        kept = _positive(rounded)
+        if self._token_fits is not None:
+            kept &= self._token_fits[queries.indices]
+        return _keep(queries, kept, Counter(), "")
 
-    def blocks(self, done: Callable[[int], None]) -> Iterator[Block]:
-        """All documents that the engine can hold."""
-        graph = self.content.graph
+    def doc_blocks(self, done: Callable[[int], None]) -> Iterator[DocBlock]:
+        """Yield all documents that the engine can store; `done` is called with the rows of each block."""
+        graph = self.source.graph
         titles = graph.texts.get("title")
-        for rows in self.content.blocks():
+        for rows in self.source.row_blocks():
             first, last = int(rows[0]), int(rows[-1]) + 1
-            vectors, lost = self.fit(self.content.documents(rows))
+            vectors, dropped = self.filter_doc_vectors(self.source.doc_vectors(rows))
             ids = graph.docs.to_list(first, last)
             shown = titles.to_list(first, last) if titles else [""] * len(ids)
-            there, named = vectors.row_nnz() > 0, self.holds(ids)
-            lost["documents without a vector"] = int((~there).sum())
-            lost["documents with an id that it cannot hold"] = int((there & ~named).sum())
-            self.left_out.update(lost)
-            kept = np.flatnonzero(there & named)
+            has_vector, has_valid_id = vectors.row_nnz() > 0, self.accepts_ids(ids)
+            dropped["documents without a vector"] = int((~has_vector).sum())
+            dropped["documents with an id that the engine does not accept"] = int(
+                (has_vector & ~has_valid_id).sum()
+            )
+            self.left_out.update(dropped)
+            kept = np.flatnonzero(has_vector & has_valid_id)
             if len(kept) < len(ids):
                 ids, shown = ([texts[i] for i in kept.tolist()] for texts in (ids, shown))
                 vectors = vectors.take(kept)
-            if unwritable := self.limits.unwritable:
-                shown = [unwritable.sub(" ", title) for title in shown]
-            self.documents += len(ids)
-            self.weights += vectors.nnz
+            if forbidden := self.limits.forbidden:
+                shown = [forbidden.sub(" ", title) for title in shown]
+            self.n_docs += len(ids)
+            self.n_weights += vectors.nnz
             if ids:
-                yield Block(ids, shown, vectors)
+                yield DocBlock(ids, shown, vectors)
             done(len(rows))
 
-    def holds(self, ids: list[str]) -> NDArray[np.bool_]:
-        """Which of these ids the engine can hold."""
+    def accepts_ids(self, ids: list[str]) -> NDArray[np.bool_]:
+        """Mark the ids that the engine accepts."""
         good = np.ones(len(ids), bool)
-        if (most := self.limits.id_bytes) is not None:
-            good &= np.fromiter((0 < len(doc.encode()) <= most for doc in ids), bool, len(ids))
-        if (unwritable := self.limits.unwritable) is not None:
-            good &= np.fromiter((unwritable.search(doc) is None for doc in ids), bool, len(ids))
+        if (limit := self.limits.max_id_bytes) is not None:
+            good &= np.fromiter((0 < len(doc.encode()) <= limit for doc in ids), bool, len(ids))
+        if (forbidden := self.limits.forbidden) is not None:
+            good &= np.fromiter((forbidden.search(doc) is None for doc in ids), bool, len(ids))
         return good
 
 
 def _positive(weights: Weights) -> NDArray[np.bool_]:
-    return np.isfinite(weights) & (weights >= _SMALLEST)
+    return np.isfinite(weights) & (weights >= _MIN_WEIGHT)
 
 
-def _only(rows: Csr, kept: NDArray[np.bool_], lost: Counter[str], reason: str) -> Csr:
-    """Only some of the entries; the others are counted."""
+def _keep(rows: Csr, kept: NDArray[np.bool_], dropped: Counter[str], reason: str) -> Csr:
+    """Keep the marked entries and count the others."""
     gone = len(kept) - int(kept.sum())
     if not gone:
         return rows
-    lost[reason] += gone
+    dropped[reason] += gone
     before = np.concatenate([[0], np.cumsum(kept)])
     return Csr(before[rows.indptr], rows.indices[kept], rows.data[kept], rows.columns)
 
 
-def _heaviest(rows: Csr, most: int) -> NDArray[np.bool_]:
-    """Which entries are among the `most` heaviest of their row."""
+def _heaviest(rows: Csr, limit: int) -> NDArray[np.bool_]:
+    """Mark the `limit` heaviest entries of each row."""
     lengths = rows.row_nnz()
-    if lengths.max(initial=0) <= most:
+    if lengths.max(initial=0) <= limit:
         return np.ones(rows.nnz, bool)
     row_of = np.repeat(np.arange(rows.rows), lengths)
     order = np.lexsort((-rows.data, row_of))
     kept = np.empty(rows.nnz, bool)
-    kept[order] = np.arange(rows.nnz) - rows.indptr[row_of] < most
+    kept[order] = np.arange(rows.nnz) - rows.indptr[row_of] < limit
     return kept

@@ -1,16 +1,16 @@
-"""Trees for search engines: what the LTR plugins of Elasticsearch and OpenSearch load, and Solr.
+"""The trees of `ltr` in the formats of the LTR plugins of Elasticsearch and OpenSearch, and of Solr.
 
-Each feature that the trees ask for becomes a query of the engine: numbers of a document are fields to index
-(`doc_fields`), numbers of a query are parameters of the search; scores of the parts need a query template
-from whoever indexed what they are made of. A feature that is none of these is refused by name.
+Each feature that the trees use becomes a query of the engine. Features of documents are fields to index
+(`doc_fields`); features of queries are parameters of the search request; scores of other models need a query
+template, because only the user knows how those models are indexed. Other features raise an error.
 
-The engines compare float32 numbers, each in its own way, and a feature that matches nothing is 0:
+The engines compare float32 numbers, each with its own rule; a feature without a match is 0:
 
     model/xgboost+json            left where x < split_condition: the next float32 above our threshold
-    MultipleAdditiveTreesModel    left where x ≤ threshold + 10⁻⁶: our threshold less Solr's slack
+    MultipleAdditiveTreesModel    left where x ≤ threshold + 10⁻⁶: our threshold minus Solr's tolerance
 
-Solr's addition rounds, so thresholds of less than 10⁻⁶ are kept to about 10⁻¹³ there. A tree with one leaf
-lifts the scores above zero, as engines demand, so that they are those of `coclick search`.
+Solr's addition rounds, so thresholds below 10⁻⁶ are exact only to about 10⁻¹³. One more tree with a single
+leaf makes all scores positive, as engines require, and equal to those of `coclick search`.
 """
 
 from __future__ import annotations
@@ -27,18 +27,22 @@ from coclick.ltr.features import OF_DOCS, OF_QUERIES
 from coclick.ltr.model import Ltr
 from coclick.ltr.trees import LEFT, ZERO
 
-Engine = Literal["elasticsearch", "opensearch", "solr"]
+LtrEngine = Literal["elasticsearch", "opensearch", "solr"]
 Templates = Mapping[str, Mapping[str, Any]]
-_SLACK = np.float32(1e-6)  # what Solr adds to every threshold
-_WHY = {
-    "relative": "it needs the maximum of the part's scores over the whole collection",
-    "rank": "it needs the part's whole ranking",
-    "score": "the part's scores are no field of the index: give a query template for it",
+_TOLERANCE = np.float32(1e-6)  # Solr adds it to every threshold
+_REASONS = {
+    "relative": "it needs the maximum of the model's scores over all documents",
+    "rank": "it needs the model's whole ranking",
+    "score": "the model's scores are not in the index: give a query template",
 }
 
 
-def ltr_json(model: Ltr, engine: Engine, name: str, templates: Templates | None = None) -> dict[str, Any]:
-    """The feature set and the model to upload; `templates` are queries for features, by their names."""
+def ltr_json(model: Ltr, engine: LtrEngine, name: str, templates: Templates | None = None) -> dict[str, Any]:
+    """Return the feature set and the model to upload.
+
+    `name` is the name of the feature store and of the model. `templates` maps names of features to the
+    engine's queries that compute them.
+    """
     names = model.features_.names
     used = sorted({int(feature) for feature in model.trees_.feature if feature >= 0})
     _check(model, used, templates or {})
@@ -66,7 +70,7 @@ def ltr_json(model: Ltr, engine: Engine, name: str, templates: Templates | None 
 
 
 def doc_fields(model: Ltr) -> Iterator[dict[str, Any]]:
-    """For each document the numbers that its features read, as fields to index."""
+    """Yield the fields to index for each document, which the features of documents read."""
     edges, features = model.graph_.clicks_by_doc, model.features_
     columns = [edges.row_sums(), edges.row_nnz(), *features.lengths]
     fields = [identifier(name) for name in [*OF_DOCS, *_lengths(features.fields)]]
@@ -78,27 +82,29 @@ def doc_fields(model: Ltr) -> Iterator[dict[str, Any]]:
 
 
 def identifier(feature: str) -> str:
-    """A feature's name as engines like it: `doc clicks` is `coclick_doc_clicks`."""
+    """Return a feature's name as engines accept it: `doc clicks` becomes `coclick_doc_clicks`."""
     return "coclick_" + re.sub(r"[^a-z0-9]+", "_", feature.lower()).strip("_")
 
 
 def _check(model: Ltr, used: list[int], templates: Templates) -> None:
-    """Raise for the features that no engine can compute, naming all of them."""
+    """Raise if the trees use features that no engine can compute, and list them all."""
     names, trees = model.features_.names, model.trees_
     known = {*OF_QUERIES, *OF_DOCS, *_lengths(model.features_.fields), *templates}
-    refused = {
-        names[i]: _WHY.get(names[i].rpartition(" ")[2], "it is evidence that only the part itself has")
+    errors = {
+        names[i]: _REASONS.get(names[i].rpartition(" ")[2], "only the model itself can compute this evidence")
         for i in used
         if names[i] not in known
     }
     for node in np.flatnonzero((trees.feature >= 0) & (trees.missing != ZERO)).tolist():
         if (trees.missing[node] == LEFT) != (trees.threshold[node] >= 0):
             name = names[trees.feature[node]]
-            refused.setdefault(name, "the trees treat a missing value unlike zero, which engines cannot")
-    if refused:
-        lines = "".join(f"\n    {name}: {why}" for name, why in refused.items())
-        raise UserError(f"{len(refused)} features cannot be computed by a search engine:{lines}",
-                        hint="give query templates for them, or train ltr of other parts")  # fmt: skip
+            errors.setdefault(
+                name, "the trees treat a missing value differently from zero, which engines cannot do"
+            )
+    if errors:
+        lines = "".join(f"\n    {name}: {why}" for name, why in errors.items())
+        raise UserError(f"{len(errors)} features cannot be computed by a search engine:{lines}",
+                        hint="give query templates for them, or train ltr with other parts")  # fmt: skip
 
 
 def _lengths(fields: list[str]) -> list[str]:
@@ -133,7 +139,7 @@ def _solr_feature(name: str, store: str, template: Mapping[str, Any] | None) -> 
 
 
 def _xgboost_nodes(tree: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    """A tree as XGBoost dumps it; nodes are numbered as they are met."""
+    """A tree in XGBoost's dump format; nodes are numbered in depth-first order."""
     numbers = iter(range(1 << 31))
 
     def write(node: Mapping[str, Any], depth: int) -> dict[str, Any]:
@@ -161,16 +167,16 @@ def _solr_node(node: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
         return {"value": repr(node["value"])}
     return {
         "feature": identifier(names[node["feature"]]),
-        "threshold": str(_less_slack(np.float32(node["threshold"]))),
+        "threshold": str(_without_tolerance(np.float32(node["threshold"]))),
         "left": _solr_node(node["left"], names),
         "right": _solr_node(node["right"], names),
     }
 
 
-def _less_slack(threshold: np.float32) -> np.float32:
-    """What becomes the threshold when Solr adds its slack, or the nearest number below it."""
-    less = np.float32(threshold - _SLACK)
-    while np.float32(less + _SLACK) > threshold:
+def _without_tolerance(threshold: np.float32) -> np.float32:
+    """The number that becomes the threshold, or the nearest below it, when Solr adds its tolerance."""
+    less = np.float32(threshold - _TOLERANCE)
+    while np.float32(less + _TOLERANCE) > threshold:
         less = np.nextafter(less, np.float32(-np.inf))
     more = np.nextafter(less, np.float32(np.inf))
-    return more if np.float32(more + _SLACK) == threshold else less
+    return more if np.float32(more + _TOLERANCE) == threshold else less

@@ -1,8 +1,8 @@
-"""OpenSearch: a `rank_features` field, asked with the tokens of a `neural_sparse` query.
+"""OpenSearch: a `rank_features` field, searched by `neural_sparse` queries with raw tokens.
 
 From the documentation of OpenSearch 3.2 ("Neural sparse search using raw vectors", "Rank field types"):
-values are positive, with nine significant bits; names have no dots. A query's weight is that of Lucene's
-linear feature query, which is above 0 and at most 64; an id has up to 512 bytes.
+values are positive and have nine significant bits; names have no dots. A query weight is the weight of
+Lucene's linear feature query, which must be above 0 and at most 64. An id has at most 512 bytes.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ from pathlib import Path
 
 import numpy as np
 
-from coclick.exporters.bulk import BulkEngine
-from coclick.exporters.folder import write_json
+from coclick.exporters.bulk_api import BulkApiExporter
 from coclick.exporters.limits import Weights
-from coclick.exporters.sample import Sample
+from coclick.exporters.output_folder import write_json
+from coclick.exporters.sample_queries import SampleQuery
 
-_MOST = np.float32(64)
+_MAX_QUERY_WEIGHT = np.float32(64)
 
 
-class OpenSearch(BulkEngine):
-    """An index; the neural-search plugin, which the usual distributions carry, is needed to ask."""
+class OpenSearch(BulkApiExporter):
+    """Exports an index; searching needs the neural-search plugin, which standard distributions include."""
 
     name = "opensearch"
     title = "OpenSearch"
 
-    def asked(self, weights: Weights) -> Weights:
-        """At most what Lucene takes."""
-        return np.minimum(weights, _MOST)
+    def round_query_weights(self, weights: Weights) -> Weights:
+        """Clip to the maximum that Lucene allows."""
+        return np.minimum(weights, _MAX_QUERY_WEIGHT)
 
     def write_schema(self, folder: Path) -> None:
-        """The index."""
+        """Write the mapping."""
         write_json(folder / "index.json", self.mapping({"type": "rank_features"}))
 
-    def write_sample(self, folder: Path, sample: Sample) -> None:
-        """With tokens, so that no model has to be deployed."""
-        query = {"neural_sparse": {"words": {"query_tokens": self.query_vector(sample)}}}
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write a query with raw tokens, which needs no deployed model."""
+        query = {"neural_sparse": {"words": {"query_tokens": self.sample_vector(sample)}}}
         write_json(folder / "sample.json", self.search(query))
 
     def readme(self) -> str:
-        """With curl."""
+        """Return the curl commands."""
         return f"""{self.commands()}
-`neural_sparse` takes tokens from version 2.14. Without the plugin, ask a `bool` query whose `should` has
-`{{"rank_feature": {{"field": "words.WORD", "linear": {{}}, "boost": WEIGHT}}}}` for each word.
+`neural_sparse` accepts `query_tokens` since version 2.14. Without the neural-search plugin, use a `bool`
+query with `should` clauses: `{{"rank_feature": {{"field": "words.WORD", "linear": {{}}, "boost": WEIGHT}}}}`.
 """
 
 
-ENGINE = OpenSearch
+EXPORTER = OpenSearch

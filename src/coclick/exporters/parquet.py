@@ -1,9 +1,9 @@
-"""Parquet: documents and queries as lists of words and weights, for DuckDB, Spark, pandas and many others.
+"""Parquet: documents and queries as lists of words and weights, for DuckDB, Spark, pandas and other tools.
 
     documents-00000.parquet …   doc VARCHAR, title VARCHAR, words VARCHAR[], weights FLOAT[]
     queries.parquet             query VARCHAR, words VARCHAR[], weights FLOAT[]
 
-Images have a column `vector FLOAT[]` instead. Weights are the model's own, to the last bit.
+Dense vectors have one column `vector FLOAT[]` instead. Weights are exactly those of the model.
 """
 
 from __future__ import annotations
@@ -15,43 +15,43 @@ import duckdb
 import numpy as np
 
 from coclick.arrays.csr import Csr
-from coclick.exporters.engine import Engine
-from coclick.exporters.folder import write_text
-from coclick.exporters.limits import Block
-from coclick.exporters.lines import joined, numbers
-from coclick.exporters.sample import Sample
+from coclick.exporters.base import Exporter
+from coclick.exporters.formatting import format_floats, join_entries
+from coclick.exporters.limits import DocBlock
+from coclick.exporters.output_folder import write_text
+from coclick.exporters.sample_queries import SampleQuery
 
-_ROWS = 1 << 16  # of a file
-_BETWEEN = "\x1f"  # no word holds it: words are cut where it stands
+_FILE_ROWS = 1 << 16
+_SEPARATOR = "\x1f"  # the tokenizer splits at it, so no word contains it
 
 
-class Parquet(Engine):
-    """Tables."""
+class Parquet(Exporter):
+    """Exports Parquet files."""
 
     name = "parquet"
     title = "Parquet"
-    takes_images = True
-    queries_are = "`queries.parquet`"
+    supports_dense = True
+    query_vectors_in = "`queries.parquet`"
 
     def write_schema(self, folder: Path) -> None:
-        """The files carry their own."""
+        """Write nothing: Parquet files contain their schema."""
 
-    def write_documents(self, folder: Path, blocks: Iterator[Block]) -> None:
-        """Some thousand documents a file."""
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write files of at most some ten thousand documents."""
         rows = ({"doc": block.ids, "title": block.titles, **self._lists(block.vectors)} for block in blocks)
-        for number, columns in enumerate(_gathered(rows, ["doc", "title", *self._fields])):
+        for number, columns in enumerate(_concatenate(rows, ["doc", "title", *self._fields])):
             self._write(folder / f"documents-{number:05}.parquet", columns)
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
-        """In the same shape."""
+        """Write `queries.parquet`, with the same columns."""
         rows = ({"query": texts, **self._lists(vectors)} for texts, vectors in self.query_blocks(queries))
-        for columns in _gathered(rows, ["query", *self._fields], most=len(queries)):
+        for columns in _concatenate(rows, ["query", *self._fields], max_rows=len(queries)):
             self._write(folder / "queries.parquet", columns)
 
-    def write_sample(self, folder: Path, sample: Sample) -> None:
-        """Exact search in SQL."""
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write an exact search in SQL."""
         text = sample.query.replace("'", "''")
-        if self.content.dense:
+        if self.source.dense:
             score = "list_inner_product(d.vector, q.vector)"
             tables = "'documents-*.parquet' d, asked q"
             body = f"SELECT doc, {score} AS score, title\nFROM {tables}\nWHERE score > 0\n"
@@ -67,9 +67,9 @@ class Parquet(Engine):
         write_text(folder / "sample.sql", f"{asked}{body}ORDER BY score DESC, doc\nLIMIT 10;\n")
 
     def readme(self) -> str:
-        """With DuckDB."""
+        """Return the DuckDB commands."""
         return """
-There is nothing to load. With DuckDB's command line, in this folder:
+DuckDB reads the files directly. Run these commands in this folder:
 
     duckdb -c "DESCRIBE FROM 'documents-*.parquet'"
     duckdb -c "FROM 'documents-*.parquet' LIMIT 5"
@@ -78,15 +78,15 @@ There is nothing to load. With DuckDB's command line, in this folder:
 
     @property
     def _fields(self) -> list[str]:
-        return ["vector"] if self.content.dense else ["words", "weights"]
+        return ["vector"] if self.source.dense else ["words", "weights"]
 
     def _lists(self, vectors: Csr) -> dict[str, list[str]]:
-        """Rows as texts from which DuckDB makes lists: it takes no ragged arrays from numpy."""
-        weights = joined(vectors, numbers(vectors.data), _BETWEEN)
-        if self.content.dense:
+        """Rows as joined texts, which DuckDB splits into lists: it does not read ragged numpy arrays."""
+        weights = join_entries(vectors, format_floats(vectors.data), _SEPARATOR)
+        if self.source.dense:
             return {"vector": weights}
         words = [self.tokens[term] for term in vectors.indices.tolist()]
-        return {"words": joined(vectors, words, _BETWEEN), "weights": weights}
+        return {"words": join_entries(vectors, words, _SEPARATOR), "weights": weights}
 
     def _write(self, path: Path, columns: dict[str, list[str]]) -> None:
         table = {name: np.array(values, object) for name, values in columns.items()}
@@ -102,20 +102,20 @@ There is nothing to load. With DuckDB's command line, in this folder:
             )
 
 
-def _gathered(
-    rows: Iterable[dict[str, list[str]]], names: list[str], most: int = _ROWS
+def _concatenate(
+    rows: Iterable[dict[str, list[str]]], names: list[str], max_rows: int = _FILE_ROWS
 ) -> Iterator[dict[str, list[str]]]:
-    """Columns of blocks put together to those of files; at least one, which may be empty."""
+    """Concatenate blocks to the columns of files; yield at least one file, which may be empty."""
     found: dict[str, list[str]] = {name: [] for name in names}
     written = False
     for block in rows:
         for name, values in block.items():
             found[name] += values
-        if len(found[names[0]]) >= most:
+        if len(found[names[0]]) >= max_rows:
             yield found
             found, written = {name: [] for name in names}, True
     if found[names[0]] or not written:
         yield found
 
 
-ENGINE = Parquet
+EXPORTER = Parquet

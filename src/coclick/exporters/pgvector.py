@@ -1,8 +1,8 @@
-"""pgvector: `sparsevec` for words and `vector` for images, loaded with COPY.
+"""pgvector: `sparsevec` for sparse vectors and `vector` for dense ones, loaded with COPY.
 
-Limits (README of pgvector 0.8): a sparsevec has up to 10⁹ dimensions, counted from 1, of which 16,000 are not
-zero, or 1,000 under an HNSW index; a vector has up to 16,000, or 2,000 under one, beyond which halfvec (half
-precision) is indexed up to 4,000. PostgreSQL's texts hold no NUL, and its B-trees no key beyond 2,704 bytes.
+Limits (README of pgvector 0.8): a sparsevec has at most 10⁹ dimensions, numbered from 1, and 16,000 non-zero
+elements (1,000 in an HNSW index). A vector has at most 16,000 dimensions (2,000 in an HNSW index; 4,000 as
+halfvec). PostgreSQL texts cannot contain NUL, and B-tree keys have at most 2,704 bytes.
 """
 
 from __future__ import annotations
@@ -12,44 +12,44 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coclick.arrays.csr import Csr
-from coclick.exporters.content import Content
-from coclick.exporters.engine import Engine
-from coclick.exporters.folder import write_text
-from coclick.exporters.limits import Block, Limits
-from coclick.exporters.lines import joined, numbers, pairs, write_terms
-from coclick.exporters.sample import Sample
+from coclick.exporters.base import Exporter
+from coclick.exporters.formatting import format_floats, join_entries, join_pairs, write_term_ids
+from coclick.exporters.limits import DocBlock, Limits
+from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.output_folder import write_text
+from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 from coclick.text.term_ids import SPACE
 
-_INDEXED_WORDS, _INDEXED, _INDEXED_HALF = 1000, 2000, 4000
-_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}  # of COPY, the backslash first
+_HNSW_MAX_WORDS, _HNSW_MAX_DIM, _HNSW_MAX_HALF_DIM = 1000, 2000, 4000
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}  # for COPY; the backslash comes first
 _WORDS = """
-`terms.tsv` has the dimension of each word: `number` in what `coclick vectors` prints, plus one.
+`terms.tsv` has the dimension of each word. It is one more than the `number` that `coclick vectors` prints.
 """
 
 
-class PgVector(Engine):
-    """A table of documents and one of queries."""
+class PgVector(Exporter):
+    """Exports a table of documents and a table of queries."""
 
     name = "pgvector"
     title = "PostgreSQL with pgvector"
-    takes_images = True
-    queries_are = "The table of queries"
-    limits = Limits(id_bytes=2600, weights=16_000, columns=16_000, unwritable=re.compile("\x00"))
+    supports_dense = True
+    query_vectors_in = "The table of queries (`queries.tsv`)"
+    limits = Limits(max_id_bytes=2600, max_weights=16_000, max_dim=16_000, forbidden=re.compile("\x00"))
 
-    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
-        """With numbers for words."""
-        super().__init__(content, index, max_weights)
-        self.ids = content.numbers()
-        self._keys = [f"{number + 1}:" for number in self.ids.tolist()]
-        self._longest = 0
+    def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
+        """Prepare the dimension of each token."""
+        super().__init__(source, index, max_weights)
+        self._term_ids = source.term_ids()
+        self._keys = [f"{number + 1}:" for number in self._term_ids.tolist()]
+        self._max_words = 0
 
     @property
     def _type(self) -> str:
-        return f"vector({self.content.columns})" if self.content.dense else f"sparsevec({SPACE})"
+        return f"vector({self.source.dim})" if self.source.dense else f"sparsevec({SPACE})"
 
     def write_schema(self, folder: Path) -> None:
-        """Tables, and an index for those who want it: it is approximate."""
+        """Write the tables, the load script and an optional approximate index."""
         name = self.index
         write_text(
             folder / "schema.sql",
@@ -66,33 +66,33 @@ ANALYZE {name};
 """,
         )
         write_text(folder / "index.sql", self._index())
-        if not self.content.dense:
-            write_terms(folder, self.tokens, self.ids + 1)
+        if not self.source.dense:
+            write_term_ids(folder, self.tokens, self._term_ids + 1)
 
-    def write_documents(self, folder: Path, blocks: Iterator[Block]) -> None:
-        """Lines as COPY reads them."""
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write lines in the text format of COPY."""
 
         def lines() -> Iterator[str]:
             for block in blocks:
-                self._longest = max(self._longest, int(block.vectors.row_nnz().max()))
-                texts = _escaped(block.ids), _escaped(block.titles)
+                self._max_words = max(self._max_words, int(block.vectors.row_nnz().max()))
+                texts = _escape_for_copy(block.ids), _escape_for_copy(block.titles)
                 for doc, title, vector in zip(*texts, self._literals(block.vectors), strict=True):
                     yield f"{doc}\t{title}\t{vector}\n"
 
         write_file(folder / "documents.tsv", lines())
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
-        """For the table of queries."""
+        """Write the rows of the table of queries."""
 
         def lines() -> Iterator[str]:
             for texts, vectors in self.query_blocks(queries):
-                for text, vector in zip(_escaped(texts), self._literals(vectors), strict=True):
+                for text, vector in zip(_escape_for_copy(texts), self._literals(vectors), strict=True):
                     yield f"{text}\t{vector}\n"
 
         write_file(folder / "queries.tsv", lines())
 
-    def write_sample(self, folder: Path, sample: Sample) -> None:
-        """Exact without the index, approximate with it. <#> is the negative inner product."""
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the query; `<#>` is the negative inner product."""
         vector = self._literals(sample.vector)[0]
         write_text(
             folder / "sample.sql",
@@ -105,49 +105,52 @@ LIMIT 10;
         )
 
     def readme(self) -> str:
-        """With psql."""
-        asked = f"SELECT vector FROM {self.index}_queries WHERE query = '…'"
-        words = "" if self.content.dense else _WORDS
+        """Return the psql commands."""
+        subquery = f"SELECT vector FROM {self.index}_queries WHERE query = '…'"
+        words = "" if self.source.dense else _WORDS
         return f"""
-In this folder, with the address of your database in place of `$DB`:
+Run these commands in this folder, with the URL of your database as `$DB`:
 
     psql $DB -f schema.sql
     psql $DB -f load.sql
     psql $DB -f sample.sql
 
-This is exact: it reads the whole table. `psql $DB -f index.sql` makes an HNSW index, which is fast and
-approximate (`SET hnsw.ef_search = 200` finds more); leave `doc` out of `ORDER BY` then, or it is not used.
-A query of the log is asked with `ORDER BY vector <#> ({asked})`.{words}
+The search is exact and scans the whole table. `psql $DB -f index.sql` creates an HNSW index, which is fast
+and approximate (`SET hnsw.ef_search = 200` raises the recall). PostgreSQL uses the index only if `ORDER BY`
+does not contain `doc`. To search for a query of the log, use `ORDER BY vector <#> ({subquery})`.{words}
 """
 
     def _literals(self, vectors: Csr) -> list[str]:
-        """`{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`."""
-        if self.content.dense:
-            return [f"[{row}]" for row in joined(vectors, numbers(vectors.data), ",")]
-        return [f"{{{row}}}/{SPACE}" for row in pairs(vectors, self._keys, numbers(vectors.data), ",")]
+        """Vectors as SQL literals: `{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`."""
+        if self.source.dense:
+            return [f"[{row}]" for row in join_entries(vectors, format_floats(vectors.data), ",")]
+        return [
+            f"{{{row}}}/{SPACE}" for row in join_pairs(vectors, self._keys, format_floats(vectors.data), ",")
+        ]
 
     def _index(self) -> str:
-        name, dim = self.index, self.content.columns
-        if not self.content.dense:
-            if self._longest > _INDEXED_WORDS:
+        name, dim = self.index, self.source.dim
+        if not self.source.dense:
+            if self._max_words > _HNSW_MAX_WORDS:
                 return (
-                    f"-- HNSW takes {_INDEXED_WORDS:,} words of a document, and one has {self._longest:,}.\n"
-                    f"-- Export again with --most-weights {_INDEXED_WORDS} for an index.\n"
+                    f"-- HNSW indexes at most {_HNSW_MAX_WORDS:,} words of a document; "
+                    f"one has {self._max_words:,}.\n"
+                    f"-- Export with --max-weights {_HNSW_MAX_WORDS} to create an index.\n"
                 )
             return f"CREATE INDEX ON {name} USING hnsw (vector sparsevec_ip_ops);\n"
-        if dim <= _INDEXED:
+        if dim <= _HNSW_MAX_DIM:
             return f"CREATE INDEX ON {name} USING hnsw (vector vector_ip_ops);\n"
-        if dim <= _INDEXED_HALF:
+        if dim <= _HNSW_MAX_HALF_DIM:
             half = f"halfvec({dim})"
             return (
-                f"-- Ask with: ORDER BY vector::{half} <#> '…'::{half}\n"
+                f"-- Search with: ORDER BY vector::{half} <#> '…'::{half}\n"
                 f"CREATE INDEX ON {name} USING hnsw ((vector::{half}) halfvec_ip_ops);\n"
             )
-        return f"-- HNSW takes up to {_INDEXED_HALF:,} dimensions, and there are {dim:,}.\n"
+        return f"-- HNSW indexes at most {_HNSW_MAX_HALF_DIM:,} dimensions; the vectors have {dim:,}.\n"
 
 
-def _escaped(texts: list[str]) -> list[str]:
-    """Texts for COPY, all at once, which is fast; none has a NUL."""
+def _escape_for_copy(texts: list[str]) -> list[str]:
+    """Escape texts for COPY, all at once for speed; none contains NUL."""
     if not texts:
         return []
     whole = "\x00".join(texts)
@@ -156,4 +159,4 @@ def _escaped(texts: list[str]) -> list[str]:
     return whole.split("\x00")
 
 
-ENGINE = PgVector
+EXPORTER = PgVector

@@ -1,8 +1,8 @@
-"""Qdrant: sparse vectors for words, dense ones for images.
+"""Qdrant: a collection of sparse or dense vectors.
 
 Limits (documentation of Qdrant 1.16, "Vectors" and "Points"): indices of a sparse vector are distinct
-unsigned 32-bit integers; ids of points are 64-bit integers or UUIDs, so a point's is made of the document's
-id and the payload has the id itself; a dense vector has up to 65,536 dimensions; a request has up to 32 MB.
+unsigned 32-bit integers. The id of a point is a 64-bit integer or a UUID, so it is a hash of the document id,
+which is stored in the payload. A dense vector has at most 65,536 dimensions, a request at most 32 MB.
 """
 
 from __future__ import annotations
@@ -13,50 +13,56 @@ from pathlib import Path
 from typing import Any
 
 from coclick.arrays.csr import Csr
-from coclick.exporters.content import Content
-from coclick.exporters.engine import Engine
-from coclick.exporters.folder import write_json
-from coclick.exporters.limits import Block, Limits
-from coclick.exporters.lines import joined, numbers, quoted, whole_numbers, write_terms
-from coclick.exporters.sample import Sample
-from coclick.exporters.tokens import by_number
+from coclick.exporters.base import Exporter
+from coclick.exporters.formatting import (
+    format_floats,
+    format_integers,
+    join_entries,
+    json_strings,
+    sort_by_term_id,
+    write_term_ids,
+)
+from coclick.exporters.limits import DocBlock, Limits
+from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.output_folder import write_json
+from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
-_REQUEST = 4 << 20  # characters
-_IMAGES = "The sample query asks for an exact search; without `params` it is approximate, and faster."
-_WORDS = """Search of sparse vectors is exact. `terms.tsv` says which number stands for which word; so does
-`number` in what `coclick vectors` prints."""
+_REQUEST_SIZE = 4 << 20  # characters
+_DENSE_NOTE = "The sample query runs an exact search. Without `params` it is approximate and faster."
+_SPARSE_NOTE = """Qdrant's search of sparse vectors is exact. `terms.tsv` has the index of each word: the
+`number` that `coclick vectors` prints."""
 
 
-class Qdrant(Engine):
-    """A collection of points with one vector, called `words` or `image`."""
+class Qdrant(Exporter):
+    """Exports a collection of points with one vector, named `words` or `embedding`."""
 
     name = "qdrant"
     title = "Qdrant"
-    takes_images = True
-    limits = Limits(columns=65_536)
+    supports_dense = True
+    limits = Limits(max_dim=65_536)
 
-    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
-        """With numbers for words."""
-        super().__init__(content, index, max_weights)
-        self.ids = content.numbers()
-        self._vector = "image" if content.dense else "words"
+    def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
+        """Prepare the index of each token."""
+        super().__init__(source, index, max_weights)
+        self._term_ids = source.term_ids()
+        self._vector = "embedding" if source.dense else "words"
 
     def write_schema(self, folder: Path) -> None:
-        """What the collection is made of."""
-        image = {"image": {"size": self.content.columns, "distance": "Dot"}}
-        words: dict[str, Any] = {"vectors": {}, "sparse_vectors": {"words": {}}}
-        write_json(folder / "collection.json", {"vectors": image} if self.content.dense else words)
-        if not self.content.dense:
-            write_terms(folder, self.tokens, self.ids)
+        """Write the definition of the collection."""
+        dense = {"embedding": {"size": self.source.dim, "distance": "Dot"}}
+        sparse: dict[str, Any] = {"vectors": {}, "sparse_vectors": {"words": {}}}
+        write_json(folder / "collection.json", {"vectors": dense} if self.source.dense else sparse)
+        if not self.source.dense:
+            write_term_ids(folder, self.tokens, self._term_ids)
 
-    def write_documents(self, folder: Path, blocks: Iterator[Block]) -> None:
-        """One request a line."""
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write one request per line."""
 
         def points() -> Iterator[str]:
             for block in blocks:
-                vectors = self.query_vectors(block.vectors)
-                names = zip(quoted(block.ids), quoted(block.titles), strict=True)
+                vectors = self.format_query_vectors(block.vectors)
+                names = zip(json_strings(block.ids), json_strings(block.titles), strict=True)
                 for doc, (name, title), vector in zip(block.ids, names, vectors, strict=True):
                     yield (
                         f'{{"id":"{point_id(doc)}","payload":{{"doc":{name},"title":{title}}},'
@@ -65,54 +71,59 @@ class Qdrant(Engine):
 
         write_file(folder / "points.ndjson", _requests(points()))
 
-    def query_vectors(self, vectors: Csr) -> list[str]:
-        """`{"indices": […], "values": […]}`, or a list."""
-        if self.content.dense:
-            return super().query_vectors(vectors)
-        found, vectors = by_number(vectors, self.ids)
-        indices = joined(vectors, whole_numbers(found), ",")
-        values = joined(vectors, numbers(vectors.data), ",")
+    def format_query_vectors(self, vectors: Csr) -> list[str]:
+        """Return `{"indices": […], "values": […]}` for sparse vectors, a list for dense ones."""
+        if self.source.dense:
+            return super().format_query_vectors(vectors)
+        found, vectors = sort_by_term_id(vectors, self._term_ids)
+        indices = join_entries(vectors, format_integers(found), ",")
+        values = join_entries(vectors, format_floats(vectors.data), ",")
         return [f'{{"indices":[{i}],"values":[{v}]}}' for i, v in zip(indices, values, strict=True)]
 
-    def write_sample(self, folder: Path, sample: Sample) -> None:
-        """The body of a search."""
-        query = {"query": self.query_vector(sample), "using": self._vector, "limit": 10, "with_payload": True}
-        exact = {"params": {"exact": True}} if self.content.dense else {}  # sparse search always is
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the body of a search request."""
+        query = {
+            "query": self.sample_vector(sample),
+            "using": self._vector,
+            "limit": 10,
+            "with_payload": True,
+        }
+        exact = {"params": {"exact": True}} if self.source.dense else {}  # sparse search is always exact
         write_json(folder / "sample.json", query | exact)
 
     def readme(self) -> str:
-        """With curl."""
+        """Return the curl commands."""
         return f"""
-In this folder:
+Run these commands in this folder:
 
     URL=http://localhost:6333/collections/{self.index} JSON='Content-Type: application/json'
     curl -X PUT $URL -H "$JSON" -d @collection.json
     while read -r points; do curl -X PUT $URL/points -H "$JSON" -d @- <<< "$points"; done < points.ndjson
     curl -X POST $URL/points/query -H "$JSON" -d @sample.json
 
-A point's id is the MD5 of the document's id, as a UUID: to load an export again replaces its documents.
-{_IMAGES if self.content.dense else _WORDS}
+The id of a point is the MD5 hash of the document id, as a UUID. Loading an export again replaces documents.
+{_DENSE_NOTE if self.source.dense else _SPARSE_NOTE}
 """
 
 
 def point_id(doc: str) -> str:
-    """The same for the same document in every export: the MD5 of its id, which is as long as a UUID."""
+    """Return the MD5 hash of a document id as a UUID, which is the same in every export."""
     digest = hashlib.md5(doc.encode(), usedforsecurity=False).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
 
 
 def _requests(points: Iterator[str]) -> Iterator[str]:
-    """Points put together to requests of a few megabytes."""
-    gathered: list[str] = []
+    """Group points into requests of a few megabytes."""
+    batch: list[str] = []
     size = 0
     for point in points:
-        gathered.append(point)
+        batch.append(point)
         size += len(point)
-        if size >= _REQUEST:
-            yield f'{{"points":[{",".join(gathered)}]}}\n'
-            gathered, size = [], 0
-    if gathered:
-        yield f'{{"points":[{",".join(gathered)}]}}\n'
+        if size >= _REQUEST_SIZE:
+            yield f'{{"points":[{",".join(batch)}]}}\n'
+            batch, size = [], 0
+    if batch:
+        yield f'{{"points":[{",".join(batch)}]}}\n'
 
 
-ENGINE = Qdrant
+EXPORTER = Qdrant

@@ -1,12 +1,12 @@
-"""tantivy: weighted words without a field for weights, exact to twelve bits.
+"""tantivy: weights as terms, rounded to twelve bits.
 
-tantivy scores by BM25 and has no payloads or features. But a sum of constant scores is a dot product if
-weights are written in bits: a document has the term `word/b` where bit b of its weight is set, and the query
-asks for each bit of each of its words, for the word's weight times 2ᵇ,
+tantivy scores by BM25 and has neither payloads nor feature fields. But a sum of constant scores is a dot
+product if weights are written in binary. A document has the term `word/b` if bit b of the word's weight is
+set; the query has a clause for each bit of each of its words, with the word's weight times 2ᵇ as its score:
 
     Σ_word q_word Σ_b 2ᵇ [bit b of d_word is set] = Σ_word q_word d_word
 
-Weights are multiples of the largest divided by 4095. A term of tantivy has up to 65,530 bytes.
+Weights are multiples of the largest weight divided by 4095. A term has at most 65,530 bytes.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 import numpy as np
 
 from coclick.arrays.csr import Csr
-from coclick.exporters.content import Content
-from coclick.exporters.engine import Engine
-from coclick.exporters.folder import write_json, write_text
-from coclick.exporters.limits import Block, Limits, Weights
-from coclick.exporters.lines import pairs, quoted
-from coclick.exporters.sample import Sample
+from coclick.exporters.base import Exporter
+from coclick.exporters.formatting import join_pairs, json_strings
+from coclick.exporters.limits import DocBlock, Limits, Weights
+from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.output_folder import write_json, write_text
+from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
 _BITS = 12
-_MOST = (1 << _BITS) - 1
-_ENDS = [f'/{bit}"' for bit in range(_BITS)]  # of quoted terms
+_MAX_LEVEL = (1 << _BITS) - 1
+_SUFFIXES = [f'/{bit}"' for bit in range(_BITS)]  # of quoted terms
 
-_LOAD = '''"""Make a tantivy index of documents.ndjson: python load.py INDEX (needs: pip install tantivy)."""
+_LOAD = '''"""Create a tantivy index from documents.ndjson: python load.py INDEX (pip install tantivy)."""
 
 import json
 import sys
@@ -41,7 +41,7 @@ if len(sys.argv) != 2:
     sys.exit(__doc__)
 here, target = Path(__file__).parent, Path(sys.argv[1])
 if target.exists():
-    sys.exit(f"{target} exists already: remove it, or name another")
+    sys.exit(f"{target} exists already: remove it, or choose another path")
 target.mkdir(parents=True)
 schema = tantivy.SchemaBuilder()
 schema.add_text_field("doc", stored=True, tokenizer_name="raw", index_option="basic")
@@ -56,7 +56,7 @@ writer.commit()
 writer.wait_merging_threads()
 '''
 
-_SEARCH = '''"""Ask the index, with a query of queries.ndjson or with words: python search.py INDEX QUERY."""
+_SEARCH = '''"""Search for a query of queries.ndjson, or a vector as JSON: python search.py INDEX QUERY."""
 
 import json
 import sys
@@ -64,30 +64,30 @@ from pathlib import Path
 
 import tantivy
 
-BITS, UNIT = __BITS__, __UNIT__  # of weights of documents, and what the lowest bit is worth
+BITS, UNIT = __BITS__, __UNIT__  # bits of document weights; value of the lowest bit
 
 
-def vector(asked):
-    """Words with weights: given, or those of a query of the log."""
-    if asked.startswith("{"):
-        return json.loads(asked)
+def vector(query):
+    """Return words with weights, from JSON or from queries.ndjson."""
+    if query.startswith("{"):
+        return json.loads(query)
     with open(Path(__file__).parent / "queries.ndjson", encoding="utf-8") as lines:
         for line in lines:
-            if (found := json.loads(line))["query"] == asked:
+            if (found := json.loads(line))["query"] == query:
                 return found["vector"]
-    sys.exit(f"{asked!r} is not in queries.ndjson: give its words as JSON, a weight for each")
+    sys.exit(f"{query!r} is not in queries.ndjson: give its words and weights as a JSON object")
 
 
 def search(index, words, k=10):
-    """(score, document, title), the best first."""
-    asked = []
+    """Return (score, document, title), best first."""
+    clauses = []
     for word, weight in words.items():
         for bit in range(BITS):
             term = tantivy.Query.term_query(index.schema, "words", f"{word}/{bit}", "basic")
-            worth = tantivy.Query.const_score_query(term, weight * UNIT * 2**bit)
-            asked.append((tantivy.Occur.Should, worth))
+            scored = tantivy.Query.const_score_query(term, weight * UNIT * 2**bit)
+            clauses.append((tantivy.Occur.Should, scored))
     searcher = index.searcher()
-    hits = searcher.search(tantivy.Query.boolean_query(asked), k).hits
+    hits = searcher.search(tantivy.Query.boolean_query(clauses), k).hits
     found = [(score, searcher.doc(address)) for score, address in hits]
     return [(score, doc["doc"][0], doc["title"][0]) for score, doc in found]
 
@@ -100,66 +100,68 @@ if __name__ == "__main__":
 '''
 
 
-class Tantivy(Engine):
-    """Documents with the bits of their words, and two scripts."""
+class Tantivy(Exporter):
+    """Exports documents with one term per bit, and two scripts."""
 
     name = "tantivy"
     title = "tantivy"
-    limits = Limits(id_bytes=65_530, token_bytes=65_500)
+    limits = Limits(max_id_bytes=65_530, max_token_bytes=65_500)
 
-    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
-        """With the worth of the lowest bit."""
-        super().__init__(content, index, max_weights)
-        self.unit = (content.largest() or 1.0) / _MOST
-        self._starts = [token[:-1] for token in quoted(self.tokens)]
+    def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
+        """Set the value of the lowest bit."""
+        super().__init__(source, index, max_weights)
+        self.score_unit = (source.max_weight() or 1.0) / _MAX_LEVEL
+        self._prefixes = [token[:-1] for token in json_strings(self.tokens)]
 
-    def stored(self, weights: Weights) -> Weights:
-        """In multiples of the lowest bit."""
-        return np.rint(weights / self.unit).astype(np.float32)
+    def round_weights(self, weights: Weights) -> Weights:
+        """Return multiples of the lowest bit."""
+        return np.rint(weights / self.score_unit).astype(np.float32)
 
     def write_schema(self, folder: Path) -> None:
-        """Which is in the script that loads."""
+        """Write both scripts; `load.py` contains the schema."""
         write_text(folder / "load.py", _LOAD)
-        worth = {"__BITS__": str(_BITS), "__UNIT__": repr(self.unit)}
-        text = _SEARCH
-        for name, value in worth.items():
-            text = text.replace(name, value)
-        write_text(folder / "search.py", text)
+        script = _SEARCH.replace("__BITS__", str(_BITS)).replace("__UNIT__", repr(self.score_unit))
+        write_text(folder / "search.py", script)
 
-    def write_documents(self, folder: Path, blocks: Iterator[Block]) -> None:
-        """One a line."""
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write one document per line."""
 
         def lines() -> Iterator[str]:
             for block in blocks:
-                rows = zip(quoted(block.ids), quoted(block.titles), self._bits(block.vectors), strict=True)
+                rows = zip(
+                    json_strings(block.ids),
+                    json_strings(block.titles),
+                    self._bits(block.vectors),
+                    strict=True,
+                )
                 for doc, title, words in rows:
                     yield f'{{"doc":{doc},"title":{title},"words":[{words}]}}\n'
 
         write_file(folder / "documents.ndjson", lines())
 
-    def write_sample(self, folder: Path, sample: Sample) -> None:
-        """Its words."""
-        write_json(folder / "sample.json", self.query_vector(sample))
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the words and weights."""
+        write_json(folder / "sample.json", self.sample_vector(sample))
 
     def readme(self) -> str:
-        """With Python."""
+        """Return the Python commands."""
         return """
-In this folder, where `~/tantivy` is the index to be made:
+Run these commands in this folder; `~/tantivy` is the index to create:
 
     pip install tantivy
     python load.py ~/tantivy
     python search.py ~/tantivy "$(cat sample.json)"
 
-`search.py` is short: it shows the query to build in Rust, too.
+`search.py` is short. It also shows how to build the query in Rust.
 """
 
     def _bits(self, vectors: Csr) -> list[str]:
-        """For each document the quoted terms of the bits that are set."""
+        """The quoted terms of the bits that are set, joined for each document."""
         values = vectors.data.astype(np.int64)
         entry, bit = np.nonzero(values[:, None] >> np.arange(_BITS) & 1)
         ends = np.searchsorted(entry, vectors.indptr)
-        of_bits = Csr(ends, vectors.indices[entry], vectors.data[entry], vectors.columns)
-        return pairs(of_bits, self._starts, [_ENDS[b] for b in bit.tolist()], ",")
+        set_bits = Csr(ends, vectors.indices[entry], vectors.data[entry], vectors.columns)
+        return join_pairs(set_bits, self._prefixes, [_SUFFIXES[b] for b in bit.tolist()], ",")
 
 
-ENGINE = Tantivy
+EXPORTER = Tantivy

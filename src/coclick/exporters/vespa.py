@@ -1,10 +1,10 @@
-"""Vespa: a weighted set of words with integer weights, asked with `wand`.
+"""Vespa: a weighted set of words with integer weights, searched by `wand`.
 
 From the documentation of Vespa 8 ("Multivalue query operators", "Query language reference", "Schema
-reference"): weights of weighted sets and of `wand` are 32-bit integers, and `wand` finds the documents with
-the largest dot product, which `rawScore` tells. Texts have no control characters but tab and the ends of
-lines. Weights of documents are multiplied by a power of ten that makes the largest seven digits long, those
-of queries by 10⁶; the rank profile divides by both, so that relevance is our score.
+reference"): weights of weighted sets and of `wand` are 32-bit integers; `wand` finds the documents with the
+largest dot product, which `rawScore` returns. Texts have no control characters except tab and line breaks.
+Document weights are multiplied by a power of ten that gives the largest seven digits, query weights by 10⁶.
+The rank profile divides by both, so `relevance` equals the score of coclick.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from pathlib import Path
 import numpy as np
 
 from coclick.arrays.csr import Csr
-from coclick.exporters.content import Content
-from coclick.exporters.engine import Engine
-from coclick.exporters.folder import write_json, write_text
-from coclick.exporters.limits import Block, Limits, Weights
-from coclick.exporters.lines import pairs, quoted, whole_numbers
-from coclick.exporters.sample import Sample
+from coclick.exporters.base import Exporter
+from coclick.exporters.formatting import format_integers, join_pairs, json_strings
+from coclick.exporters.limits import DocBlock, Limits, Weights
+from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.output_folder import write_json, write_text
+from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
 _DIGITS = 7
-_OF_QUERIES = 1_000_000
-_MOST = (1 << 31) - 1
+_QUERY_SCALE = 1_000_000
+_MAX_INT = (1 << 31) - 1
 
 _SERVICES = """<?xml version="1.0" encoding="utf-8" ?>
 <services version="1.0">
@@ -75,77 +75,82 @@ _SCHEMA = """schema {name} {{
 """
 
 
-class Vespa(Engine):
-    """An application package of one schema, and its documents."""
+class Vespa(Exporter):
+    """Exports an application package with one schema, and the documents to feed."""
 
     name = "vespa"
     title = "Vespa"
     limits = Limits(
-        id_bytes=65_000,
-        token_bytes=65_000,
-        unwritable=re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"),
+        max_id_bytes=65_000,
+        max_token_bytes=65_000,
+        forbidden=re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"),
     )
-    token_note = f"Weights of queries are multiplied by {_OF_QUERIES:,} and rounded to whole numbers."
+    token_note = (
+        f"Vespa needs integer weights. Those in `queries.ndjson` are multiplied by {_QUERY_SCALE:,} and "
+        "rounded;\ndo the same with the vectors of other queries."
+    )
 
-    def __init__(self, content: Content, index: str, max_weights: int | None = None) -> None:
-        """With the scale of documents' weights."""
-        super().__init__(content, index, max_weights)
-        largest = content.largest() or 1.0
+    def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
+        """Choose the scale of document weights."""
+        super().__init__(source, index, max_weights)
+        largest = source.max_weight() or 1.0
         self.scale = 10.0 ** max(_DIGITS - 1 - math.floor(math.log10(largest)), 0)
-        self.unit = 1 / (self.scale * _OF_QUERIES)
+        self.score_unit = 1 / (self.scale * _QUERY_SCALE)
 
-    def stored(self, weights: Weights) -> Weights:
-        """Whole numbers, which float32 holds up to 16 million."""
+    def round_weights(self, weights: Weights) -> Weights:
+        """Scale to whole numbers; float32 is exact up to 16 million."""
         return np.rint(weights * self.scale).astype(np.float32)
 
-    def asked(self, weights: Weights) -> Weights:
-        """Whole numbers, too."""
-        return np.minimum(np.rint(weights.astype(np.float64) * _OF_QUERIES), _MOST)  # float32 has no 2³¹ − 1
+    def round_query_weights(self, weights: Weights) -> Weights:
+        """Scale to whole numbers."""
+        return np.minimum(
+            np.rint(weights.astype(np.float64) * _QUERY_SCALE), _MAX_INT
+        )  # float32 cannot represent 2³¹ − 1
 
     def write_schema(self, folder: Path) -> None:
-        """What `vespa deploy` takes."""
+        """Write the application package for `vespa deploy`."""
         schemas = folder / "application" / "schemas"
         schemas.mkdir(parents=True)
-        scale = self.scale * _OF_QUERIES
+        scale = self.scale * _QUERY_SCALE
         write_text(schemas / f"{self.index}.sd", _SCHEMA.format(name=self.index, scale=scale))
         write_text(folder / "application" / "services.xml", _SERVICES.format(name=self.index))
 
-    def write_documents(self, folder: Path, blocks: Iterator[Block]) -> None:
-        """One a line."""
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write one document per line."""
         head = f"id:{self.index}:{self.index}::"
 
         def lines() -> Iterator[str]:
             for block in blocks:
-                words = pairs(block.vectors, self.keys, whole_numbers(block.vectors.data), ",")
-                places = quoted(head + doc for doc in block.ids)
-                rows = zip(places, quoted(block.ids), quoted(block.titles), words, strict=True)
+                words = join_pairs(block.vectors, self.keys, format_integers(block.vectors.data), ",")
+                places = json_strings(head + doc for doc in block.ids)
+                rows = zip(places, json_strings(block.ids), json_strings(block.titles), words, strict=True)
                 for place, doc, title, row in rows:
                     yield f'{{"put":{place},"fields":{{"doc":{doc},"title":{title},"words":{{{row}}}}}}}\n'
 
         write_file(folder / "documents.jsonl", lines())
 
-    def query_vectors(self, vectors: Csr) -> list[str]:
-        """With whole numbers."""
-        weights = whole_numbers(self.asked(vectors.data))
-        return [f"{{{row}}}" for row in pairs(vectors, self.keys, weights, ",")]
+    def format_query_vectors(self, vectors: Csr) -> list[str]:
+        """Return vectors with integer weights."""
+        weights = format_integers(self.round_query_weights(vectors.data))
+        return [f"{{{row}}}" for row in join_pairs(vectors, self.keys, weights, ",")]
 
-    def write_sample(self, folder: Path, sample: Sample) -> None:
-        """The body of a search."""
-        words = json.dumps(self.query_vector(sample), ensure_ascii=False)
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the body of a search request."""
+        words = json.dumps(self.sample_vector(sample), ensure_ascii=False)
         yql = f"select doc, title from {self.index} where ({{targetHits: 10}}wand(words, {words}))"
         write_json(folder / "sample.json", {"yql": yql, "hits": 10, "ranking": "words"})
 
     def readme(self) -> str:
-        """With Vespa's command line."""
+        """Return the commands of the Vespa CLI."""
         return """
-In this folder, with Vespa running (https://docs.vespa.ai says how):
+Start Vespa (see https://docs.vespa.ai) and run these commands in this folder:
 
     vespa deploy --wait 300 application
     vespa feed documents.jsonl
     curl http://localhost:8080/search/ -H 'Content-Type: application/json' -d @sample.json
 
-`relevance` in the answer is the score.
+`relevance` in the response is the score.
 """
 
 
-ENGINE = Vespa
+EXPORTER = Vespa

@@ -1,1 +1,1 @@
-"""coclick inside other libraries' pipelines; each module needs the library that it is named after."""
+"""Adapters to other libraries; each module needs the library it is named after."""

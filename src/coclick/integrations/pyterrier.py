@@ -1,8 +1,8 @@
 """Models as PyTerrier transformers (`pip install "coclick[pyterrier]"`).
 
-retriever = Retriever("model")                 # as the first stage: queries → ranked documents
-pipeline = bm25 >> Retriever("model")          # as the second: scores what the first has found
-pipeline = Expander("model") >> bm25           # adds the words that clicks have taught
+retriever = Retriever("model")                 # first stage: rank all documents
+pipeline = bm25 >> Retriever("model")          # second stage: re-rank the results of the first
+pipeline = Expander("model") >> bm25           # expand queries with learned words
 """
 
 from __future__ import annotations
@@ -19,21 +19,26 @@ try:
     import pandas as pd
     import pyterrier as pt
 except ModuleNotFoundError as missing:
-    raise UserError(f"this needs {missing.name}", hint='pip install "coclick[pyterrier]"') from None
+    raise UserError(
+        f"coclick.integrations.pyterrier needs {missing.name}", hint='pip install "coclick[pyterrier]"'
+    ) from None
 
 _RANKED = ["qid", "query", "docno", "score", "rank", "title"]
 _NOT_TEXT = {"qid", "query", "query_0", "docno", "docid", "score", "rank", "features"}
 
 
 class Retriever(pt.Transformer):
-    """Ranks all documents for each query or, given results, those: unknown documents by their texts."""
+    """Ranks all documents for each query, or re-ranks given results.
+
+    Documents that the model does not know are scored by their text columns.
+    """
 
     def __init__(self, model: Model | str | Path, k: int = 1000) -> None:
         self.model = model if isinstance(model, Model) else open_model(model)
         self.k = k
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """From `qid, query` or from `qid, query, docno …` to a ranking."""
+        """Return a ranking for `qid, query`, or re-rank `qid, query, docno …`."""
         with pt.validate.any(inp) as accepts:
             accepts.query_frame(extra_columns=["query"], mode="retrieve")
             accepts.result_frame(extra_columns=["query"], mode="rerank")
@@ -73,15 +78,19 @@ class Retriever(pt.Transformer):
 
 
 class Expander(pt.Transformer):
-    """Rewrites queries in Terrier's language: the query's own words, and the model's with their weights."""
+    """Expands queries with weighted words of the model, in Terrier's query language.
+
+    `words` is the number of added words; `weight` is the weight of the heaviest of them, where the words of
+    the query have 1.
+    """
 
     def __init__(self, model: Model | str | Path, words: int = 10, weight: float = 0.5) -> None:
         self.model = model if isinstance(model, Model) else open_model(model)
         self.words = words
-        self.weight = weight  # of the heaviest word, where the query's own words have 1
+        self.weight = weight
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """From `qid, query` to the same with `query` expanded and the old one in `query_0`."""
+        """Return the queries with `query` expanded and the original in `query_0`."""
         pt.validate.query_frame(inp, extra_columns=["query"])
         expanded = pt.model.push_queries(inp, keep_original=True)
         expanded["query"] = [self._expand(query) for query in inp["query"]]

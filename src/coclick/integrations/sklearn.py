@@ -1,8 +1,8 @@
-"""Models as scikit-learn estimators (`pip install "coclick[sklearn]"`), from pairs and their clicks.
+"""Models as scikit-learn estimators (`pip install "coclick[sklearn]"`), trained on pairs with clicks.
 
 ranker = ClickRanker("vpcg", docs=titles).fit(pairs, clicks)
-ranker.predict([("ny hotels", "d1"), …])       # scores, as a feature or for a ranking
-QueryVectors("vpcg").fit(pairs, clicks).transform(["ny hotels", …])   # a row a query
+ranker.predict([("ny hotels", "d1"), …])       # scores of pairs
+QueryVectors("vpcg").fit(pairs, clicks).transform(["ny hotels", …])   # one row per query
 """
 
 from __future__ import annotations
@@ -22,20 +22,27 @@ from coclick.text.analyzer import normalise
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
 except ModuleNotFoundError as missing:
-    raise UserError(f"this needs {missing.name}", hint='pip install "coclick[sklearn]"') from None
+    raise UserError(
+        f"coclick.integrations.sklearn needs {missing.name}", hint='pip install "coclick[sklearn]"'
+    ) from None
 
 Pairs = Sequence[tuple[str, str]]
 
 
 class _FromClicks(BaseEstimator):
-    """Trains a model on pairs (query, document) with their clicks."""
+    """Base class: trains a model on (query, document) pairs with their clicks."""
 
     def __init__(self, spec: str = "vpcg", docs: Mapping[str, str | Mapping[str, str]] | None = None) -> None:
         self.spec = spec
-        self.docs = docs  # titles, or fields, of documents
+        self.docs = docs  # titles or fields of documents
 
     def fit(self, X: Pairs, y: Sequence[float] | None = None) -> Self:
-        """X: pairs, a list, an array or a data frame of two columns; y: their clicks, 1 each if left out."""
+        """Train the model.
+
+        Parameters:
+            X: (query, document) pairs: a list, an array or a data frame with two columns.
+            y: the clicks of each pair; 1 each by default.
+        """
         pairs = _pairs(X)
         clicks = [1.0] * len(pairs) if y is None else [float(one) for one in y]
         if len(clicks) != len(pairs):
@@ -46,10 +53,10 @@ class _FromClicks(BaseEstimator):
 
 
 class ClickRanker(_FromClicks):
-    """Scores pairs of query and document."""
+    """Scores (query, document) pairs."""
 
     def predict(self, X: Pairs) -> NDArray[np.float32]:
-        """The score of each pair; 0 for a document that is not known."""
+        """Return the score of each pair; 0 for an unknown document."""
         pairs = _pairs(X)
         places: dict[str, list[int]] = {}
         for place, (query, _) in enumerate(pairs):
@@ -62,21 +69,21 @@ class ClickRanker(_FromClicks):
 
 
 class QueryVectors(TransformerMixin, _FromClicks):
-    """Turns queries into the vectors that clicks have taught: sparse rows of words, or dense ones."""
+    """Transforms queries to the vectors of the model, sparse or dense."""
 
     def transform(self, X: Sequence[str]) -> Any:
-        """A matrix with a row for each query."""
+        """Return a matrix with one row per query."""
         if not hasattr(self.model_, "embed_queries"):
             raise UserError(f"{self.spec} has no vectors")
         found = self.model_.embed_queries([normalise(str(query)) for query in X])
         return found.to_scipy() if hasattr(found, "to_scipy") else found
 
     def fit_transform(self, X: Pairs, y: Sequence[float] | None = None, **_: Any) -> Any:
-        """Learn from pairs, and return the vectors of their queries."""
+        """Train on pairs and return the vectors of their queries."""
         return self.fit(X, y).transform([query for query, _ in _pairs(X)])
 
     def get_feature_names_out(self, _: Any = None) -> NDArray[np.object_]:
-        """The words of sparse vectors."""
+        """Return the words of sparse vectors."""
         if not isinstance(self.model_, VectorModel):
             raise UserError(f"the dimensions of {self.spec} have no names")
         return np.array(self.model_.display_terms_.to_list(), dtype=object)

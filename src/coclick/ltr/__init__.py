@@ -1,1 +1,1 @@
-"""Learning to rank: other models' scores as features of boosted trees."""
+"""Learning to rank: boosted trees over the scores of other models."""

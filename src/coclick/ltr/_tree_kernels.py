@@ -1,4 +1,4 @@
-"""The outputs of regression trees, added up for each row of features."""
+"""The sum of regression trees for each row of features."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_outputs(
     value: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Walk every tree for every row; `missing` says where NaN goes: 0 as zero, 1 left, 2 right."""
+    """Sum the outputs of all trees for each row; `missing`: 0 treats NaN as zero, 1 goes left, 2 right."""
     for row in range(len(rows)):
         total = 0.0
         for root in roots:

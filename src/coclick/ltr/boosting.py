@@ -1,4 +1,4 @@
-"""LightGBM, at training time only: examples in, `Trees` out. The same examples always give the same trees."""
+"""Training of `Trees` with LightGBM. The same examples always give the same trees."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.evaluation.measures import MAIN, mean, measure
+from coclick.evaluation.measures import MAIN_MEASURE, mean, measure
 from coclick.jit.threads import threads
 from coclick.ltr.folds import Examples
 from coclick.ltr.trees import Trees
 
-PATIENCE = 50  # trees without a better nDCG@10 before judgments say that it is enough
+PATIENCE = 50  # trees without a better nDCG@10 on judgments before early stopping
 
 
 def check_installed() -> None:
-    """Raise where LightGBM is missing."""
+    """Raise if LightGBM is not installed."""
     if importlib.util.find_spec("lightgbm") is None:
         raise UserError("learning to rank needs LightGBM", hint='pip install "coclick[ltr]"')
 
 
 @dataclass(frozen=True)
 class Boosting:
-    """How trees are grown."""
+    """The parameters of boosting."""
 
     objective: Literal["lambdarank", "pointwise"]
-    trees: int
-    leaves: int
+    n_trees: int
+    n_leaves: int
     learning_rate: float
     seed: int
 
     def grow(self, train: Examples, judged: Examples | None = None) -> Trees:
-        """Learn from examples; with judged ones, as many trees as rank those best."""
+        """Train on examples; with judged examples, stop at the number of trees that ranks them best."""
         check_installed()
         import lightgbm
 
@@ -44,23 +44,23 @@ class Boosting:
         if judged is not None:
             stop["valid_sets"] = [_dataset(lightgbm, judged, data)]
             stop["callbacks"] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
-        booster = lightgbm.train(self._parameters(train, judged), data, self.trees, **stop)
+        booster = lightgbm.train(self._parameters(train, judged), data, self.n_trees, **stop)
         return Trees.from_lightgbm(booster, booster.best_iteration if judged is not None else None)
 
     def cross_validate(self, examples: Examples, folds: NDArray[np.integer]) -> dict[str, float]:
-        """What such trees are worth: each query is ranked by trees that have not seen its fold."""
+        """Return the mean measures of queries ranked by trees that were trained without their fold."""
         grades: dict[str, dict[str, int]] = {}
         rankings: dict[str, list[str]] = {}
         for fold in np.unique(folds).tolist():
-            asked = examples.only(folds == fold)
-            scores = self.grow(examples.only(folds != fold)).outputs(asked.features)
-            ends = np.cumsum(asked.sizes)
-            for query, first, last in zip(asked.queries, ends - asked.sizes, ends, strict=True):
-                docs = [str(doc) for doc in asked.docs[first:last].tolist()]
+            held_out = examples.only(folds == fold)
+            scores = self.grow(examples.only(folds != fold)).outputs(held_out.features)
+            ends = np.cumsum(held_out.sizes)
+            for query, first, last in zip(held_out.queries, ends - held_out.sizes, ends, strict=True):
+                docs = [str(doc) for doc in held_out.docs[first:last].tolist()]
                 order = np.argsort(-scores[first:last], kind="stable").tolist()
-                grades[query] = dict(zip(docs, asked.grades[first:last].tolist(), strict=True))
+                grades[query] = dict(zip(docs, held_out.grades[first:last].tolist(), strict=True))
                 rankings[query] = [docs[i] for i in order]
-        return mean(measure(grades, rankings, (MAIN,)), list(grades))
+        return mean(measure(grades, rankings, (MAIN_MEASURE,)), list(grades))
 
     def _parameters(self, *several: Examples | None) -> dict[str, Any]:
         highest = max(int(one.grades.max(initial=0)) for one in several if one is not None)
@@ -69,7 +69,7 @@ class Boosting:
             "metric": "ndcg",
             "eval_at": [10],
             "label_gain": list(range(highest + 1)),
-            "num_leaves": self.leaves,
+            "num_leaves": self.n_leaves,
             "learning_rate": self.learning_rate,
             "min_data_in_leaf": 20,
             "feature_fraction": 0.5,

@@ -1,16 +1,15 @@
-"""Examples to learn ranking from: features made by models that have not seen the clicks that make the labels.
+"""Training examples for learning to rank, by cross-fitting.
 
-Cross-fitting. The queries with clicks are cut into folds by a hash of their text. For each fold the parts are
-trained on the graph without the fold's queries, which they have never heard of, as at search time they have
-never heard of a new query; so the features of an example are those of an unseen query.
+Features come from models (the parts) that were not trained on the clicks of the labels. The queries with
+clicks are divided into folds by a hash of their text. For each fold, the parts are trained on the graph
+without the fold's queries. So the features of an example are those of an unseen query.
 
-What was never shown was never clicked: where many documents have no clicks, that must not be taken for a
-verdict. So in each fold as large a share of the other documents (at most half) loses its clicks as has none
-in the log, and only documents that the log has shown or seen clicked count as not relevant: the trees see
-documents without clicks that are as good as others.
+A document that was never shown has no clicks, but may be relevant. So in each fold, random documents lose
+their clicks: the same share as has none in the log, at most half. And only documents with impressions or
+clicks in the log count as not relevant. This way the trees see relevant documents without clicks.
 
-A log with days teaches about seen queries, too: parts that know the earlier days, labels from the clicks of
-the later ones.
+A log with days also gives examples of seen queries: the parts are trained on the earlier days, and the labels
+are the clicks of the later days.
 """
 
 from __future__ import annotations
@@ -33,25 +32,25 @@ from coclick.progress import Progress, quiet
 from coclick.text.analyzer import normalise
 from coclick.text.query import Query
 
-MOST_HIDDEN = 0.5  # of the documents with clicks, in a fold
-LATER = 0.2  # of the days whose clicks are labels of seen queries
+MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
+LATER_SHARE = 0.2  # of the days, whose clicks are labels of seen queries
 
 Grades = dict[int, int]  # document → grade
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How examples are chosen."""
+    """How examples are sampled."""
 
-    folds: int = 5
-    queries: int = 3000  # at most, of each portion
-    negatives: int = 100  # a query, at most, drawn from the candidates that have no grade
+    n_folds: int = 5
+    max_queries: int = 3000  # of unseen and of seen queries each
+    max_negatives: int = 100  # per query, sampled from the candidates without a grade
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows of features with grades, query by query."""
+    """Feature rows with grades, grouped by query."""
 
     features: NDArray[np.float32]
     grades: NDArray[np.int32]
@@ -60,14 +59,14 @@ class Examples:
     sizes: NDArray[np.int32]  # rows of each query
 
     def only(self, wanted: NDArray[np.bool_]) -> Examples:
-        """Those of the marked queries."""
+        """Return the examples of the marked queries."""
         rows = np.repeat(wanted, self.sizes)
         queries = [query for query, kept in zip(self.queries, wanted.tolist(), strict=True) if kept]
         return Examples(self.features[rows], self.grades[rows], self.docs[rows], queries, self.sizes[wanted])
 
     @staticmethod
     def join(several: Sequence[Examples]) -> Examples:
-        """One behind the other."""
+        """Concatenate examples."""
         return Examples(
             np.concatenate([one.features for one in several]),
             np.concatenate([one.grades for one in several]),
@@ -85,22 +84,22 @@ def cross_fitted(
     sampling: Sampling,
     progress: Progress = quiet,
 ) -> Examples:
-    """Examples whose grades are judgments or, without any, the graph's own clicks."""
+    """Return examples whose grades are judgments or, without any, the clicks of the graph."""
     if judgments is not None:
         labels = judged_labels(graph, judgments)
     else:
-        rows = _choose(np.flatnonzero(graph.clicks.row_nnz()), sampling)
+        rows = _sample_rows(np.flatnonzero(graph.clicks.row_nnz()), sampling)
         labels = {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
     several = [*_by_fold(graph, labels, parts, features, sampling, progress)]
     if judgments is None and "days" in graph.provides:
         several += _later_days(graph, parts, features, sampling, progress)
     if not several:
-        raise UserError("there are too few queries to learn ranking from", hint="two at the very least")
+        raise UserError("the graph has too few queries for learning to rank", hint="it needs at least two")
     return Examples.join(several)
 
 
 def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, Grades]:
-    """The grades of each query's documents that the graph knows."""
+    """Return the grades of the documents in the graph, by normalised query."""
     labels: dict[str, Grades] = {}
     for query, text in judgments.queries.items():
         found = judgments.grades[query]
@@ -115,11 +114,11 @@ def examples(
     features: FeatureSet,
     labels: dict[str, Grades],
     sampling: Sampling | None = None,
-    may_be_bad: NDArray[np.bool_] | None = None,
+    may_be_negative: NDArray[np.bool_] | None = None,
 ) -> Examples:
-    """What trained parts say of graded queries: all graded documents and some of the other candidates.
+    """Return examples for graded queries from trained parts: all graded documents and some other candidates.
 
-    `may_be_bad` marks the documents that count as not relevant where they have no grade; by default, all.
+    `may_be_negative` marks the documents that count as not relevant if they have no grade; by default, all.
     """
     rows, grades, docs, sizes = [], [], [], []
     queries = Query.list_of(list(labels), parts[0].graph_.queries)
@@ -127,10 +126,12 @@ def examples(
         signals = features.signals(parts, query)
         known = np.array(sorted(graded), np.int32)
         others = np.setdiff1d(signals.candidates, known)
-        if may_be_bad is not None:
-            others = others[may_be_bad[others]]
-        if sampling and len(others) > sampling.negatives:
-            others = np.sort(_random(query.text, sampling).choice(others, sampling.negatives, replace=False))
+        if may_be_negative is not None:
+            others = others[may_be_negative[others]]
+        if sampling and len(others) > sampling.max_negatives:
+            others = np.sort(
+                _generator(query.text, sampling).choice(others, sampling.max_negatives, replace=False)
+            )
         chosen = np.concatenate([known, others]).astype(np.int32)
         rows.append(features.features(parts, signals, chosen))
         grades.append([graded.get(doc, 0) for doc in chosen.tolist()])
@@ -146,8 +147,8 @@ def examples(
 
 
 def fold_of(query: str, sampling: Sampling) -> int:
-    """The fold that a query belongs to, whatever else the graph holds."""
-    return _hash(query, sampling.seed) % sampling.folds
+    """Return the fold of a query, which does not depend on the other queries."""
+    return _hash(query, sampling.seed) % sampling.n_folds
 
 
 def _by_fold(
@@ -158,51 +159,51 @@ def _by_fold(
     sampling: Sampling,
     progress: Progress,
 ) -> Iterator[Examples]:
-    """Fold by fold: parts that know nothing of its queries, and what they say about them."""
+    """Examples of each fold, from parts trained without its queries."""
     folds = np.array([fold_of(query, sampling) for query in labels])
     texts = np.array(list(labels), object)
     with progress("cross-fitting", len(texts)) as done:
-        for fold in range(sampling.folds):
+        for fold in range(sampling.n_folds):
             queries = texts[folds == fold].tolist()
             held = np.zeros(len(graph.queries), bool)
             rows = graph.queries.lookup(queries)
             held[rows[rows >= 0]] = True
-            rest = forget_docs(forget_queries(graph, held), _hidden(graph, sampling, fold))
+            rest = forget_docs(forget_queries(graph, held), _hidden_docs(graph, sampling, fold))
             if not queries or not rest.clicks.nnz:
                 continue
             trained = [create(part).fit(rest) for part in parts]
-            asked = {query: labels[query] for query in queries}
-            yield examples(trained, features, asked, sampling, exposed(graph))
+            fold_labels = {query: labels[query] for query in queries}
+            yield examples(trained, features, fold_labels, sampling, exposed(graph))
             done(len(queries))
 
 
 def _later_days(
     graph: ClickGraph, parts: Sequence[str], features: FeatureSet, sampling: Sampling, progress: Progress
 ) -> Iterator[Examples]:
-    """Seen queries: parts that know the earlier days, grades from the later ones."""
-    earlier, later = graph.split("time", LATER)
-    rows = _choose(np.flatnonzero(later.row_nnz()), sampling)
+    """Examples of seen queries: parts trained on the earlier days, grades from the later ones."""
+    earlier, later = graph.split("time", LATER_SHARE)
+    rows = _sample_rows(np.flatnonzero(later.row_nnz()), sampling)
     if not len(rows) or not earlier.clicks.nnz:
         return
     labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
     earlier = forget_queries(earlier, earlier.clicks.row_nnz() == 0)
     with progress("seen queries"):
-        earlier = forget_docs(earlier, _hidden(graph, sampling, sampling.folds))
+        earlier = forget_docs(earlier, _hidden_docs(graph, sampling, sampling.n_folds))
         trained = [create(part).fit(earlier) for part in parts]
         yield examples(trained, features, labels, sampling, exposed(graph))
 
 
 def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
-    """The documents that the log has shown, or seen clicked: only those can be known not to be relevant."""
+    """Mark the documents with impressions or clicks: only those can be known not to be relevant."""
     shown = graph.clicks_by_doc.row_nnz() > 0
     if graph.pairs is not None:
         shown[graph.pairs.docs] = True
     return shown
 
 
-def _hidden(graph: ClickGraph, sampling: Sampling, fold: int) -> NDArray[np.bool_]:
-    """The documents whose clicks the parts of a fold are not shown."""
-    share = min(float((graph.clicks_by_doc.row_nnz() == 0).mean()), MOST_HIDDEN)
+def _hidden_docs(graph: ClickGraph, sampling: Sampling, fold: int) -> NDArray[np.bool_]:
+    """The documents that lose their clicks in a fold."""
+    share = min(float((graph.clicks_by_doc.row_nnz() == 0).mean()), MAX_HIDDEN_SHARE)
     return np.random.default_rng([sampling.seed, fold]).random(len(graph.docs)) < share
 
 
@@ -210,15 +211,15 @@ def _grades(docs: NDArray[np.int32], clicks: NDArray[np.float32]) -> Grades:
     return dict(zip(docs.tolist(), grades_from_clicks(clicks).tolist(), strict=True))
 
 
-def _choose(rows: NDArray[np.intp], sampling: Sampling) -> NDArray[np.intp]:
-    """At most so many queries, in the order of the graph."""
-    if len(rows) <= sampling.queries:
+def _sample_rows(rows: NDArray[np.intp], sampling: Sampling) -> NDArray[np.intp]:
+    """Sample at most `max_queries` rows, in the order of the graph."""
+    if len(rows) <= sampling.max_queries:
         return rows
-    return np.sort(np.random.default_rng(sampling.seed).choice(rows, sampling.queries, replace=False))
+    return np.sort(np.random.default_rng(sampling.seed).choice(rows, sampling.max_queries, replace=False))
 
 
-def _random(query: str, sampling: Sampling) -> np.random.Generator:
-    """A query's own chance: its examples do not depend on which other queries there are."""
+def _generator(query: str, sampling: Sampling) -> np.random.Generator:
+    """A generator seeded by the query, so that its examples do not depend on other queries."""
     return np.random.default_rng(_hash(query, sampling.seed))
 
 

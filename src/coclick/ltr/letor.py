@@ -1,10 +1,10 @@
-"""LETOR text, which RankLib, LightGBM and XGBoost read: one line a pair, its query's rows together.
+"""LETOR text, the format of RankLib, LightGBM and XGBoost: one line per document, grouped by query.
 
     # feature 1: bm25 score
     2 qid:1 1:0.5 2:0.1 # doc<TAB>query
 
-Numbers are written so that reading gives back the same float32. A feature that is not there is 0; a value
-that is missing is written NaN.
+Numbers have enough digits to read back the same float32. A feature that is not listed is 0; a missing
+value is NaN.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ _HEADER = re.compile(r"#\s*feature (\d+): (.*)")
 
 @dataclass(frozen=True)
 class Letor:
-    """Graded rows of features; the rows of one query stand together."""
+    """Feature rows with grades, grouped by query."""
 
     names: list[str]
     features: NDArray[np.float32]
     grades: NDArray[np.int32]
     sizes: NDArray[np.int32]  # rows of each query
-    queries: list[str]  # one a query
-    docs: list[str]  # one a row
+    queries: list[str]  # one per query
+    docs: list[str]  # one per row
 
     def lines(self) -> Iterator[str]:
-        """The text, line by line."""
+        """Yield the lines of the file."""
         for number, name in enumerate(self.names, 1):
             yield f"# feature {number}: {name}"
-        owners = np.repeat(np.arange(len(self.sizes)), self.sizes).tolist()
-        for owner, grade, doc, row in zip(
-            owners, self.grades.tolist(), self.docs, self.features, strict=True
+        query_of_row = np.repeat(np.arange(len(self.sizes)), self.sizes).tolist()
+        for query_number, grade, doc, row in zip(
+            query_of_row, self.grades.tolist(), self.docs, self.features, strict=True
         ):
             values = " ".join(f"{i}:{_number(value)}" for i, value in enumerate(row, 1))
-            query = self.queries[owner]
+            query = self.queries[query_number]
             if re.search(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", doc + query):
-                raise UserError(f"LETOR cannot hold a tab or a line break, as in {doc!r}, {query!r}")
-            yield f"{grade} qid:{owner + 1} {values} # {doc}\t{query}"
+                raise UserError(f"LETOR cannot store tabs or line breaks, as in {doc!r}, {query!r}")
+            yield f"{grade} qid:{query_number + 1} {values} # {doc}\t{query}"
 
 
 def read_letor(path: str | Path) -> Letor:
-    """Read a file; names, documents and queries are empty where its comments have none."""
+    """Read a file; documents and queries are empty if the comments do not name them."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot be read: {error}", where=str(path)) from None
+        raise UserError(f"the file cannot be read: {error}", where=str(path)) from None
     return parse_letor(text.split("\n"), str(path))
 
 
 def parse_letor(lines: Iterable[str], where: str = "LETOR") -> Letor:
-    """The inverse of `Letor.lines`; also reads what others write."""
+    """Parse LETOR lines of coclick and other tools, the inverse of `Letor.lines`."""
     names: dict[int, str] = {}
     rows: list[dict[int, np.float32]] = []
     grades, docs, queries, sizes = [], [], [], []
@@ -75,7 +75,7 @@ def parse_letor(lines: Iterable[str], where: str = "LETOR") -> Letor:
         doc, _, query = comment.strip(" \n").partition("\t")
         if qid != last:
             if qid in seen:
-                raise UserError(f"the rows of {qid} do not stand together", where=f"{where}, line {number}")
+                raise UserError(f"the rows of {qid} are not together", where=f"{where}, line {number}")
             seen.add(qid)
             queries.append(query)
             sizes.append(0)
@@ -85,7 +85,7 @@ def parse_letor(lines: Iterable[str], where: str = "LETOR") -> Letor:
         docs.append(doc)
         rows.append(row)
     if not rows:
-        raise UserError("no rows of features here", where=where)
+        raise UserError("the file has no feature rows", where=where)
     width = max(max(max(row, default=0) for row in rows), max(names, default=0))
     features = np.zeros((len(rows), width), np.float32)
     for i, row in enumerate(rows):
@@ -109,7 +109,7 @@ def _row(data: str, where: str) -> tuple[int, str, dict[int, np.float32]]:
         for item in rest[1:]:
             feature, _, value = item.partition(":")
             if int(feature) < 1 or int(feature) in values:
-                raise ValueError(f"the feature {feature} is below 1 or stands twice")
+                raise ValueError(f"the feature {feature} is below 1 or occurs twice")
             values[int(feature)] = np.float32(value)
         return int(float(grade)), rest[0], values
     except ValueError as error:

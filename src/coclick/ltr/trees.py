@@ -1,8 +1,8 @@
-"""`Trees`: boosted regression trees as plain arrays: searching needs no LightGBM, and nothing is pickled.
+"""`Trees`: boosted regression trees as plain arrays. Searching needs no LightGBM, and nothing is pickled.
 
-A row goes left at a node where its feature is ≤ the threshold. Features are float32, and a float32 is ≤ a
-number of double precision exactly where it is ≤ the largest float32 that is not above that number: so
-thresholds are kept as float32, and the outputs are those of LightGBM to the last bit.
+A row goes left at a node if its feature is ≤ the threshold. Features are float32. A float32 is ≤ a double
+exactly if it is ≤ the largest float32 that is not above that double. So thresholds are stored as float32, and
+outputs are bitwise equal to those of LightGBM.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coclick.errors import ArtefactError, UserError
 from coclick.ltr._tree_kernels import add_outputs
 from coclick.storage.state import stored
 
-ZERO, LEFT, RIGHT = 0, 1, 2  # where a missing value goes: treated as zero, left, right
+ZERO, LEFT, RIGHT = 0, 1, 2  # a missing value counts as zero, goes left, or goes right
 LEAF = -1
 
 Ints = NDArray[np.int32]
@@ -27,29 +27,29 @@ Ints = NDArray[np.int32]
 @stored
 @dataclass(frozen=True)
 class Trees:
-    """The nodes of all trees, one tree behind the other, each before its children."""
+    """The nodes of all trees, tree by tree; each node comes before its children."""
 
-    width: int  # how many features there are
+    width: int  # number of features
     roots: Ints
     feature: Ints  # −1 for leaves
     threshold: NDArray[np.float32]
     left: Ints
     right: Ints
     missing: NDArray[np.uint8]
-    value: NDArray[np.float64]  # of leaves what they add; of inner nodes their mean, for explanations
+    value: NDArray[np.float64]  # output of a leaf; mean of an inner node, for explanations
 
     def __post_init__(self) -> None:
-        if problem := self.find_defect():
-            raise ArtefactError(f"the trees are damaged: {problem}")
+        if defect := self.find_defect():
+            raise ArtefactError(f"the trees are damaged: {defect}")
 
     def find_defect(self) -> str | None:
-        """What would lead outside the arrays or round in circles."""
+        """Return what would lead outside the arrays or into a cycle, or None."""
         nodes = np.arange(len(self.feature))
         inner = self.feature >= 0
         if len({len(column) for column in self._columns}) != 1:
             return "columns of different lengths"
         if len(self.roots) and (self.roots.min() < 0 or self.roots.max() >= len(nodes)):
-            return "a root that is no node"
+            return "a root that is not a node"
         if np.any(self.feature >= self.width):
             return "a feature that does not exist"
         for child in (self.left[inner], self.right[inner]):
@@ -61,27 +61,27 @@ class Trees:
     def _columns(self) -> tuple[NDArray[Any], ...]:
         return self.feature, self.threshold, self.left, self.right, self.missing, self.value
 
-    # -- making them -----------------------------------------------------------------------------------
+    # -- conversion ------------------------------------------------------------------------------------
 
     @classmethod
     def from_lightgbm(cls, booster: Any, trees: int | None = None) -> Trees:
-        """The first `trees` trees of a LightGBM booster."""
+        """Convert the first `trees` trees of a LightGBM booster; all by default."""
         model = booster.dump_model(num_iteration=trees or -1)
-        return cls.from_nested([_plain(tree["tree_structure"]) for tree in model["tree_info"]],
+        return cls.from_nested([_convert_node(tree["tree_structure"]) for tree in model["tree_info"]],
                                model["max_feature_idx"] + 1)  # fmt: skip
 
     @classmethod
     def from_nested(cls, trees: Sequence[dict[str, Any]], width: int) -> Trees:
-        """From nested nodes: leaves have a `value`, others also feature, threshold, missing, left, right."""
+        """Convert nested nodes: leaves have `value`, others also feature, threshold, missing, left, right."""
         nodes: list[tuple[int, float, int, int, int, float]] = []
-        roots = [_place(tree, nodes) for tree in trees]
+        roots = [_append_node(tree, nodes) for tree in trees]
         columns = list(zip(*nodes, strict=True)) or [()] * 6
         types = (np.int32, np.float32, np.int32, np.int32, np.uint8, np.float64)
         arrays = [np.array(column, kind) for column, kind in zip(columns, types, strict=True)]
         return cls(width, np.array(roots, np.int32), *arrays)
 
     def to_nested(self) -> list[dict[str, Any]]:
-        """The inverse of `from_nested`."""
+        """Return nested nodes, the inverse of `from_nested`."""
         return [self._nested(root) for root in self.roots.tolist()]
 
     def _nested(self, node: int) -> dict[str, Any]:
@@ -97,12 +97,12 @@ class Trees:
             "right": self._nested(int(self.right[node])),
         }
 
-    # -- using them ------------------------------------------------------------------------------------
+    # -- prediction ------------------------------------------------------------------------------------
 
     def outputs(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The sum of all trees for each row of features."""
+        """Return the sum of all trees for each row of features."""
         if rows.shape[1] != self.width:
-            raise UserError(f"the trees know {self.width} features, not {rows.shape[1]}")
+            raise UserError(f"the trees have {self.width} features, not {rows.shape[1]}")
         out = np.zeros(len(rows))
         rows = np.ascontiguousarray(rows, np.float32)
         add_outputs(rows, self.roots, self.feature, self.threshold, self.left, self.right, self.missing,
@@ -110,15 +110,15 @@ class Trees:
         return out
 
     def lowest(self) -> float:
-        """No output is below this."""
+        """Return a lower bound of the output."""
         leaves = np.where(self.feature < 0, self.value, np.inf)
         return float(np.minimum.reduceat(leaves, self.roots).sum()) if len(self.roots) else 0.0
 
     def explain(self, row: NDArray[np.float32]) -> tuple[float, NDArray[np.float64]]:
-        """The trees' mean output, and what each feature of one row adds to it.
+        """Return the mean output of the trees, and the contribution of each feature of one row.
 
-        Each step from a node to its child adds the difference of their values to the node's feature, so
-        everything adds up to the row's output.
+        Each step from a node to its child adds the difference of their values to the node's feature. So mean
+        and contributions add up to the row's output.
         """
         parts = np.zeros(self.width)
         base = 0.0
@@ -139,41 +139,41 @@ class Trees:
         return int((self.left if goes_left else self.right)[node])
 
     def importance(self) -> NDArray[np.float64]:
-        """How much each feature moves values: Σ over its splits of both children's distances to the node."""
+        """Return for each feature the sum of |child − node| over its splits and both children."""
         inner = np.flatnonzero(self.feature >= 0)
         moved = sum(np.abs(self.value[side[inner]] - self.value[inner]) for side in (self.left, self.right))
         return np.bincount(self.feature[inner], moved, self.width).astype(np.float64)
 
 
-def not_above(number: float) -> float:
-    """The largest float32 that is not above a number."""
+def largest_float32_below(number: float) -> float:
+    """Return the largest float32 that is not above a number."""
     nearest = np.float32(np.clip(number, np.finfo(np.float32).min, np.finfo(np.float32).max))
     return float(np.nextafter(nearest, np.float32(-np.inf)) if float(nearest) > number else nearest)
 
 
-def _plain(node: dict[str, Any]) -> dict[str, Any]:
-    """A node of LightGBM's dump, and all below it, in our words."""
+def _convert_node(node: dict[str, Any]) -> dict[str, Any]:
+    """Convert a node of LightGBM's dump, with its children."""
     if "split_feature" not in node:
         return {"value": node["leaf_value"]}
     if node["decision_type"] != "<=" or node["missing_type"] == "Zero":
-        raise UserError("only numeric trees in which zero is a value like any other can be read")
-    follows = LEFT if node["default_left"] else RIGHT
+        raise UserError("only trees with numeric splits and without zero as missing value are supported")
+    default = LEFT if node["default_left"] else RIGHT
     return {
         "feature": node["split_feature"],
         "threshold": node["threshold"],
-        "missing": follows if node["missing_type"] == "NaN" else ZERO,
+        "missing": default if node["missing_type"] == "NaN" else ZERO,
         "value": node["internal_value"],
-        "left": _plain(node["left_child"]),
-        "right": _plain(node["right_child"]),
+        "left": _convert_node(node["left_child"]),
+        "right": _convert_node(node["right_child"]),
     }
 
 
-def _place(node: dict[str, Any], nodes: list[tuple[int, float, int, int, int, float]]) -> int:
-    """Append a node and all below it; returns its place."""
+def _append_node(node: dict[str, Any], nodes: list[tuple[int, float, int, int, int, float]]) -> int:
+    """Append a node and its children; return its position."""
     place = len(nodes)
     nodes.append((LEAF, 0.0, 0, 0, 0, node["value"]))
     if "left" in node:
-        left, right = _place(node["left"], nodes), _place(node["right"], nodes)
-        threshold = not_above(node["threshold"])
+        left, right = _append_node(node["left"], nodes), _append_node(node["right"], nodes)
+        threshold = largest_float32_below(node["threshold"])
         nodes[place] = (node["feature"], threshold, left, right, node["missing"], node["value"])
     return place

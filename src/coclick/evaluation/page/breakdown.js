@@ -1,20 +1,20 @@
-// The main measure by kinds of queries and documents.
+// The main measure by groups of queries and documents.
 
 import { bar, frame, node, section, shortName, table, three, whole } from "./nodes.js";
 
 const GROUPINGS = {
-  query: "Has the log seen the query?",
-  clicks: "Clicks of the query in the log",
+  query: "Seen and unseen queries",
+  clicks: "Clicks of the query",
   words: "Words of the query",
-  document: "Has the document clicks? (each kind ranked by itself)",
+  document: "Documents with and without clicks (each group ranked alone)",
 };
 
 export function breakdown(data) {
   const main = data.protocol.main_measure;
   return section(
     "breakdown",
-    "For which queries?",
-    node("p", {}, `${main} by groups of queries and documents; the best of each group is bold.`),
+    "Breakdown by queries and documents",
+    node("p", {}, `${main} for each group; the best model of a group is bold.`),
     Object.entries(GROUPINGS).flatMap(([by, title]) => grouping(data.models, main, by, title)),
   );
 }

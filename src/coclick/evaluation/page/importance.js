@@ -1,16 +1,16 @@
-// Which features a learned ranker leans on (paper 003, Figure 3).
+// Feature importance of learning to rank (Jiang et al. 2016, Figure 3).
 
 import { bar, named, node, section } from "./nodes.js";
 
-const FEATURES = 15; // that are shown
+const FEATURES = 15;
 
 export function importance(data) {
   const models = data.models.filter((model) => Object.keys(model.importance).length);
   if (!models.length) return [];
   return section(
     "importance",
-    "Which features matter?",
-    node("p", {}, `How much each feature improves the trees; the best one is 100. At most ${FEATURES} are shown.`),
+    "Feature importance",
+    node("p", {}, `How much each feature changes the output of the trees; the most important is 100. The first ${FEATURES} are shown.`),
     node("div", { class: "figures" }, models.map(features)),
   );
 }

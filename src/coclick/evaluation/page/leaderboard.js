@@ -1,8 +1,8 @@
-// All models with all measures, to be sorted by any column.
+// All models with all measures; a click on a heading sorts by that column.
 
 import { bar, frame, named, node, quiet, section, three } from "./nodes.js";
 
-export const LEVEL = 0.05; // p-values below count as beyond chance
+export const LEVEL = 0.05; // of significance
 
 export function leaderboard(data) {
   const main = data.protocol.main_measure;
@@ -13,9 +13,9 @@ export function leaderboard(data) {
   const columns = [
     { title: "model", key: (model) => model.name },
     { title: main, key: (model) => model.measures[main] },
-    { title: "behind", key: (model) => best.measures[main] - model.measures[main] },
+    { title: "difference", key: (model) => best.measures[main] - model.measures[main] },
     ...others.map((name) => ({ title: name, key: (model) => model.measures[name] })),
-    { title: "trained in", key: (model) => model.seconds },
+    { title: "training time", key: (model) => model.seconds },
   ];
   const body = node("tbody");
   const buttons = columns.map((column) => node("button", { type: "button" }, column.title));
@@ -33,7 +33,7 @@ export function leaderboard(data) {
       node("th", { scope: "row" }, name),
       node("td", { class: "nowrap" }, node("b", {}, three(value)), quiet(` ${interval}`)),
       node("td", { class: "chart" }, picture),
-      node("td", { class: "nowrap" }, behind(data, model)),
+      node("td", { class: "nowrap" }, difference(data, model)),
       others.map((measure) => node("td", {}, three(model.measures[measure]))),
       node("td", { class: "nowrap" }, model.seconds ? `${model.seconds.toFixed(1)} s` : ""),
     );
@@ -48,7 +48,7 @@ export function leaderboard(data) {
     body.replaceChildren(...[...data.models].sort(order).map(row));
   }
 
-  // Names begin with the first of the alphabet, numbers with the largest.
+  // The first click sorts names ascending and numbers descending.
   heads.forEach((head, place) => {
     const [first, second] = place === 0 ? ["ascending", "descending"] : ["descending", "ascending"];
     const turn = () => sort(place, head.getAttribute("aria-sort") === first ? second : first);
@@ -63,14 +63,14 @@ export function leaderboard(data) {
     node(
       "p",
       {},
-      `Bars are ${main}; the line on a bar is where its mean lies in 95 % of resampled sets of queries. `,
-      "A star marks models that are behind the best beyond chance.",
+      `Bars show ${main}, with the 95 % bootstrap confidence interval of its mean. “difference” is how far a model is `,
+      "behind the best; a star marks a significant difference.",
     ),
     frame("Leaderboard", node("table", {}, node("thead", {}, line), body), "wide"),
   );
 }
 
-function behind(data, model) {
+function difference(data, model) {
   const best = data.models[0].name;
   const tests = data.significance.filter((row) => row.measure === data.protocol.main_measure);
   const test = tests.find((row) => row.a === best && row.b === model.name);

@@ -1,4 +1,4 @@
-// Everything on the page is made here, as nodes: no text is ever read as HTML.
+// Functions that create the nodes of the page. Text is never parsed as HTML.
 
 function fill(made, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
@@ -21,13 +21,13 @@ export function quiet(...children) {
   return node("span", { class: "quiet" }, ...children);
 }
 
-// A part of the page with a heading that the list of sections links to.
+// A section with a heading, which the table of contents links to.
 export function section(id, title, ...children) {
   const heading = node("h2", { id: `${id}-title` }, title);
   return node("section", { id, "aria-labelledby": heading.id }, heading, ...children);
 }
 
-// Scrolls sideways where it is wider than the page, by keyboard too.
+// A frame that scrolls horizontally, also by keyboard, if its table is wider than the page.
 export function frame(label, table, kind = "") {
   return node("div", { class: `frame ${kind}`, tabindex: "0", role: "region", "aria-label": label }, table);
 }
@@ -36,7 +36,7 @@ export function table(kind, head, rows) {
   return node("table", { class: kind }, node("thead", {}, node("tr", {}, head)), node("tbody", {}, rows));
 }
 
-// A bar from 0 to `value`, as wide as its place; `interval` adds a line from low to high.
+// A bar from 0 to `value`; `interval` adds a line from low to high.
 export function bar(value, largest, label, interval = null) {
   const percent = (number) => `${(100 * Math.max(number, 0)) / (largest || 1)}%`;
   const picture = drawn("svg", { role: "img", "aria-label": label });
@@ -51,12 +51,12 @@ export function bar(value, largest, label, interval = null) {
   return picture;
 }
 
-// A model's name, which may be broken where one would breathe.
+// A model's name, with line breaks allowed after , ( + and =.
 export function named(name) {
   return name.split(/(?<=[,(+=])/).flatMap((part) => [part, node("wbr")]);
 }
 
-// The same in a heading of a row, in three lines at most; the leaderboard has all of it.
+// The name as a row heading, cut to three lines; the tooltip has all of it.
 export function shortName(name, before = "") {
   return node("th", { scope: "row", title: name }, node("span", { class: "short" }, before, named(name)));
 }
@@ -64,9 +64,9 @@ export function shortName(name, before = "") {
 export const three = (value) => value.toFixed(3);
 export const signed = (value) => (value < 0 ? "−" : "+") + three(Math.abs(value));
 export const whole = (value) => value.toLocaleString("en");
-export const chance = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toPrecision(3)}`);
+export const pValue = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toPrecision(3)}`);
 
-// Five colours for however many grades there are; 0 is always the first.
+// Maps any number of grades to five colours; grade 0 is always the first.
 export function level(grade, highest) {
   return `level-${grade <= 0 ? 0 : Math.max(1, Math.round((4 * grade) / highest))}`;
 }

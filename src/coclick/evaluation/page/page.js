@@ -1,4 +1,4 @@
-// The report as one file: its figures stand in the page.
+// Draws the report from the data that is embedded in the page.
 
 import { node } from "./nodes.js";
 import { protocol, recommendation } from "./protocol.js";
@@ -10,7 +10,7 @@ function draw() {
   document.getElementById("top").append(...protocol(data), ...recommendation(data));
   document.getElementById("main").replaceChildren(...found);
   document.getElementById("sections").append(contents(found));
-  document.getElementById("footer").append(node("p", { class: "quiet" }, `Made by coclick ${data.version}.`));
+  document.getElementById("footer").append(node("p", { class: "quiet" }, `Written by coclick ${data.version}.`));
 }
 
 draw();

@@ -1,4 +1,4 @@
-// How the models were judged, and what is recommended: what comes before everything that was found.
+// The top of the report: how the models were evaluated, and the recommendation.
 
 import { node, whole } from "./nodes.js";
 
@@ -6,13 +6,13 @@ export function protocol(data) {
   const used = data.protocol;
   const allKnown = used.judged_docs === used.judged_docs_in_graph;
   const known = allKnown ? "all" : `${whole(used.judged_docs_in_graph)} of them`;
-  const full = `all documents, the best ${used.depth}`;
+  const full = `all documents; the top ${used.depth} are measured`;
   const facts = {
-    "judged by": used.judged_by,
+    "evaluated by": used.judged_by,
     queries: whole(used.queries),
     documents: whole(used.docs),
     "judged documents": `${whole(used.judged_docs)}, ${known} in the graph`,
-    retrieval: used.retrieval === "full" ? full : "judged documents are re-ranked",
+    retrieval: used.retrieval === "full" ? full : "only judged documents are ranked",
     measure: `${used.main_measure}, ${used.gain} gain`,
     significance: used.p_holm,
   };
@@ -38,7 +38,7 @@ export function recommendation(data) {
   const left = Object.entries(data.left_out || {});
   if (left.length) {
     const rows = left.map(([name, why]) => node("li", {}, node("b", {}, name), `: ${why}`));
-    const summary = node("summary", {}, `left out: ${whole(left.length)}`);
+    const summary = node("summary", {}, `models left out: ${whole(left.length)}`);
     made.push(node("details", { id: "left-out" }, summary, node("ul", {}, rows)));
   }
   return made;

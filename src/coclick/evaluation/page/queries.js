@@ -1,8 +1,8 @@
-// Two models, query by query: what each of them wins, with both rankings side by side.
+// Two models query by query, with their rankings side by side.
 
 import { chip, drawn, named, node, quiet, section, signed, three, whole } from "./nodes.js";
 
-const MOST = 30; // queries on each side
+const MAX_QUERIES = 30; // on each side
 const TIE = 1e-9;
 
 export function queries(data) {
@@ -16,7 +16,7 @@ export function queries(data) {
   draw();
   const labels = [node("label", {}, "compare ", first), node("label", {}, "with ", second)];
   const choice = node("div", { class: "choice" }, labels);
-  return section("queries", "Wins and losses, query by query", choice, place);
+  return section("queries", "Wins and losses by query", choice, place);
 }
 
 function versusByQuery(data, a, b) {
@@ -35,7 +35,7 @@ function versusByQuery(data, a, b) {
   return [node("p", {}, summary), strip(rows, summary), node("div", { class: "sides" }, sides)];
 }
 
-// All differences, largest first: above the line the first model is better, below it the second.
+// The differences of all queries, largest first: above the line the first model is better, below it the second.
 function strip(rows, label) {
   const stretched = { viewBox: `0 -1 ${rows.length} 2`, preserveAspectRatio: "none" };
   const picture = drawn("svg", { class: "strip", role: "img", "aria-label": label, ...stretched });
@@ -48,7 +48,7 @@ function strip(rows, label) {
 }
 
 function side(data, title, rows, a, b) {
-  const shown = rows.filter((row) => row.query.rankings).slice(0, MOST);
+  const shown = rows.filter((row) => row.query.rankings).slice(0, MAX_QUERIES);
   const count = shown.length < rows.length ? `the first ${shown.length} of ${whole(rows.length)}` : "";
   const heading = node("h3", {}, title, " ", quiet(count));
   return node("div", {}, heading, shown.map((row) => oneQuery(data, row, a, b)));
@@ -56,10 +56,10 @@ function side(data, title, rows, a, b) {
 
 function oneQuery(data, { query, difference }, a, b) {
   const gap = node("span", { class: difference > 0 ? "won" : "lost" }, signed(difference));
-  const values = ` ${three(query.values[a])} against ${three(query.values[b])} `;
+  const values = ` ${three(query.values[a])} vs. ${three(query.values[b])} `;
   const figures = node("span", { class: "values" }, values, gap);
   const made = node("details", {}, node("summary", {}, query.text, figures));
-  // Rankings are drawn when they are asked for: a page has thousands of them.
+  // Rankings are drawn on demand, because a page has thousands of them.
   made.addEventListener("toggle", () => made.append(rankings(data, query, a, b)), { once: true });
   return made;
 }
@@ -71,10 +71,10 @@ function rankings(data, query, a, b) {
       const name = title ? [title, quiet(` ${id}`)] : [id];
       return node("li", {}, chip(query.grades[place], data.highest_grade), " ", name);
     });
-    const list = results.length ? node("ol", {}, results) : node("p", { class: "quiet" }, "nothing found");
+    const list = results.length ? node("ol", {}, results) : node("p", { class: "quiet" }, "no results");
     return node("div", {}, node("h4", {}, named(data.models[i].name)), list);
   };
-  // A page that can search says where.
-  const live = data.searchAt ? [node("a", { href: data.searchAt(query.text) }, "Search for it now")] : [];
+  // The studio passes `searchAt`, which returns the address of a search.
+  const live = data.searchAt ? [node("a", { href: data.searchAt(query.text) }, "Search for this query")] : [];
   return node("div", { class: "rankings" }, one(a), one(b), live);
 }

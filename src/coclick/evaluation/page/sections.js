@@ -1,4 +1,4 @@
-// Everything that was found, in the order in which one asks.
+// All sections of the report, in their order.
 
 import { breakdown } from "./breakdown.js";
 import { importance } from "./importance.js";
@@ -9,13 +9,13 @@ import { separability } from "./separability.js";
 import { significance } from "./significance.js";
 import { training } from "./training.js";
 
-// One that has nothing to show makes nothing.
+// A section without data is left out.
 export function sections(data) {
   const makers = [leaderboard, significance, breakdown, separability, importance, training, queries];
   return makers.flatMap((make) => make(data));
 }
 
-// A list of links to the sections' headings.
+// The table of contents.
 export function contents(made) {
   const link = (one) => node("li", {}, node("a", { href: `#${one.id}` }, one.firstChild.textContent));
   return node("ul", {}, made.map(link));

@@ -1,4 +1,4 @@
-// How a model's scores separate documents of different grades (paper 003, Figure 4).
+// How well scores separate documents of different grades (Jiang et al. 2016, Figure 4).
 
 import { chip, drawn, level, named, node, quiet, section } from "./nodes.js";
 
@@ -13,14 +13,14 @@ export function separability(data) {
   const legend = grades.map((grade) => node("span", {}, chip(grade, data.highest_grade), ` grade ${grade}`));
   return section(
     "separability",
-    "Do scores separate good from bad?",
+    "Separation of grades by scores",
     node(
       "p",
       {},
-      "For each grade the scores of all documents judged so, highest first, divided by the model's highest ",
-      "score. Curves that lie apart separate their grades. “In order” is the share of all pairs of ",
-      "documents with different grades, over all queries, in which the better document has the higher ",
-      "score; chance is 50 %.",
+      "Each curve shows the scores of all documents with one grade, highest first, divided by the model's ",
+      "highest score. The further the curves are apart, the better the scores separate the grades. “In order” ",
+      "is the share of all document pairs with different grades in which the document with the higher grade ",
+      "has the higher score; a random order has 50 %.",
     ),
     node("div", { class: "legend" }, legend),
     node("div", { class: "figures" }, models.map((model) => curves(model, data.highest_grade))),

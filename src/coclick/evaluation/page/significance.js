@@ -1,7 +1,7 @@
-// Every model against every other: by how much, by chance or not, on how many queries.
+// All pairs of models: difference, p-value, and queries won, tied and lost.
 
 import { LEVEL } from "./leaderboard.js";
-import { chance, frame, node, quiet, section, shortName, signed, table } from "./nodes.js";
+import { frame, node, pValue, quiet, section, shortName, signed, table } from "./nodes.js";
 
 export function significance(data) {
   if (data.models.length < 2) return [];
@@ -16,13 +16,13 @@ export function significance(data) {
   draw(measures[0]);
   return section(
     "significance",
-    "Can the order be chance?",
+    "Significance",
     node(
       "p",
       {},
-      "Each cell is the row's model against the column's: the mean difference, the p-value of a paired ",
-      "t-test after Holm's correction over all pairs, and the queries won–tied–lost. ",
-      `Green and red cells are beyond chance (p < ${LEVEL}).`,
+      "Each cell compares the model of the row with that of the column: the mean difference, the p-value of a ",
+      "paired t-test with Holm's correction over all pairs, and the queries won–tied–lost. ",
+      `Green and red cells are significant (p < ${LEVEL}).`,
     ),
     node("div", { class: "choice" }, node("label", {}, "measure ", choice)),
     place,
@@ -53,7 +53,7 @@ function versus(test) {
     { class: kind },
     node("b", {}, signed(test.difference)),
     node("br"),
-    chance(test.p_holm),
+    pValue(test.p_holm),
     node("br"),
     quiet(`${test.won}–${test.tied}–${test.lost}`),
   );

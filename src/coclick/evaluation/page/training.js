@@ -1,22 +1,22 @@
-// What the training of bilinear models found; the bound is that of paper 002 §5.
+// Training statistics of bilinear models; the bound is that of Wu, Lu & Li 2013, §5.
 
 import { frame, node, section, shortName, table, three } from "./nodes.js";
 
 export function training(data) {
   const models = data.models.filter((model) => Object.keys(model.training).length);
   if (!models.length) return [];
-  const titles = ["model", "effective rank", "weights of views", "density of maps", "objective on all data", "notes"];
+  const titles = ["model", "effective rank", "view weights", "density of the maps", "objective", "notes"];
   const head = titles.map((title) => node("th", { scope: "col" }, title));
   return section(
     "training",
-    "What did training find?",
+    "Training statistics",
     node(
       "p",
       {},
-      "The objective on all data is within the bound of what it is on the log, with the probability shown. ",
-      "A bound that no objective can exceed anyway is vacuous: the log is too small for it to say anything.",
+      "The objective on the log, plus or minus the bound on its difference from the expected objective, which holds ",
+      "with the given probability. A vacuous bound exceeds the range of the objective: the log is too small for it.",
     ),
-    frame("figures of training", table("", head, models.map(trained))),
+    frame("Training statistics", table("", head, models.map(trained))),
   );
 }
 

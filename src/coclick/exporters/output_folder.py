@@ -1,7 +1,7 @@
-"""A folder that appears when all of it is there, and replaces only one that coclick wrote.
+"""An output folder that appears only when it is complete, and replaces only a folder that coclick wrote.
 
-Everything is written to a hidden folder beside the output, which is renamed at the end. What a killed process
-left there is removed by the next one.
+Files are written to a hidden folder next to the output, which is renamed at the end. The next export removes
+what a killed process left there.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ KIND = "export"
 
 
 @contextmanager
-def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
-    """A folder to write to; leaving the block by an exception (Ctrl-C is one) leaves nothing behind."""
+def create_folder(path: Path, *, force: bool) -> Iterator[Path]:
+    """Yield a folder to write to; an exception in the block (Ctrl-C is one) leaves nothing behind."""
     path = path.resolve()
     check_folder(path, force=force)
     part, old = (path.with_name(f".{path.name}.{state}") for state in ("part", "old"))
@@ -39,7 +39,7 @@ def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def check_folder(path: Path, *, force: bool) -> None:
-    """Raise if the folder may not be written, which is worth knowing before the work."""
+    """Raise if the folder may not be written; call it before the work starts."""
     check_output(path, force, KIND)
     if (path / MANIFEST).exists():
         ours = {*read_manifest(path).get("written", []), MANIFEST}
@@ -47,26 +47,26 @@ def check_folder(path: Path, *, force: bool) -> None:
             raise UserError(
                 f"the output directory holds other files ({foreign[0]})",
                 where=str(path),
-                hint="choose a new directory, or move them away: --force replaces the whole of it",
+                hint="choose a new directory, or move these files: --force replaces the whole directory",
             )
 
 
 def write_text(path: Path, text: str) -> None:
-    """A file of text."""
+    """Write a text file."""
     write_file(path, [text])
 
 
 def write_json(path: Path, value: Any) -> None:
-    """A JSON file for people to read, too."""
+    """Write an indented JSON file."""
     write_file(path, [json.dumps(value, indent=1, ensure_ascii=False), "\n"])
 
 
-def write_manifest(folder: Path, figures: dict[str, Any]) -> None:
-    """What was written here, and what it is."""
+def write_manifest(folder: Path, stats: dict[str, Any]) -> None:
+    """Write the manifest: the statistics of the export, and the names of its files."""
     written = sorted(entry.name for entry in folder.iterdir())
     head = {"format": FORMAT, "coclick": __version__, "kind": KIND}
-    no_arrays: dict[str, Any] = {"files": {}}  # which every manifest has, so that commands know this for ours
-    write_json(folder / MANIFEST, head | figures | {"written": written} | no_arrays)
+    no_arrays: dict[str, Any] = {"files": {}}  # every manifest has this key: commands recognise ours by it
+    write_json(folder / MANIFEST, head | stats | {"written": written} | no_arrays)
 
 
 def _replace(part: Path, path: Path, old: Path) -> None:

@@ -1,7 +1,7 @@
-"""How good are similar queries? Paper 000 §5.4.2: the three nearest of each, won, tied and lost in pairs.
+"""Evaluation of similar queries (Wu, Li & Xu 2013, §5.4.2): the three most similar of each query.
 
-Labels are pairs of queries with a grade, or intents: two queries of one intent are similar (grade 1). A
-query's score is the mean grade of its nearest three; a place left empty, or filled by a pair without a label,
+Labels are pairs of queries with a grade, or intents: two queries with the same intent are similar (grade 1).
+A query's score is the mean grade of its three most similar queries; a missing one, or a pair without a label,
 counts as zero.
 """
 
@@ -16,37 +16,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
-from coclick.evaluation.formats import is_number, lines, read_text
+from coclick.evaluation.judgment_files import is_number, lines, read_text
 from coclick.evaluation.leaderboard import Trainer
 from coclick.evaluation.significance import Values, paired_tests
 from coclick.graph.click_graph import ClickGraph
 from coclick.progress import Progress, quiet
 from coclick.text.analyzer import normalise
 
-TOP = 3
-SAMPLED = 500
-TAIL = 10  # clicks, below which a query is of the tail
+TOP_K = 3
+MAX_QUERIES = 500
+TAIL_CLICKS = 10  # queries with fewer clicks are tail queries
 
 
 @dataclass(frozen=True)
-class Labels:
-    """The queries that can be judged, and the grade of a pair."""
+class SimilarityLabels:
+    """The labelled queries, and the grade of a pair of queries."""
 
     queries: list[str]
     grade: Callable[[str, str], float]
 
 
-def read_intents(path: str | Path) -> Labels:
-    """`query<TAB>intent` lines, with a header or without: what `coclick sample` writes as intents.tsv."""
+def read_intents(path: str | Path) -> SimilarityLabels:
+    """Read lines of `query<TAB>intent`, such as the intents.tsv of `coclick sample`; a header is optional."""
     intents: dict[str, str] = {}
     for _, cells in _rows(path, 2):
         intents[normalise(cells[0])] = cells[1]
     intents.pop("query", None)
-    return Labels(list(intents), lambda a, b: float(a in intents and intents[a] == intents.get(b)))
+    return SimilarityLabels(list(intents), lambda a, b: float(a in intents and intents[a] == intents.get(b)))
 
 
-def read_pairs(path: str | Path) -> Labels:
-    """`query<TAB>query<TAB>grade` lines; a pair holds in both directions."""
+def read_pairs(path: str | Path) -> SimilarityLabels:
+    """Read lines of `query<TAB>query<TAB>grade`; the order of the two queries does not matter."""
     grades: dict[tuple[str, str], float] = {}
     for number, (where, cells) in enumerate(_rows(path, 3)):
         if not is_number(cells[2]):
@@ -55,47 +55,52 @@ def read_pairs(path: str | Path) -> Labels:
             raise UserError(f"the grade {cells[2]!r} is not a number", where=where)
         a, b = normalise(cells[0]), normalise(cells[1])
         grades[a, b] = grades[b, a] = float(cells[2])
-    return Labels(list(dict.fromkeys(a for a, _ in grades)), lambda a, b: grades.get((a, b), 0.0))
+    return SimilarityLabels(list(dict.fromkeys(a for a, _ in grades)), lambda a, b: grades.get((a, b), 0.0))
 
 
 def compare_similar(
     graph: ClickGraph,
-    labels: Labels,
+    labels: SimilarityLabels,
     models: Sequence[str],
     baseline: str,
     *,
     seed: int = 0,
     progress: Progress = quiet,
 ) -> dict[str, Any]:
-    """Each model's mean grade for all, head and tail queries, and its wins against the baseline."""
+    """Return each model's mean grade for all, head and tail queries, and tests against the baseline."""
     return _summary(*grade_similar(graph, labels, [baseline, *models], seed=seed, progress=progress))
 
 
 def grade_similar(
-    graph: ClickGraph, labels: Labels, models: Sequence[str], *, seed: int = 0, progress: Progress = quiet
+    graph: ClickGraph,
+    labels: SimilarityLabels,
+    models: Sequence[str],
+    *,
+    seed: int = 0,
+    progress: Progress = quiet,
 ) -> tuple[dict[str, Values], NDArray[np.bool_]]:
-    """Each model's grade for each of the sampled queries, and which of them are of the tail."""
+    """Return each model's grades of the sampled queries, and which of them are tail queries."""
     rows = graph.queries.lookup(labels.queries)
     clicks = np.where(rows >= 0, graph.clicks.row_sums()[rows], 0)
     known = [query for query, count in zip(labels.queries, clicks, strict=True) if count > 0]
     if not known:
         raise UserError(
             "none of the labelled queries has clicks in the graph",
-            hint=f"labelled are {', '.join(labels.queries[:3])}",
+            hint=f"labelled queries: {', '.join(labels.queries[:3])}",
         )
-    asked = [known[i] for i in np.random.default_rng(seed).permutation(len(known))[:SAMPLED]]
+    sampled = [known[i] for i in np.random.default_rng(seed).permutation(len(known))[:MAX_QUERIES]]
     traffic = dict(zip(labels.queries, clicks.tolist(), strict=True))
-    tail = np.array([traffic[query] < TAIL for query in asked])
+    tail = np.array([traffic[query] < TAIL_CLICKS for query in sampled])
     trainer = Trainer(graph, progress)
     trainer.check(models)
     values = {}
     for spec in dict.fromkeys(models):
         model, _ = trainer.get(spec)
-        run = model.similar_queries(asked, TOP)
+        run = model.similar_queries(sampled, TOP_K)
         values[str(model)] = np.array(
             [
-                sum(labels.grade(query, other) for other, _ in run.hits(i)) / TOP
-                for i, query in enumerate(asked)
+                sum(labels.grade(query, other) for other, _ in run.hits(i)) / TOP_K
+                for i, query in enumerate(sampled)
             ]
         )
     return values, tail
@@ -113,7 +118,7 @@ def _summary(values: Mapping[str, Values], tail: NDArray[np.bool_]) -> dict[str,
         if mask.any():
             part = {name: found[mask] for name, found in values.items()}
             pairs = [(name, baseline) for name in part if name != baseline]
-            tests += [{"queries": group, **row} for row in paired_tests(part, f"grade@{TOP}", pairs)]
+            tests += [{"queries": group, **row} for row in paired_tests(part, f"grade@{TOP_K}", pairs)]
     return {"queries": len(tail), "baseline": baseline, "models": models, "significance": tests}
 
 
@@ -122,8 +127,8 @@ def _rows(path: str | Path, columns: int) -> list[tuple[str, list[str]]]:
     for where, line in lines(read_text(path), path):
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) < columns:
-            raise UserError(f"{columns} columns are needed, separated by tabs", where=where)
+            raise UserError(f"the line needs {columns} columns, separated by tabs", where=where)
         found.append((where, cells))
     if not found:
-        raise UserError("no labels here", where=str(path))
+        raise UserError("the file has no labels", where=str(path))
     return found

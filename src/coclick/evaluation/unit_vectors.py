@@ -1,10 +1,9 @@
-"""How good are generated vectors? Table 5 of paper 003, with the ranking beside the cosine.
+"""Evaluation of the vectors that `vpcg` generates for unseen queries (Jiang et al. 2016, Table 5).
 
-Some queries are held out with all their clicks and a model learns from the rest; the other rows only differ
-in how they make vectors for the held-out queries. `cosine` is the mean cosine to the vectors that those
-queries have when their clicks are known; `nDCG@10` ranks all documents and counts the held-out clicks as
-relevant. The paper compares cosines alone: on a dense graph one mean vector for all queries scores high
-there, and says nothing.
+Some queries are held out with all their clicks, and a model is trained on the rest. The methods differ only
+in how they build vectors for the held-out queries. `cosine` is the mean cosine to the vectors that these
+queries have when their clicks are known. `nDCG@10` ranks all documents, with held-out clicks as relevant. The
+paper reports only cosines, but on a dense graph even one mean vector for all queries has a high cosine.
 """
 
 from __future__ import annotations
@@ -27,16 +26,21 @@ from coclick.text.term_matrix import count_terms, unit_rows
 def compare_units(
     graph: ClickGraph, spec: str = "vpcg", fraction: float = 0.2, seed: int = 0, progress: Progress = quiet
 ) -> list[dict[str, Any]]:
-    """One row a method: its cosine, its nDCG@10, and for how many held-out queries it has a vector."""
+    """Return for each method its cosine, its nDCG@10 and its coverage (queries that have a vector).
+
+    Parameters:
+        graph: the click graph.
+        spec: a `vpcg` model with units.
+        fraction: the share of queries to hold out.
+        seed: random seed.
+    """
     truth, learner = create(spec), create(spec)
     if not isinstance(truth, VPCG) or truth.units == "none":
-        raise UserError(
-            f"{spec} makes no vectors from units", hint='for example "vpcg" or "vpcg(units=chars)"'
-        )
+        raise UserError(f"{spec} generates no vectors from units", hint='use "vpcg" or "vpcg(units=chars)"')
     train, held = graph.split("queries", fraction, seed)
     rows = np.flatnonzero(held.row_nnz() > 0)
     if not len(rows) or not train.clicks.nnz:
-        raise UserError("too few queries to hold some out")
+        raise UserError("the graph has too few queries to hold some out")
     truth.fit(graph, progress)
     learner.fit(train, progress)
     assert isinstance(learner, VPCG)
@@ -55,7 +59,7 @@ def compare_units(
 
 
 def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
-    """The vectors of unseen texts by each method of Table 5, and the mean vector that keeps it honest."""
+    """The vectors of unseen queries by each method of Table 5, and the mean vector as a baseline."""
     assert model.units_ is not None and model.query_index_ is not None
     tokens = model._analyzer.look_up(texts, model.terms_)
     counts = count_terms(tokens, len(model.terms_))
@@ -79,7 +83,7 @@ def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
 
 
 def _one_word_queries(model: VPCG, texts: list[str]) -> Csr:
-    """For each text the rows of the queries that are one of its words and have clicks."""
+    """For each text, the rows of the one-word queries with clicks that are among its words."""
     words = [sorted(set(model._analyzer.words(text))) for text in texts]
     rows = model.graph_.queries.lookup([word for found in words for word in found])
     text = np.repeat(np.arange(len(texts)), [len(found) for found in words])
@@ -90,7 +94,7 @@ def _one_word_queries(model: VPCG, texts: list[str]) -> Csr:
 
 
 def _in_vocabulary(vectors: Csr, source: VPCG, target: VPCG) -> Csr:
-    """The same vectors over another model's terms; words that it does not know still count in the length."""
+    """Vectors over another model's terms; unknown words are dropped, but the norm is not changed."""
     new = target.terms_.lookup(source.terms_.to_list())
     known = new[vectors.indices] >= 0
     row = np.repeat(np.arange(vectors.rows), vectors.row_nnz())

@@ -1,10 +1,10 @@
-"""Table 5 of paper 003 on a log where the order of the methods is known by construction."""
+"""Table 5 of Jiang et al. 2016 on a log where the order of the methods is known by construction."""
 
 import pytest
 
 import planted
 from coclick.errors import UserError
-from coclick.evaluation.units import compare_units
+from coclick.evaluation.unit_vectors import compare_units
 from coclick.graph.click_graph import ClickGraph
 
 
@@ -24,10 +24,10 @@ def test_rows_and_order_of_table_5():
     assert learned["nDCG@10"] > mean["nDCG@10"]
 
 
-def test_it_needs_units_and_enough_queries():
-    with pytest.raises(UserError, match="no vectors from units"):
+def test_requires_units_and_enough_queries():
+    with pytest.raises(UserError, match="generates no vectors from units"):
         compare_units(planted.graph(), "vpcg(units=none)")
-    with pytest.raises(UserError, match="no vectors from units"):
+    with pytest.raises(UserError, match="generates no vectors from units"):
         compare_units(planted.graph(), "bm25")
     with pytest.raises(UserError, match="too few"):
         compare_units(ClickGraph.from_clicks([("a", "x", 1)]), fraction=0.5)

@@ -1,0 +1,50 @@
+"""`evaluate`: measure some models by judgments, or by held-out clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from coclick.evaluation.inputs import Qrels, Queries, Runs, load_data, load_runs
+from coclick.evaluation.leaderboard import Leaderboard, leaderboard
+from coclick.evaluation.protocol import DEPTH, Protocol
+from coclick.graph.click_graph import ClickGraph
+from coclick.progress import Progress, quiet
+
+
+def evaluate(
+    graph: ClickGraph,
+    models: str | Sequence[str] = (),
+    *,
+    qrels: Qrels | None = None,
+    queries: Queries | None = None,
+    holdout: str | None = None,
+    runs: Runs | None = None,
+    candidates: Literal["all", "judged"] = "all",
+    gain: Literal["linear", "exponential"] = "linear",
+    depth: int = DEPTH,
+    progress: Progress = quiet,
+) -> Leaderboard:
+    """Train models on a graph and measure them by judgments or, without any, by held-out clicks.
+
+    Parameters:
+        graph: the click graph to train on.
+        models: specifications such as `"vpcg(start=doc)"` or `"0.8*rw + 0.2*bm25"`, or directories of saved
+            models.
+        qrels: a file of judgments, a mapping {query: {document: grade}}, or `Judgments`.
+        queries: the texts of the queries in `qrels`, as a file `id<TAB>text` or a mapping {id: text}. Without
+            it, `qrels` names queries by their texts.
+        holdout: without `qrels`, the clicks to hold out: `time:0.2` or `queries:0.2`.
+        runs: rankings of other systems by name, as TREC run files or mappings {query: documents, best first}.
+        candidates: `all` ranks all documents, `judged` only the judged documents of each query.
+        gain: the gain of nDCG: `linear`, or `exponential` (2^grade − 1).
+        depth: how many results of each query are measured.
+        progress: called for each step of the work.
+
+    Returns a `Leaderboard`: `ordered()` has the models, best first; `to_dict()` all measures, breakdowns and
+    significance tests; `write_html(path)` writes the report.
+    """
+    data = load_data(graph, qrels, queries, holdout)
+    protocol = Protocol(candidates, gain, depth, data.source)
+    specs = [models] if isinstance(models, str) else models
+    return leaderboard(data.train, data.judgments, specs, progress, protocol=protocol, runs=load_runs(runs))

@@ -1,0 +1,104 @@
+"""`ModelVectors`: the document and query vectors of a model, in the form that all exporters read.
+
+A sparse vector has one token for each column: the term's most frequent surface form, which is also what
+`coclick expand` prints. A dense vector (an embedding of a projection model) has a value in every column. The
+score is the dot product of both sides in either case, so every engine computes the same thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr
+from coclick.errors import UserError
+from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import Model
+from coclick.models.projection._base import ProjectionModel
+from coclick.models.registry import model_class, model_names
+from coclick.models.sparse_vectors import VectorModel
+
+_MAX_DOCS, _MAX_WEIGHTS = 1 << 13, 1 << 18  # of a block; a single document may have more weights
+
+
+@dataclass(frozen=True)
+class ModelVectors:
+    """The vectors of a sparse or dense model."""
+
+    model: VectorModel | ProjectionModel
+    tokens: list[str]  # one for each column; empty for dense vectors
+
+    @classmethod
+    def from_model(cls, model: Model) -> ModelVectors:
+        """Wrap a model; raise for one without vectors, and name those that have them."""
+        if "export" in model.capabilities and isinstance(model, VectorModel):
+            return cls(model, model.display_terms_.to_list())
+        if "export" in model.capabilities and isinstance(model, ProjectionModel):
+            return cls(model, [])
+        exportable = [name for name in model_names() if "export" in model_class(name).capabilities]
+        raise UserError(
+            f"{model.name} cannot be exported: its scores are not dot products of two vectors",
+            hint=f"models that can be exported: {', '.join(exportable)}",
+        )
+
+    @property
+    def graph(self) -> ClickGraph:
+        """The graph that the model was trained on."""
+        return self.model.trained_on
+
+    @property
+    def dense(self) -> bool:
+        """Whether the vectors are dense."""
+        return isinstance(self.model, ProjectionModel)
+
+    @property
+    def dim(self) -> int:
+        """The number of dimensions."""
+        if isinstance(self.model, ProjectionModel):
+            return self.model.doc_index_.vectors.shape[1]
+        return self.model.doc_index_.vectors.columns
+
+    def term_ids(self) -> NDArray[np.int64]:
+        """Return an integer id for each token, for engines whose sparse vectors have no names."""
+        return np.empty(0, np.int64) if isinstance(self.model, ProjectionModel) else self.model.term_numbers
+
+    def doc_vectors(self, rows: NDArray[np.integer]) -> Csr:
+        """Return the vectors of some documents."""
+        if isinstance(self.model, ProjectionModel):
+            return _to_csr(self.model.doc_index_.vectors[rows])
+        return self.model.doc_index_.vectors.take_checked(rows, "the vectors of documents")
+
+    def query_vectors(self, texts: Sequence[str]) -> Csr:
+        """Return the vectors of normalised queries."""
+        found = self.model.embed_queries(texts)
+        return found if isinstance(found, Csr) else _to_csr(found)
+
+    def row_blocks(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the rows of all documents in blocks of bounded size."""
+        if isinstance(self.model, ProjectionModel):
+            ends = np.arange(len(self.graph.docs) + 1) * self.dim
+        else:
+            ends = self.model.doc_index_.vectors.indptr
+        first, count = 0, len(self.graph.docs)
+        while first < count:
+            within = int(np.searchsorted(ends, ends[first] + _MAX_WEIGHTS, side="right")) - 1
+            last = min(max(within, first + 1), first + _MAX_DOCS, count)
+            yield np.arange(first, last)
+            first = last
+
+    def max_weight(self) -> float:
+        """Return the largest weight of any document."""
+        vectors = self.model.doc_index_.vectors
+        return float((vectors.data if isinstance(vectors, Csr) else vectors).max(initial=0))
+
+
+def _to_csr(embeddings: NDArray[np.float32]) -> Csr:
+    """Dense rows as sparse ones; a row of zeros has no entries."""
+    nonzero = embeddings.any(axis=1)
+    dim = embeddings.shape[1]
+    indptr = np.concatenate([[0], np.cumsum(nonzero * dim)])
+    indices = np.tile(np.arange(dim, dtype=np.int32), int(nonzero.sum()))
+    return Csr(indptr, indices, np.ascontiguousarray(embeddings[nonzero]).ravel(), dim)
