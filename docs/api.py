@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ Generated from the docstrings by `make docs`; a test fails when it is out of dat
 `import coclick`. Everything else is internal and may change.
 """
 LINE = 100
+ENTRY = re.compile(r" {4}(\w+(?:, \w+)*): (.*)")
+CODE = re.compile(r"(`[^`]*`)")
 
 
 def reference() -> str:
@@ -117,8 +120,25 @@ def _annotation(annotation: Any) -> str:
 
 
 def _text(doc: str) -> str:
-    """A docstring as Markdown: what is indented in it is code."""
-    return doc.replace("<", "&lt;") if doc else "*Not documented.*"
+    """A docstring as Markdown: what is indented below `Parameters:` becomes a list."""
+    lines: list[str] = []
+    inside = False
+    for line in doc.replace("Parameters:\n\n", "Parameters:\n").splitlines():
+        if inside and line.startswith(" "):
+            entry = ENTRY.fullmatch(line)
+            names = ", ".join(f"`{name}`" for name in entry[1].split(", ")) if entry else ""
+            lines.append(f"- {names}: {entry[2]}" if entry else f"  {line.strip()}")
+            continue
+        inside = line == "Parameters:"
+        lines += [line, ""] if inside else [line]
+    return "\n".join(map(_escape, lines)) or "*Not documented.*"
+
+
+def _escape(line: str) -> str:
+    """The line with `<` as text, but not in code, where it is text already."""
+    if line.startswith("    "):
+        return line
+    return "".join(part if i % 2 else part.replace("<", "&lt;") for i, part in enumerate(CODE.split(line)))
 
 
 if __name__ == "__main__":
