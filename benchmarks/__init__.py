@@ -1,1 +1,1 @@
-"""Speed beside the libraries one would use instead. `python -m benchmarks --help`."""
+"""Benchmarks against alternative libraries. See `python -m benchmarks --help`."""

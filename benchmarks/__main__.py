@@ -1,7 +1,7 @@
-"""Run the benchmarks and print one table: ours, theirs, ratio (above 1 where we are better).
+"""Run the benchmarks and print one table: ours, theirs and ratio (above 1 where we are better).
 
 Each module of this package has `rows(shape, threads)`, which first checks that both sides computed the
-same thing and says so in `check`. Absolute times depend on the machine; ratios of one run do not.
+same result and reports this in `check`. Times depend on the machine; compare the ratios of one run.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import benchmarks
 def main() -> None:
     names = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.name.startswith("_"))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=names, action="append", help="one benchmark; may be repeated")
+    parser.add_argument("--only", choices=names, action="append", help="run one benchmark; may be repeated")
     parser.add_argument("--shape", choices=["S", "M", "L"], default="S", help="the size of the graph")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--json", type=Path, help="write the rows to this file, too")
-    chosen = parser.parse_args()
+    parser.add_argument("--json", type=Path, help="also write the rows to this JSON file")
+    args = parser.parse_args()
     rows = []
-    for name in chosen.only or names:
-        print(f"{name} at {chosen.shape} …", file=sys.stderr, flush=True)
-        rows += importlib.import_module(f"benchmarks.{name}").rows(chosen.shape, chosen.threads)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for name in args.only or names:
+        print(f"{name} at {args.shape} …", file=sys.stderr, flush=True)
+        rows += importlib.import_module(f"benchmarks.{name}").rows(args.shape, args.threads)
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     show(rows)
 
 

@@ -1,9 +1,9 @@
-"""The best SQL on DuckDB that we could write by hand for the tables of a graph, and the comparison with one.
+"""Hand-tuned DuckDB SQL that builds the tables of a graph, and a comparison of its result with a graph.
 
-It makes every table that the graph has for such a log, complete and in the graph's order, and writes them
-as Parquet: strings become integers once, sessions are found from the half hours in which a user was active,
-distinct users by grouping twice. It checks no row, knows no Unicode normal form but `lower` (which is the
-same for this log), and neither syncs nor digests its files.
+It writes every table of the graph for such a log as Parquet, complete and in the graph's order. Strings
+become integers once, sessions come from the half hours in which a user was active, and distinct users from
+grouping twice. It validates no row, uses `lower` as normalisation (equivalent for this log), and neither
+syncs nor digests its files.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _TABLES = """
     CREATE TABLE spelling AS SELECT raw, text, n, q FROM typed JOIN query USING (text);
     CREATE TABLE doc AS SELECT (row_number() OVER (ORDER BY doc) - 1)::INTEGER AS d, doc
         FROM (SELECT DISTINCT doc FROM '{log}');
-    CREATE TABLE person AS SELECT (row_number() OVER () - 1)::INTEGER AS u, "user" AS name
+    CREATE TABLE user_id AS SELECT (row_number() OVER () - 1)::INTEGER AS u, "user" AS name
         FROM (SELECT DISTINCT "user" FROM '{log}');
     CREATE TABLE event AS SELECT u, epoch_us(timestamp) AS t, q, d, action = 'click' AS c, position AS p
-        FROM '{log}' log JOIN spelling ON query = raw JOIN doc USING (doc) JOIN person ON name = "user";
-    CREATE TABLE stretch AS
+        FROM '{log}' log JOIN spelling ON query = raw JOIN doc USING (doc) JOIN user_id ON name = "user";
+    CREATE TABLE session_slot AS
         SELECT u, b, (sum(starts) OVER (ORDER BY u, b ROWS UNBOUNDED PRECEDING))::INTEGER AS s
         FROM (SELECT u, b, CASE WHEN first - lag(last) OVER (PARTITION BY u ORDER BY b) <= 1800000000
                   THEN 0 ELSE 1 END AS starts
@@ -39,10 +39,11 @@ _TABLES = """
                     FROM event GROUP BY ALL));
     CREATE TABLE page AS
         SELECT s, q, d, (min(b) // 48)::INTEGER AS day, min(p) AS p, count_if(c)::INTEGER AS c
-        FROM event JOIN stretch ON event.u = stretch.u AND (event.t // 1800000000)::INTEGER = stretch.b
+        FROM event JOIN session_slot ON event.u = session_slot.u
+            AND (event.t // 1800000000)::INTEGER = session_slot.b
         GROUP BY s, q, d;
     CREATE TABLE click AS SELECT page.*, u, alone::INTEGER AS navigational
-        FROM page JOIN (SELECT s, min(u) AS u FROM stretch GROUP BY s) USING (s)
+        FROM page JOIN (SELECT s, min(u) AS u FROM session_slot GROUP BY s) USING (s)
             JOIN (SELECT s, sum(c) = 1 AS alone FROM page WHERE c > 0 GROUP BY s) USING (s)
         WHERE c > 0;
     CREATE TABLE place AS SELECT q, d, day, p, count(*)::INTEGER AS n FROM page GROUP BY ALL;
@@ -76,7 +77,7 @@ _TABLES = """
 
 
 def make_tables(log: Path, out: Path, threads: int, memory: str) -> None:
-    """Run the SQL on a log; `out` is a directory that exists."""
+    """Run the SQL on a log; `out` is an existing directory."""
     connection = duckdb.connect(
         config={
             "threads": threads,
@@ -89,9 +90,9 @@ def make_tables(log: Path, out: Path, threads: int, memory: str) -> None:
 
 
 def compare(graph: ClickGraph, tables: Path) -> dict[str, int]:
-    """Raise unless every table is in the graph, value by value. Returns how many rows each has."""
+    """Raise unless every table equals the graph value by value; return the number of rows by table."""
     connection, rows = duckdb.connect(), {}
-    for table, columns in _ours(graph):
+    for table, columns in _tables_of(graph):
         for name, ours in columns.items():
             select = f"SELECT {name} AS theirs FROM '{tables}/{table}.parquet'"
             theirs = np.ma.filled(connection.execute(select).fetchnumpy()["theirs"], 0)
@@ -101,8 +102,8 @@ def compare(graph: ClickGraph, tables: Path) -> dict[str, int]:
     return rows
 
 
-def _ours(graph: ClickGraph) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
-    """The graph as the SQL's tables: their names and columns."""
+def _tables_of(graph: ClickGraph) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
+    """The graph as tables like those of the SQL: names and columns."""
     pairs, daily, skips, stored = graph.pairs, graph.daily, graph.skips, graph.artefact
     assert pairs is not None and daily is not None and skips is not None and stored is not None
     yield "queries", {"text": np.array(list(graph.queries), object)}

@@ -1,4 +1,4 @@
-"""What a process and all that it started have used, from /proc."""
+"""CPU time and memory of a process and its descendants, from /proc."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import os
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_PARENT, _TIMES = 1, slice(11, 15)  # places in /proc/PID/stat behind the name: own and ended children's time
+_PARENT, _TIMES = 1, slice(11, 15)  # fields of /proc/PID/stat after the name
 
 
 def processor_seconds(root: int) -> float:
-    """Of all cores, children that have ended included."""
+    """Return the CPU time on all cores, including finished children."""
     return sum(sum(map(int, fields[_TIMES])) for fields in _tree(root).values()) / _TICKS
 
 
 def memory_bytes(root: int) -> int:
-    """Of all processes now; what several of them share is counted once."""
+    """Return the current memory of all processes; shared pages count once."""
     total = 0
     for process in _tree(root):
         try:
             rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
             total += 1024 * int(rollup.partition("\nPss:")[2].split()[0])
-        except (OSError, IndexError):  # it has just ended
+        except (OSError, IndexError):  # the process has ended
             continue
     return total
 
 
 def _tree(root: int) -> dict[int, list[str]]:
-    """The statistics of a process and of its descendants."""
+    """The stat fields of a process and its descendants."""
     every: dict[int, list[str]] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,8 +1,7 @@
-"""Time and memory of `build` and `train vpcg` against the number of edges, on both engines: the tables of
-docs/background/scale.md.
+"""Measure time and memory of `build` and `train vpcg` by number of edges, for docs/background/scale.md.
 
-    python -m benchmarks._scale --engine local --edges 100000 1000000
-    python -m benchmarks._scale --engine spark --edges 100000 1000000
+python -m benchmarks._scale --engine local --edges 100000 1000000
+python -m benchmarks._scale --engine spark --edges 100000 1000000
 """
 
 from __future__ import annotations
@@ -16,41 +15,41 @@ import time
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks._click_log import write_click_log
 from benchmarks._processes import memory_bytes, processor_seconds
-from benchmarks._spark import local_session
+from benchmarks._spark_propagation import local_session
+from benchmarks._synthetic_clicks import write_click_log
 
-EDGES_PER_NODE = 5  # of either side, as in the shape M
-HEADER = " {0} s | {0} s of cores | {0} GB |"
-EVERY = 0.5  # seconds: how often memory is looked at
+EDGES_PER_NODE = 5  # on each side, as in shape M
+HEADER = " {0} s | {0} CPU s | {0} GB |"
+POLL_SECONDS = 0.5
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks._scale", description=__doc__)
     parser.add_argument("--engine", choices=["local", "spark"], required=True)
     parser.add_argument("--edges", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--job", nargs=2, metavar=("ACTION", "PLACE"), help="one action, in this process")
-    chosen = parser.parse_args()
-    if chosen.job:
-        _on_spark(chosen.job[0], Path(chosen.job[1]))
+    parser.add_argument("--job", nargs=2, metavar=("ACTION", "PLACE"), help="run one action in this process")
+    args = parser.parse_args()
+    if args.job:
+        _on_spark(args.job[0], Path(args.job[1]))
         return
     print(f"| edges | engine |{HEADER.format('build')}{HEADER.format('train')}", flush=True)
-    for edges in chosen.edges:
+    for edges in args.edges:
         with tempfile.TemporaryDirectory() as name:
             place = Path(name)
-            _draw(edges, place)
-            run = [_measured(_command(chosen.engine, action, place), place) for action in ("build", "train")]
-        print(f"| {edges:,} | {chosen.engine} | {' | '.join(run)} |", flush=True)
+            _generate(edges, place)
+            run = [_measured(_command(args.engine, action, place), place) for action in ("build", "train")]
+        print(f"| {edges:,} | {args.engine} | {' | '.join(run)} |", flush=True)
 
 
-def _draw(edges: int, place: Path) -> None:
-    """Write the log, in a process of its own: what drawing takes must be free again for training."""
+def _generate(edges: int, place: Path) -> None:
+    """Write the log in a separate process, so that its memory is free for training."""
     nodes = edges // EDGES_PER_NODE
-    drawing = get_context("spawn").Process(target=write_click_log, args=(nodes, nodes, edges, place))
-    drawing.start()
-    drawing.join()
-    if drawing.exitcode:
-        sys.exit(f"drawing {edges:,} edges failed")
+    generator = get_context("spawn").Process(target=write_click_log, args=(nodes, nodes, edges, place))
+    generator.start()
+    generator.join()
+    if generator.exitcode:
+        sys.exit(f"generating {edges:,} edges failed")
 
 
 def _command(engine: str, action: str, place: Path) -> list[str]:
@@ -77,14 +76,14 @@ def _on_spark(action: str, place: Path) -> None:
 
 
 def _measured(command: list[str], place: Path) -> str:
-    """The seconds that a command takes, those of all cores, and the most memory of all its processes."""
+    """The wall time, CPU time and peak memory of a command and its child processes."""
     started, most, used = time.perf_counter(), 0, 0.0
     with (place / "output").open("w+") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
         while process.poll() is None:
             most = max(most, memory_bytes(process.pid))
             used = max(used, processor_seconds(process.pid))
-            time.sleep(EVERY)
+            time.sleep(POLL_SECONDS)
         if process.returncode:
             output.seek(0)
             sys.exit(f"{' '.join(command)} failed:\n{output.read()[-3000:]}")

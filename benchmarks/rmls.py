@@ -1,8 +1,8 @@
-"""`rmls` at 1000 dimensions: half-rounds beside scipy, a training beside `pls`, ranking quality, memory.
+"""`rmls` at 1000 dimensions: half-rounds against scipy, training against `pls`, ranking quality, memory.
 
-A half-round is Qᵀ(W D)L for a map L of given density; ours also thresholds and scales the rows. scipy is
-given the same factors and as many threads, each of which multiplies its share of the rows. Memory is measured
-at other shapes than S, with 100 dimensions; with S the row of M is among the others.
+A half-round is Qᵀ(W D)L for a map L of given density; ours also thresholds and scales the rows. scipy has
+the same factors and threads, each of which multiplies a share of the rows. Shapes M and L measure memory
+only, with 100 dimensions; shape S includes the row of M.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from benchmarks._freed import keep_freed_memory
-from benchmarks._graphs import saved_graph
-from benchmarks._peak import peak_of
+from benchmarks._allocator import keep_freed_memory
+from benchmarks._peak_memory import peak_of
+from benchmarks._row import make_row
+from benchmarks._saved_graphs import saved_graph
 from coclick import train
 from coclick.arrays.csr import Csr
 from coclick.arrays.reorder import transpose
@@ -37,19 +39,20 @@ from coclick.kernels.thresholded import thresholded_product
 from coclick.models.projection.pls import PLS
 from coclick.models.projection.rmls import RMLS
 from coclick.progress import quiet
-from coclick.solvers.rmls import Maps, Penalty
+from coclick.solvers.rmls import Penalty, RmlsSolver
 from coclick.solvers.svd import truncated_svd
 
 DIM = 1000
-ENTRIES = (1, 4, 10, 20, 50)  # of a row of the map
-ROUNDS = 10
-BOUND = {"M": 2.0, "L": 12.0}  # GB
+ENTRIES = (1, 4, 10, 20, 50)  # per row of the map
+ITERATIONS = 10
+MEMORY_LIMIT = {"M": 2.0, "L": 12.0}  # GB
 RUNS = 3
+_row = partial(make_row, "rmls")
 
 
 def rows(shape: str, threads: int) -> list[dict]:
     set_threads(threads)
-    if shape in BOUND:
+    if shape in MEMORY_LIMIT:
         return [_memory(shape, threads)]
     keep_freed_memory()
     graph = ClickGraph.open(saved_graph(shape))
@@ -74,25 +77,27 @@ def _half_rounds(shape: str, threads: int, queries: Csr, joined: Csr) -> list[di
         theirs = _matrix(learned)
 
         def half_round(learned: Csr = learned) -> Csr:
-            return thresholded_product(queries, times(joined, learned), unknown, RMLS.b, RMLS.theta).rows
+            return thresholded_product(
+                queries, times(joined, learned), unknown, RMLS.relative_threshold, RMLS.theta
+            ).rows
 
         def by_scipy(theirs: Any = theirs) -> Any:
-            return _rows_apart(factors[0], _rows_apart(factors[1], theirs, threads), threads)
+            return _multiply_blocks(factors[0], _multiply_blocks(factors[1], theirs, threads), threads)
 
         check = _same(thresholded_product(queries, times(joined, learned), nothing).rows, by_scipy())
         half_round()  # compiles
-        ours, seconds = _best_in_turn(half_round, by_scipy)
+        ours, seconds = _best_alternating(half_round, by_scipy)
         params = f"half-round, d={DIM}, density {entries / DIM:.1%}, best of {RUNS}"
         found.append(_row(shape, params, threads, "scipy csr@csr", ours, seconds, "s", check))
     return found
 
 
 def _training(shape: str, threads: int, queries: Csr, edges: Csr, docs: Csr, theirs: Csr) -> dict:
-    """All rounds, where early stopping would end after few, beside the singular vectors of the same data."""
+    """All iterations without early stopping, compared with the singular vectors of the same data."""
     set_threads(threads)
     started = time.perf_counter()
-    steps = Maps(queries, edges, docs, Penalty(RMLS.b)).half_rounds(DIM, seed=0)
-    objectives = [step.objective for step in islice(steps, 2 * ROUNDS)]
+    steps = RmlsSolver(queries, edges, docs, Penalty(RMLS.relative_threshold)).half_iterations(DIM, seed=0)
+    objectives = [step.objective for step in islice(steps, 2 * ITERATIONS)]
     del steps
     ours = time.perf_counter() - started
     known = [value for value in objectives if value is not None]
@@ -100,12 +105,12 @@ def _training(shape: str, threads: int, queries: Csr, edges: Csr, docs: Csr, the
     started = time.perf_counter()
     found = truncated_svd((transpose(docs), theirs, queries), DIM)
     seconds = time.perf_counter() - started
-    check = f"objective {'never rises' if falls else 'RISES'}, {len(found.values)} singular values"
-    return _row(shape, f"{ROUNDS} rounds, d={DIM}", threads, "pls", ours, seconds, "s", check)
+    check = f"objective {'never increases' if falls else 'INCREASES'}, {len(found.values)} singular values"
+    return _row(shape, f"{ITERATIONS} iterations, d={DIM}", threads, "pls", ours, seconds, "s", check)
 
 
 def _quality(threads: int) -> list[dict]:
-    """Beside `pls` with its own weights of pairs, and with those of `rmls`."""
+    """nDCG compared with `pls`, with its own pair weights and with those of `rmls`."""
     found = []
     with tempfile.TemporaryDirectory() as directory:
         log, graph = Path(directory) / "log", Path(directory) / "graph"
@@ -124,7 +129,9 @@ def _quality(threads: int) -> list[dict]:
         check = f"{len(judgments.queries)} queries of `coclick sample {' '.join(size)}`"
         for peer in (f"pls(dim={DIM})", f"pls(dim={DIM},weight=degree)"):
             theirs = ndcg(peer)
-            found.append(_row("-", f"d={DIM}", threads, peer, ours, theirs, "nDCG@10", check, ours / theirs))
+            found.append(
+                _row("-", f"d={DIM}", threads, peer, ours, theirs, "nDCG@10", check, higher_is_better=True)
+            )
     return found
 
 
@@ -134,11 +141,11 @@ def _memory(shape: str, threads: int) -> dict:
         command += ["-o", str(Path(directory) / "model"), "--threads", str(threads)]
         peak, code = peak_of(command)
     check = f"exit code {code}"
-    return _row(shape, "coclick train, d=100", threads, "the bound", peak, BOUND[shape], "GB peak", check)
+    return _row(shape, "coclick train, d=100", threads, "limit", peak, MEMORY_LIMIT[shape], "GB peak", check)
 
 
 def _random_map(rows: int, entries: int) -> Csr:
-    """Rows of as many entries of random places and signs."""
+    """A map with a given number of entries per row, of random columns and signs."""
     random = np.random.default_rng(0)
     places = np.sort(random.integers(0, DIM - entries + 1, (rows, entries), np.int32), axis=1)
     places += np.arange(entries, dtype=np.int32)
@@ -146,8 +153,8 @@ def _random_map(rows: int, entries: int) -> Csr:
     return Csr(np.arange(rows + 1, dtype=np.int64) * entries, places.ravel(), values, DIM)
 
 
-def _rows_apart(left: Any, right: Any, threads: int) -> Any:
-    """`left @ right`, a block of rows for each thread."""
+def _multiply_blocks(left: Any, right: Any, threads: int) -> Any:
+    """`left @ right` with one block of rows per thread."""
     if threads == 1:
         return left @ right
     blocks = balanced_blocks(left.indptr.astype(np.int64), threads)
@@ -166,8 +173,8 @@ def _same(ours: Csr, theirs: Any) -> str:
     return f"{'same values' if worst < 1e-3 else 'DIFFERENT'}, max difference {worst:.0e}"
 
 
-def _best_in_turn(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float]:
-    """The least seconds of each; in turn, so that what else the machine does slows both."""
+def _best_alternating(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float]:
+    """The best time of each, run alternately so that other load affects both."""
     seconds: tuple[list[float], list[float]] = [], []
     for _ in range(RUNS):
         for action, taken in zip((ours, theirs), seconds, strict=True):
@@ -177,29 +184,11 @@ def _best_in_turn(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[f
     return min(seconds[0]), min(seconds[1])
 
 
-def _row(
-    shape: str, params: str, threads: int, peer: str, ours: float, theirs: float, unit: str, check: str,
-    ratio: float | None = None,
-) -> dict:  # fmt: skip
-    return {
-        "name": "rmls",
-        "shape": shape,
-        "params": params,
-        "threads": threads,
-        "peer": peer,
-        "ours": ours,
-        "theirs": theirs,
-        "ratio": theirs / ours if ratio is None else ratio,
-        "unit": unit,
-        "check": check,
-    }
-
-
 if __name__ == "__main__":
     from benchmarks.__main__ import show
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shape", default="S")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    chosen = parser.parse_args()
-    show(rows(chosen.shape, chosen.threads))
+    args = parser.parse_args()
+    show(rows(args.shape, args.threads))

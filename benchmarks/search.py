@@ -1,11 +1,10 @@
 """Exact top-10 search over propagated document vectors, one thread, one query at a time.
 
-Peers, on the same lists of postings:
-- scipy: the query's row times the transposed matrix, given in the format that makes this fastest, then
-  argpartition;
-- bm25s (numba, one thread): documents whose tokens are the words of our vectors, so that a query has exactly
-  as many postings there as here. Its scores are BM25's, hence two rows: our search of the vectors beside its
-  search for the same words, and our search of its own matrix, whose results must be the same.
+Peers, on the same postings lists:
+- scipy: the query row times the transposed matrix, in the format that is fastest for it, then argpartition;
+- bm25s (numba, one thread): documents whose tokens are the words of our vectors, so that a query has the same
+  number of postings on both sides. It scores by BM25, hence two rows: our search over the vectors against its
+  search for the same words, and our search over its matrix, whose results must be the same.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from benchmarks._row import make_row
 from benchmarks._shapes import named_graph
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
@@ -31,7 +31,7 @@ from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms, unit_rows
 
 K = 20  # words of a vector
-TOP = 10
+N_RESULTS = 10
 QUERIES = 2000
 THEIR_QUERIES = 200
 RUNS = 3
@@ -42,7 +42,7 @@ TopK = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 def rows(shape: str, threads: int) -> list[dict]:
-    set_threads(threads)  # for what comes before the searches, which use one
+    set_threads(threads)  # for the preparation; searches use one thread
     queries, short, docs = _vectors(shape)
     ours = _searcher(docs)
     rows = [
@@ -53,13 +53,13 @@ def rows(shape: str, threads: int) -> list[dict]:
     counted = [(terms, np.ones(len(terms), np.float32)) for terms, _ in queries]
     in_their_matrix = _searcher(matrix)
     by_words = _row(shape, "bm25s", "our vectors, its BM25, same words", counted, ours, theirs, docs, queries)
-    by_words["check"] = "same lists of postings; weights differ by nature"
+    by_words["check"] = "same postings lists; weights differ by design"
     same_matrix = _row(shape, "bm25s", "its BM25 matrix in both", counted, in_their_matrix, theirs, docs)
     return [*rows, by_words, same_matrix]
 
 
 def _vectors(shape: str) -> tuple[list[Query], list[Query], Csr]:
-    """Queries after one round of propagation, queries as typed (1–4 words), and the documents."""
+    """Queries after one iteration of propagation, original queries of 1–4 words, and the documents."""
     drawn = named_graph(shape)
     start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
     texts, docs, _ = next(Propagation(drawn.clicks, K).rounds(start, quiet))
@@ -74,7 +74,7 @@ def _searcher(docs: Csr) -> Callable[[Query], TopK]:
     forward = docs.indptr, docs.indices, docs.data
     index = build_blocks(*forward, docs.columns)
     scratch = Scratch(docs.rows, docs.columns)
-    return lambda query: search(*index, *forward, *query, TOP, scratch)
+    return lambda query: search(*index, *forward, *query, N_RESULTS, scratch)
 
 
 def _scipy_searcher(docs: Csr) -> Callable[[Query], TopK]:
@@ -90,14 +90,13 @@ def _scipy_searcher(docs: Csr) -> Callable[[Query], TopK]:
 
 
 def _bm25s_searcher(docs: Csr) -> tuple[Callable[[Query], TopK], Csr]:
-    """Its search, and its matrix of scores. The matrix is put together here, because its own builder is a
-    loop in Python that takes minutes for a million documents."""
+    """Its search and its score matrix, built here because its own Python loop takes minutes at shape M."""
     retriever = bm25s.BM25(backend="numba")
     lengths = docs.row_nnz()
     frequency = np.bincount(docs.indices, minlength=docs.columns)
-    rarity = np.log1p((docs.rows - frequency + 0.5) / (frequency + 0.5))
+    idf = np.log1p((docs.rows - frequency + 0.5) / (frequency + 0.5))
     saturation = 1 + retriever.k1 * (1 - retriever.b + retriever.b * lengths / lengths.mean())
-    weights = rarity[docs.indices] / np.repeat(saturation, lengths)
+    weights = idf[docs.indices] / np.repeat(saturation, lengths)
     matrix = docs.with_data(weights.astype(np.float32))
     lists = matrix.transpose()
     retriever.scores = {
@@ -111,7 +110,7 @@ def _bm25s_searcher(docs: Csr) -> tuple[Callable[[Query], TopK], Csr]:
     retriever.unique_token_ids_set = set(retriever.vocab_dict.values())
 
     def find(query: Query) -> TopK:
-        found = retriever.retrieve([query[0].tolist()], k=TOP, n_threads=1, show_progress=False)
+        found = retriever.retrieve([query[0].tolist()], k=N_RESULTS, n_threads=1, show_progress=False)
         positive = found.scores[0] > 0
         return found.documents[0][positive], found.scores[0][positive]
 
@@ -119,8 +118,8 @@ def _bm25s_searcher(docs: Csr) -> tuple[Callable[[Query], TopK], Csr]:
 
 
 def _best(found: NDArray[np.int32], scores: NDArray[np.float32]) -> TopK:
-    if len(scores) > TOP:
-        chosen = np.argpartition(-scores, TOP)[:TOP]
+    if len(scores) > N_RESULTS:
+        chosen = np.argpartition(-scores, N_RESULTS)[:N_RESULTS]
         found, scores = found[chosen], scores[chosen]
     order = np.argsort(-scores)
     return found[order], scores[order]
@@ -137,31 +136,31 @@ def _row(
     our_queries: list[Query] | None = None,
 ) -> dict:
     our_queries = our_queries or queries
-    same = sum(_same(ours(query), theirs(query)) for query in queries[:THEIR_QUERIES])  # compiles, too
-    our_times, their_times = _times(ours, our_queries), _times(theirs, queries[:THEIR_QUERIES])
+    compared = queries[:THEIR_QUERIES]
+    same = sum(_same(ours(query), theirs(query)) for query in compared)  # also compiles
+    our_times, their_times = _times(ours, our_queries), _times(theirs, compared)
     our_median, their_median = np.median(our_times), np.median(their_times)
     lengths = np.bincount(docs.indices, minlength=docs.columns)
     postings = int(np.median([lengths[terms].sum() for terms, _ in queries]))
     p99 = float(np.percentile(our_times, 99))
-    return {
-        "name": "search",
-        "shape": shape,
-        "params": f"{kind}, {postings:,} postings (median), k={TOP}, best of {RUNS}, p99 {p99:.3f}",
-        "threads": 1,
-        "peer": peer,
-        "ours": float(our_median),
-        "theirs": float(their_median),
-        "ratio": float(their_median / our_median),
-        "unit": "ms (median)",
-        "check": f"{'same' if same == len(queries[:THEIR_QUERIES]) else 'DIFFERENT'} top {TOP} up to ties: "
-        f"{same} of {len(queries[:THEIR_QUERIES])} queries",
-        "p99": p99,
-        "their_p99": float(np.percentile(their_times, 99)),
-    }
+    return make_row(
+        name="search",
+        shape=shape,
+        params=f"{kind}, {postings:,} postings (median), k={N_RESULTS}, best of {RUNS}, p99 {p99:.3f}",
+        threads=1,
+        peer=peer,
+        ours=float(our_median),
+        theirs=float(their_median),
+        unit="ms (median)",
+        check=f"{'same' if same == len(compared) else 'DIFFERENT'} top {N_RESULTS} up to ties: "
+        f"{same} of {len(compared)} queries",
+        p99=p99,
+        their_p99=float(np.percentile(their_times, 99)),
+    )
 
 
 def _times(find: Callable[[Query], TopK], queries: Sequence[Query]) -> NDArray[np.float64]:
-    """Milliseconds of each query, the best of some runs over all of them: other processes interrupt."""
+    """Milliseconds of each query; the best of several runs, because other processes interrupt."""
     best = np.full(len(queries), np.inf)
     for _ in range(RUNS):
         for i, query in enumerate(queries):
@@ -172,7 +171,7 @@ def _times(find: Callable[[Query], TopK], queries: Sequence[Query]) -> NDArray[n
 
 
 def _same(ours: TopK, theirs: TopK) -> bool:
-    """The same scores, and the same rows apart from those that tie with the last."""
+    """Whether scores and rows agree, except for rows that tie with the last."""
     if len(ours[0]) != len(theirs[0]):
         return False
     if not len(ours[0]):

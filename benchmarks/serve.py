@@ -1,6 +1,6 @@
-"""The service beside the library call without HTTP: `vpcg` on the graph of the shape, real requests by wrk.
+"""The HTTP service with `vpcg`, compared with the library call and with our limits; requests by wrk.
 
-Queries are drawn at random from the graph. wrk (Debian's package) and the server share the machine's cores.
+Queries are drawn at random from the graph. wrk (a Debian package) and the server share the machine's cores.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from benchmarks._graphs import saved_model
-from benchmarks._server import Server, ask, serving
+from benchmarks._row import make_row
+from benchmarks._saved_graphs import saved_model
+from benchmarks._server import Server, request, serving
 from coclick import answers, open_model
 from coclick.errors import UserError
 from coclick.jit.threads import set_threads
@@ -28,11 +29,11 @@ from coclick.models.base import Model
 QUERIES = 2000
 SECONDS = 10
 CONNECTIONS = 16
-ENOUGH = 1000  # searches a second
-SLOW = 20.0  # ms, p99 at half of that
-RANKED, RANK_MS = 100, 2.0
-OWN = 300 << 20  # bytes of the server beyond the mapped model
-START, STARTS = 1.0, 7  # seconds
+MIN_SEARCHES = 1000  # per second
+MAX_P99 = 20.0  # ms, at half that rate
+CANDIDATES, MAX_RANK_MS = 100, 2.0
+MAX_MEMORY = 300 << 20  # bytes, without the memory-mapped model
+MAX_START_SECONDS, N_STARTS = 1.0, 7
 
 
 def rows(shape: str, threads: int) -> list[dict]:
@@ -51,33 +52,45 @@ def rows(shape: str, threads: int) -> list[dict]:
         one = _load(server, queries, connections=1).median
         ranking = _rank(model, server, queries)
         found = [
-            _bound(
+            _limit(
                 shape,
-                "searches a second, 16 connections",
-                _load(server, queries).second,
-                ENOUGH,
+                "searches per second, 16 connections",
+                _load(server, queries).per_second,
+                MIN_SEARCHES,
                 "1/s",
-                more=True,
+                at_least=True,
             ),
-            _bound(shape, "p99 at 500 a second", _load(server, queries, ENOUGH / 2).p99, SLOW, "ms"),
-            _bound(shape, "100 candidates re-ranked (median)", ranking, RANK_MS, "ms"),
-            _bound(
-                shape, "memory of its own after that", server.memory()["Anonymous"] / 2**20, OWN / 2**20, "MB"
+            _limit(
+                shape, "p99 at 500 per second", _load(server, queries, MIN_SEARCHES / 2).p99, MAX_P99, "ms"
+            ),
+            _limit(shape, "100 candidates re-ranked (median)", ranking, MAX_RANK_MS, "ms"),
+            _limit(
+                shape,
+                "memory afterwards, without the mapped model",
+                server.memory()["Anonymous"] / 2**20,
+                MAX_MEMORY / 2**20,
+                "MB",
             ),
         ]
     seconds, again = _start(str(path), queries[0])
-    started = _bound(shape, f"start after kill -9 to first answer (median of {STARTS})", seconds, START, "s")
+    started = _limit(
+        shape,
+        f"from start after kill -9 to first response (median of {N_STARTS})",
+        seconds,
+        MAX_START_SECONDS,
+        "s",
+    )
     found.append(started | {"check": again})
-    http = _row(shape, "a search over HTTP, one client (median)", "library call", one, library, "ms")
+    http = _row(shape, "search over HTTP, one client (median)", "library call", one, library, "ms")
     http["check"] = same
     return [http, *found]
 
 
 class Load:
-    """What wrk measured."""
+    """The measurements of wrk."""
 
     def __init__(self, text: str) -> None:
-        self.second = float(re.findall(r"Requests/sec:\s+([\d.]+)", text)[0])
+        self.per_second = float(re.findall(r"Requests/sec:\s+([\d.]+)", text)[0])
         self.median, self.p99 = (self._milliseconds(text, share) for share in (50, 99))
         if re.search(r"Non-2xx|Socket errors", text):
             raise AssertionError(text)
@@ -91,7 +104,7 @@ class Load:
 def _load(
     server: Server, queries: list[str], rate: float | None = None, connections: int = CONNECTIONS
 ) -> Load:
-    """Searches as fast as they are answered, or about `rate` a second."""
+    """Send searches as fast as possible, or about `rate` per second."""
     with tempfile.TemporaryDirectory() as place:
         script = Path(place) / "queries.lua"
         paths = ",\n".join(f'"{_search(query)}"' for query in queries)
@@ -107,22 +120,26 @@ def _load(
 
 def _rank(model: Model, server: Server, queries: list[str]) -> float:
     random = np.random.default_rng(1)
-    docs = [model.graph_.docs[int(row)] for row in random.integers(0, len(model.graph_.docs), RANKED)]
+    docs = [model.graph_.docs[int(row)] for row in random.integers(0, len(model.graph_.docs), CANDIDATES)]
     connection = server.connect()
     body = {"candidates": docs}
-    return _median(lambda query: ask(connection, "POST", "/rank", {"query": query, **body}), queries[:500])
+    return _median(
+        lambda query: request(connection, "POST", "/rank", {"query": query, **body}), queries[:500]
+    )
 
 
 def _start(path: str, query: str) -> tuple[float, str]:
-    """Seconds until a search is answered, with the files in memory, and whether all answers were the same."""
-    seconds, answers = [], set()
-    for _ in range(STARTS):
+    """Seconds from start to the first response, with files cached, and whether all responses agree."""
+    seconds, responses = [], set()
+    for _ in range(N_STARTS):
         began = time.perf_counter()
         with serving(path) as server:
-            answers.add(ask(server.connect(), "GET", _search(query)))
+            responses.add(request(server.connect(), "GET", _search(query)))
             seconds.append(time.perf_counter() - began)
             os.kill(server.pid, signal.SIGKILL)
-    return statistics.median(seconds), "same answer" if len(answers) == 1 else f"{len(answers)} answers"
+    return statistics.median(seconds), "same response" if len(
+        responses
+    ) == 1 else f"{len(responses)} different responses"
 
 
 def _same(model: Model, server: Server, queries: list[str]) -> str:
@@ -130,10 +147,10 @@ def _same(model: Model, server: Server, queries: list[str]) -> str:
 
     connection = server.connect()
     for query in queries:
-        status, found = ask(connection, "GET", _search(query))
+        status, found = request(connection, "GET", _search(query))
         if status != 200 or json.loads(found) != answers.search(model, [query])[0]:
-            return f"another answer for {query!r}"
-    return f"same answers to {len(queries)} queries"
+            return f"DIFFERENT response for {query!r}"
+    return f"same responses to {len(queries)} queries"
 
 
 def _search(query: str) -> str:
@@ -152,23 +169,13 @@ def _median(action, queries: list[str]) -> float:
     return statistics.median(times) * 1000
 
 
-def _bound(shape: str, what: str, ours: float, bound: float, unit: str, *, more: bool = False) -> dict:
-    row = _row(shape, what, "the bound", ours, bound, unit)
-    if more:
-        row["ratio"] = ours / bound
+def _limit(shape: str, what: str, ours: float, limit: float, unit: str, *, at_least: bool = False) -> dict:
+    row = _row(shape, what, "limit", ours, limit, unit)
+    if at_least:
+        row["ratio"] = ours / limit
     return row
 
 
 def _row(shape: str, what: str, peer: str, ours: float, theirs: float, unit: str) -> dict:
-    return {
-        "name": "serve",
-        "shape": shape,
-        "params": what,
-        "threads": len(os.sched_getaffinity(0)),
-        "peer": peer,
-        "ours": ours,
-        "theirs": theirs,
-        "ratio": theirs / ours,
-        "unit": unit,
-        "check": "",
-    }
+    cores = len(os.sched_getaffinity(0))
+    return make_row("serve", shape, what, cores, peer, ours, theirs, unit)

@@ -1,4 +1,4 @@
-"""How long a person waits: help, a mistake, a search, a first answer from a large model; warm caches."""
+"""Start-up times with warm caches: help, an error, a search, and the first query of a model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks._graphs import saved_graph, saved_model
+from benchmarks._row import make_row
+from benchmarks._saved_graphs import saved_graph, saved_model
 
-BOUND = {"help": 0.5, "error": 0.5, "search": 1.2, "open and first query": 1.0}  # seconds
+LIMIT = {"help": 0.5, "error": 0.5, "search": 1.2, "open and first query": 1.0}  # seconds
 
 
 def rows(shape: str, threads: int) -> list[dict]:
@@ -31,20 +32,19 @@ def _row(name: str, shape: str, arguments: list[str], expected: int) -> dict:
     def run() -> int:
         return subprocess.run([sys.executable, *arguments], capture_output=True, check=False).returncode
 
-    codes = {run()}  # the first run compiles what has never been compiled on this machine
+    codes = {run()}  # the first run may compile
     seconds = _median(lambda: codes.add(run()))
-    return {
-        "name": "startup",
-        "shape": shape,
-        "params": name,
-        "threads": 1,
-        "peer": "the bound",
-        "ours": seconds,
-        "theirs": BOUND[name],
-        "ratio": BOUND[name] / seconds,
-        "unit": "s (median of 5)",
-        "check": "exit code as expected" if codes == {expected} else f"exit codes {codes}, not {expected}",
-    }
+    return make_row(
+        name="startup",
+        shape=shape,
+        params=name,
+        threads=1,
+        peer="limit",
+        ours=seconds,
+        theirs=LIMIT[name],
+        unit="s (median of 5)",
+        check="exit code as expected" if codes == {expected} else f"exit codes {codes}, expected {expected}",
+    )
 
 
 def _median(action: Callable[[], object]) -> float:

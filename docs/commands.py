@@ -1,4 +1,4 @@
-"""Write docs/reference/commands.md from the help texts of the command line: `make docs`."""
+"""Generate docs/reference/commands.md from the help texts of the command line: `make docs`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from coclick.cli import app
+from coclick.cli import LazyGroup, app
 
 HEAD = """# Commands
 
@@ -20,11 +20,10 @@ graph or model, 130 interrupted.
 def reference() -> str:
     """Return the generated page."""
     group = get_command(app)
-    assert hasattr(group, "commands")
+    assert isinstance(group, LazyGroup)
     parts = [HEAD]
-    for name, command in sorted(group.commands.items()):
-        if command.hidden:
-            continue
+    for name in sorted(group.list_commands(None)):
+        command = group.get_command(None, name)
         arguments = " ".join(_name(option) for option in command.params if not option.opts[0].startswith("-"))
         parts.append(
             f"## coclick {name}\n\n    coclick {name} {arguments}\n\n{(command.help or '').strip()}\n"

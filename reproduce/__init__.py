@@ -1,1 +1,1 @@
-"""Do the papers' orders hold on other logs? `make reproduce` writes docs/reproduction.md."""
+"""Compare the papers' orders with measurements; `make reproduce` writes docs/background/reproduction.md."""

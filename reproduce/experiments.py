@@ -1,4 +1,4 @@
-"""How the papers measured: an experiment gives the systems, for which our models stand, values by query."""
+"""The papers' experiments: each returns values by query for the models that represent the papers' systems."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from coclick.models.base import create
 from reproduce.logs import Log, with_new_documents
 from reproduce.orders import Values
 
-Measured = dict[str, dict[str, Values]]  # measure → system → values, one a query
+Measured = dict[str, dict[str, Values]]  # measure → system → values by query
 
-NOT_BUILT = "not built yet: "
-FEWEST = 20  # queries that a mean is taken over
+NOT_IMPLEMENTED = "not implemented: "
+MIN_QUERIES = 20  # for a mean
 CLICK_GROUPS = ("≤10", "≤100", "≤1000", ">1000")
 
 
 class Experiment(Protocol):
-    """One way of measuring systems on a log."""
+    """A way to measure systems on a log."""
 
-    def lacks(self, system: str) -> str:
-        """Why a system cannot be measured; empty if it can."""
+    def missing_requirement(self, system: str) -> str:
+        """Return why a system cannot be measured, or an empty string."""
 
     def measure(self, systems: Mapping[str, str], measures: Sequence[str]) -> Measured:
-        """Values of the systems by their names in the paper."""
+        """Return the values of the systems by measure and by name in the paper."""
 
 
 def experiments(log: Log, ranker: str) -> dict[str, Experiment]:
-    """All of them by name; `ranker` is the one whose features' importance is asked for."""
-    trials = Trials(log)
+    """Return all experiments by name; `ranker` is the model whose feature importance is measured."""
+    trials = TrialCache(log)
     groups = query_groups(log.graph, log.judgments)
     similar = {"similar queries": False, "similar queries, tail": True}
     return {
@@ -55,43 +55,43 @@ def experiments(log: Log, ranker: str) -> dict[str, Experiment]:
     }
 
 
-def _ranking(trials: Trials, queries: Sequence[str]) -> Experiment:
-    if len(queries) < FEWEST:
-        return Impossible(f"{len(queries)} judged queries are too few")
+def _ranking(trials: TrialCache, queries: Sequence[str]) -> Experiment:
+    if len(queries) < MIN_QUERIES:
+        return NotMeasurable(f"only {len(queries)} judged queries")
     return Ranking(trials, queries)
 
 
 def _new_documents(log: Log) -> Experiment:
     if log.judgments.lacks_zeros():
-        return Impossible("only relevant documents are judged")
+        return NotMeasurable("only relevant documents are judged")
     new = with_new_documents(log)
-    return Ranking(Trials(new), list(new.judgments.queries))
+    return Ranking(TrialCache(new), list(new.judgments.queries))
 
 
 def _similar(log: Log, tail: bool) -> Experiment:
     if log.intents is None:
-        return Impossible("which queries are similar is not known")
+        return NotMeasurable("similar queries are unknown for this log")
     return SimilarQueries(log.graph, log.intents, tail)
 
 
 @dataclass(frozen=True)
-class Impossible:
-    """What this log cannot be used for."""
+class NotMeasurable:
+    """An experiment that is impossible on this log."""
 
     why: str
 
-    def lacks(self, system: str) -> str:
-        """Always the same."""
+    def missing_requirement(self, system: str) -> str:
+        """Return the reason."""
         return self.why
 
     def measure(self, systems: Mapping[str, str], measures: Sequence[str]) -> Measured:
-        """Nothing."""
+        """Return no values."""
         return {}
 
 
 @dataclass
-class Trials:
-    """Trained models before the judgments of a log, each of them once."""
+class TrialCache:
+    """Train and evaluate models on the judgments of a log, each once."""
 
     log: Log
     _done: dict[str, ModelResult] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Trials:
         self.trainer = Trainer(self.log.graph)
 
     def get(self, spec: str) -> ModelResult:
-        """What a model did."""
+        """Return the evaluation of a model."""
         if spec not in self._done:
             model, seconds = self.trainer.get(spec)
             self._done[spec] = evaluate_model(model, self.log.judgments, self.log.protocol, seconds)
@@ -109,17 +109,17 @@ class Trials:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Documents ranked for some of the judged queries, or all."""
+    """Rank documents for judged queries."""
 
-    trials: Trials
+    trials: TrialCache
     queries: Sequence[str]
 
-    def lacks(self, system: str) -> str:
-        """Models that are not built, and what they would learn from."""
-        return lacks_model(system, self.trials.log.graph)
+    def missing_requirement(self, system: str) -> str:
+        """Return unknown models or missing data."""
+        return missing_model_requirement(system, self.trials.log.graph)
 
     def measure(self, systems: Mapping[str, str], measures: Sequence[str]) -> Measured:
-        """Each measure of each query."""
+        """Return each measure for each query."""
         found = {name: self.trials.get(spec).by_query for name, spec in systems.items()}
         return {
             measure: {name: np.array([by[q][measure] for q in self.queries]) for name, by in found.items()}
@@ -129,39 +129,39 @@ class Ranking:
 
 @dataclass(frozen=True)
 class SimilarQueries:
-    """The three nearest of sampled queries; similar is what has the same intent."""
+    """Find the three nearest neighbours of sampled queries; queries with the same intent are similar."""
 
     graph: ClickGraph
     intents: SimilarityLabels
     tail: bool
 
-    def lacks(self, system: str) -> str:
-        """As for ranking."""
-        return lacks_model(system, self.graph)
+    def missing_requirement(self, system: str) -> str:
+        """Return unknown models or missing data."""
+        return missing_model_requirement(system, self.graph)
 
     def measure(self, systems: Mapping[str, str], measures: Sequence[str]) -> Measured:
-        """The share of similar ones among the three."""
+        """Return the share of similar queries among the three."""
         values, tail = grade_similar(self.graph, self.intents, list(systems.values()))
-        asked = tail if self.tail else np.ones(len(tail), bool)
+        sampled = tail if self.tail else np.ones(len(tail), bool)
         return {
-            measure: {name: values[str(create(spec))][asked] for name, spec in systems.items()}
+            measure: {name: values[str(create(spec))][sampled] for name, spec in systems.items()}
             for measure in measures
         }
 
 
 @dataclass(frozen=True)
 class Importance:
-    """How much a ranker's trees gained by splitting on a model's scores; 100 for the most important."""
+    """The gain of a ranker's splits on a model's scores; 100 for the most important."""
 
-    trials: Trials
+    trials: TrialCache
     ranker: str
 
-    def lacks(self, system: str) -> str:
-        """What the ranker lacks."""
-        return lacks_model(self.ranker, self.trials.log.graph)
+    def missing_requirement(self, system: str) -> str:
+        """Return what the ranker is missing."""
+        return missing_model_requirement(self.ranker, self.trials.log.graph)
 
     def measure(self, systems: Mapping[str, str], measures: Sequence[str]) -> Measured:
-        """One value a model: the sum over the features made of its score."""
+        """Return one value per model: the sum over the features of its score."""
         gains = self.trials.trainer.get(self.ranker)[0].stats_["importance"]
         sums = {
             name: sum(gains[f"{create(spec)} {kind}"] for kind in OF_PARTS) for name, spec in systems.items()
@@ -172,16 +172,16 @@ class Importance:
 
 @dataclass(frozen=True)
 class UnseenVectors:
-    """Vectors of held-out queries beside those that their clicks would have given them."""
+    """Compare the generated vectors of held-out queries with those from their clicks."""
 
     graph: ClickGraph
 
-    def lacks(self, system: str) -> str:
-        """Nothing."""
+    def missing_requirement(self, system: str) -> str:
+        """Return an empty string: every method can be measured."""
         return ""
 
     def measure(self, systems: Mapping[str, str], measures: Sequence[str]) -> Measured:
-        """One value a method; a system is the name of its row."""
+        """Return one value per method; a system is the name of its row."""
         rows = {row["method"]: row for row in compare_units(self.graph)}
         return {
             measure: {name: np.array([rows[method][measure]]) for name, method in systems.items()}
@@ -189,11 +189,11 @@ class UnseenVectors:
         }
 
 
-def lacks_model(spec: str, graph: ClickGraph) -> str:
-    """Models of a specification that are not registered, or what the graph cannot give them."""
+def missing_model_requirement(spec: str, graph: ClickGraph) -> str:
+    """Return the unregistered models of a specification, or the data that the graph lacks."""
     unknown = [name for name in models_in(spec) if name not in model_names()]
     if unknown:
-        return NOT_BUILT + ", ".join(unknown)
+        return NOT_IMPLEMENTED + ", ".join(unknown)
     try:
         create(spec).check_requirements(graph)
     except UserError as error:
@@ -202,7 +202,7 @@ def lacks_model(spec: str, graph: ClickGraph) -> str:
 
 
 def models_in(spec: str) -> list[str]:
-    """The names of all models that a specification is made of, without those that only combine them."""
+    """Return the names of all models in a specification, without combinations."""
     if specs.is_sum(spec):
         return list(dict.fromkeys(n for _, part in specs.parse_sum(spec) for n in models_in(part)))
     name, parameters = specs.parse(spec)

@@ -1,4 +1,4 @@
-"""What became of an expectation on a log."""
+"""The result of an expectation on a log."""
 
 from __future__ import annotations
 
@@ -12,33 +12,37 @@ from reproduce.papers import Expectation, Paper
 
 @dataclass(frozen=True)
 class Finding:
-    """An expectation with all that was measured of it; without verdicts if there was nothing to compare."""
+    """An expectation with its measurements; it has no verdicts if nothing could be compared."""
 
     paper: Paper
     expectation: Expectation
-    lacking: dict[str, str]  # system → why it was not measured
+    not_measured: dict[str, str]  # system → reason
     measured: Measured
     verdicts: dict[str, list[Verdict]]  # by measure
 
     def holds(self, measure: str) -> bool:
-        """Is everything that could be compared as expected?"""
+        """Return whether all compared relations are as expected."""
         return all(verdict.holds for verdict in self.verdicts[measure])
 
     @property
     def queries(self) -> int:
-        """How many of them the means are over."""
+        """The number of queries in the means."""
         return len(next(iter(next(iter(self.measured.values())).values())))
 
 
-def find_out(paper: Paper, expectation: Expectation, experiments: Mapping[str, Experiment]) -> Finding:
-    """Measure the systems that can be, and hold the order among them against the expected one."""
+def evaluate_expectation(
+    paper: Paper, expectation: Expectation, experiments: Mapping[str, Experiment]
+) -> Finding:
+    """Measure the available systems and compare their order with the expected one."""
     experiment = experiments[expectation.experiment]
     order = Order.parse(expectation.order)
-    lacking = {name: why for name in order.names if (why := experiment.lacks(paper.systems[name]))}
-    rest = order.only([name for name in order.names if name not in lacking])
+    not_measured = {
+        name: why for name in order.names if (why := experiment.missing_requirement(paper.systems[name]))
+    }
+    rest = order.restricted_to([name for name in order.names if name not in not_measured])
     if not rest.relations:
-        return Finding(paper, expectation, lacking, {}, {})
+        return Finding(paper, expectation, not_measured, {}, {})
     systems = {name: paper.systems[name] for name in rest.names}
     measured = experiment.measure(systems, expectation.measures)
     verdicts = {measure: judge(rest, values) for measure, values in measured.items()}
-    return Finding(paper, expectation, lacking, measured, verdicts)
+    return Finding(paper, expectation, not_measured, measured, verdicts)

@@ -1,4 +1,4 @@
-"""The logs that the tables are run on: a simulated one, and NFCorpus where the development data is there."""
+"""The logs of the experiments: a simulated log, and NFCorpus if the development data is available."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from coclick.evaluation.similar_queries import SimilarityLabels, read_intents
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
 from coclick.simulate import sample
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 QUERIES, DOCS, SEED = 6000, 5000, 0
-NEW = 0.5  # the share of documents that are new where new documents are ranked
-BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"  # where the development data may be
+NEW_SHARE = 0.5  # the share of new documents in the experiment on new documents
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @dataclass(frozen=True)
 class Log:
-    """Clicks to learn from, judgments, and how models are judged by them."""
+    """A training graph, judgments and an evaluation protocol."""
 
     name: str
     about: str
     graph: ClickGraph
     judgments: Judgments
     protocol: Protocol
-    intents: SimilarityLabels | None = None  # of queries, where they are known
+    intents: SimilarityLabels | None = None  # of queries, if known
 
 
 def simulated(directory: Path, queries: int = QUERIES, docs: int = DOCS, seed: int = SEED) -> Log:
-    """A log with known relevance. Judged documents are re-ranked with exponential gain, as in the papers."""
+    """Return a log with known relevance; judged documents are re-ranked with exponential gain."""
     sizes = sample(directory, queries, docs, seed=seed)
     graph = build([directory / "events.parquet"], directory / "docs.tsv", directory / "graph")
     judgments = read_judgments(directory / "queries.tsv", directory / "qrels.tsv")
     intents = read_intents(directory / "intents.tsv")
     about = (
         f"`coclick sample LOG --queries {queries} --docs {docs} --seed {seed}`: "
-        f"{sizes['events']:,} events, {sizes['clicks']:,} clicks, judgments of a later time, a third each "
-        "for frequent, rare and unseen queries. The judged documents are re-ranked and nDCG has exponential "
-        "gain, as in the papers."
+        f"{sizes['events']:,} events and {sizes['clicks']:,} clicks. The judgments are from a later "
+        "period, a third each for frequent, rare and unseen queries. The judged documents are re-ranked, "
+        "and nDCG uses exponential gain, as in the papers."
     )
-    return Log("The simulated log", about, graph, judgments, Protocol("judged", "exponential"), intents)
+    return Log("Simulated log", about, graph, judgments, Protocol("judged", "exponential"), intents)
 
 
 def nfcorpus(directory: Path) -> Log:
-    """Real queries and medical abstracts; the pairs of the training part are the clicks."""
+    """Return a log of real queries and medical abstracts; the training pairs are the clicks."""
     texts = {query: text for query, text, _ in _rows(directory / "queries.tsv.gz")}
     docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _rows(directory / "docs.tsv.gz")}
     clicks, grades = [], {}
@@ -59,19 +59,21 @@ def nfcorpus(directory: Path) -> Log:
         elif part == "test":
             grades.setdefault(query, {})[doc] = int(grade)
     about = (
-        "Its training pairs are the clicks (2^grade − 1 each), its test judgments the judgments. Only "
+        "The training pairs are used as clicks (2^grade − 1 each) and the test pairs as judgments. Only "
         "relevant documents are judged, so all documents are ranked, with linear gain. Nearly all test "
-        "queries are unseen: what knows only seen queries finds nothing here."
+        "queries are unseen, so models that know only seen queries find nothing."
     )
     judgments = Judgments({query: texts[query] for query in grades}, grades)
     return Log("NFCorpus", about, ClickGraph.from_clicks(clicks, docs), judgments, Protocol())
 
 
 def with_new_documents(log: Log, seed: int = SEED) -> Log:
-    """The same log if half of the documents were new: nobody has clicked them, and they alone are ranked, by
-    their titles (paper 001 §5.1)."""
+    """Return the log with half of the documents made new (Gao et al. 2011 §5.1).
+
+    New documents have no clicks, and only they are ranked, by their titles.
+    """
     graph, clicks = log.graph, log.graph.clicks
-    new = np.random.default_rng(seed).random(len(graph.docs)) < NEW
+    new = np.random.default_rng(seed).random(len(graph.docs)) < NEW_SHARE
     old = clicks.with_data(np.where(new[clicks.indices], 0, clicks.data)).positive()
     ranked = {doc for doc, is_new in zip(graph.docs, new.tolist(), strict=True) if is_new}
     grades = {
@@ -85,7 +87,7 @@ def with_new_documents(log: Log, seed: int = SEED) -> Log:
 
 
 def coverage(log: Log) -> tuple[float, float]:
-    """The share of judged queries, and of judged documents, that have clicks in the log."""
+    """Return the shares of judged queries and judged documents that have clicks in the log."""
     graph = log.graph
     rows = graph.queries.lookup([normalise(text) for text in log.judgments.queries.values()])
     docs = graph.docs.lookup(sorted({doc for found in log.judgments.grades.values() for doc in found}))

@@ -1,9 +1,9 @@
-"""Orders of systems as tables of papers have them: read, cut to what is at hand, held against measurements.
+"""Orders of systems from the papers' tables: parse, restrict to available systems, compare with measurements.
 
     {rmls, pls} > {svdfeature, rw+bm25} > bm25
 
-`a > b`: the mean of a is higher. `a ≥ b`: it is not lower. `a ≈ b`: the difference is within chance, or below
-0.01. Between groups the relation is that of every member of one to every member of the other.
+`a > b`: the mean of a is higher. `a ≥ b`: it is not lower. `a ≈ b`: the difference is not significant, or
+below 0.01. A relation between groups holds for every pair of members.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from numpy.typing import NDArray
 from coclick.evaluation.significance import t_test
 
 RELATIONS = ">≥≈"  # the strictest first
-LEVEL = 0.05  # p-values below it are beyond chance
-NEARLY = 0.01  # differences below it are next to nothing
+SIGNIFICANCE_LEVEL = 0.05  # p-values below it are significant
+NEGLIGIBLE = 0.01  # differences below it count as equal
 _ROUNDING = 1e-9
 
-Values = NDArray[np.float64]  # one a query, or a single one where a table has nothing to average
+Values = NDArray[np.float64]  # one per query, or a single value
 
 
 @dataclass(frozen=True)
 class Order:
-    """Groups of systems, best first, and how each group relates to the next."""
+    """Groups of systems, best first, and the relation of each group to the next."""
 
     groups: tuple[tuple[str, ...], ...]
     relations: tuple[str, ...]
 
     @classmethod
     def parse(cls, text: str) -> Order:
-        """Read an order such as `"{a, b} > c ≈ d"`."""
+        """Parse an order such as `"{a, b} > c ≈ d"`."""
         first, *rest = re.split(f"([{RELATIONS}])", text)
         order = cls(tuple(_group(part) for part in (first, *rest[1::2])), tuple(rest[::2]))
         if not order.relations or len({*order.names}) < len(order.names):
-            raise ValueError(f"an order is of two names or more, each of them once: {text!r}")
+            raise ValueError(f"an order needs two or more distinct names: {text!r}")
         return order
 
     @property
@@ -47,8 +47,8 @@ class Order:
         """All systems, in the expected order."""
         return [name for group in self.groups for name in group]
 
-    def only(self, names: Collection[str]) -> Order:
-        """What the order says about some of the systems; from a ≥ b > c follows a > c."""
+    def restricted_to(self, names: Collection[str]) -> Order:
+        """Return the order restricted to some systems; a ≥ b > c implies a > c."""
         groups: list[tuple[str, ...]] = []
         relations: list[str] = []
         since_last = ""
@@ -62,7 +62,7 @@ class Order:
         return Order(tuple(groups), tuple(relations))
 
     def pairs(self) -> Iterator[tuple[str, str, str]]:
-        """(name, relation, name) for all members of neighbouring groups."""
+        """Yield (name, relation, name) for all members of neighbouring groups."""
         for (left, right), relation in zip(pairwise(self.groups), self.relations, strict=True):
             yield from ((a, relation, b) for a in left for b in right)
 
@@ -73,32 +73,32 @@ class Order:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One expected relation, and what was measured of it."""
+    """One expected relation and its measurement."""
 
     a: str
     relation: str
     b: str
     difference: float  # of the means, a − b
-    p: float | None  # of the paired t-test; None where there is a single value
+    p: float | None  # of the paired t-test; None for single values
 
     @property
-    def beyond_chance(self) -> bool:
-        """Would the difference be surprising if both were equally good?"""
-        return self.p is not None and self.p < LEVEL
+    def significant(self) -> bool:
+        """Whether the difference is significant."""
+        return self.p is not None and self.p < SIGNIFICANCE_LEVEL
 
     @property
     def holds(self) -> bool:
-        """Is it as expected?"""
+        """Whether the relation is as expected."""
         if self.relation == ">":
             return self.difference > _ROUNDING
         if self.relation == "≥":
             return self.difference >= -_ROUNDING
-        within_chance = self.p is not None and not self.beyond_chance
-        return within_chance or abs(self.difference) < NEARLY
+        insignificant = self.p is not None and not self.significant
+        return insignificant or abs(self.difference) < NEGLIGIBLE
 
 
 def judge(order: Order, values: Mapping[str, Values]) -> list[Verdict]:
-    """Every expected relation with what was measured; all systems have values for the same queries."""
+    """Compare every expected relation with the values; all systems have the same queries."""
     verdicts = []
     for a, relation, b in order.pairs():
         differences = values[a] - values[b]
@@ -113,5 +113,5 @@ def _group(text: str) -> tuple[str, ...]:
         inside = inside[1:-1]
     names = tuple(name.strip() for name in inside.split(","))
     if not all(re.fullmatch(r"[^\s{}]+", name) for name in names):
-        raise ValueError(f"cannot read the group {text.strip()!r}: write a name, or several in braces")
+        raise ValueError(f"cannot parse the group {text.strip()!r}: write a name, or several in braces")
     return names

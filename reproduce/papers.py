@@ -1,8 +1,8 @@
-"""What the papers found: the orders in their tables, and the models of ours that stand for their systems.
+"""The papers' results: the orders of systems in their tables, and our models for their systems.
 
-Their data is private, so values cannot be compared; orders can. A model that is not registered yet is
-reported as such, and its rows come alive when it is. Weights and parameters are the papers', else our
-defaults: nothing here is tuned to make an order hold.
+The papers' data is private, so only orders can be compared, not values. Systems without a registered model
+are reported as not implemented. Weights and parameters are those of the papers, else our defaults: nothing is
+tuned to make an order hold.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Expectation:
-    """An order found in a table: by which experiment, and in which measures (the first one is shown)."""
+    """An order from a paper's table, its experiment and its measures; the first measure is shown."""
 
     table: str
     order: str
@@ -22,17 +22,17 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's systems by the names in its orders, each with the model that stands for it."""
+    """A paper's systems and expected orders."""
 
-    number: str
+    citation: str
     title: str
-    differences: str  # between its experiments and ours, which may explain other outcomes
-    systems: dict[str, str]
+    differences: str  # between its experiments and ours
+    systems: dict[str, str]  # name in the orders → model
     expectations: tuple[Expectation, ...]
 
 
 def _ranker(parts: str) -> str:
-    """Boosted trees over these parts, smaller than by default to save time, and alike for all."""
+    """Boosted trees over these parts, smaller than the default to save time."""
     return f"ltr({parts},n_folds=2,max_queries=500,n_negatives=30,n_trees=100)"
 
 
@@ -45,11 +45,11 @@ _QUERY, _DOC = "vpcg", "vpcg(start=doc,fields=title)"
 _QUERY_ONLY, _DOC_ONLY = "vpcg(units=none)", "vpcg(start=doc,units=none,fields=title)"
 
 VPCG = Paper(
-    "003",
-    "Jiang et al. 2016, vector propagation on the click graph",
-    "wmd has word vectors learned from the log's texts and clicks, the paper's were learned from news. The "
-    "base rankers have a few of our models as features and learn from clicks; the paper's has 2,400 others "
-    "and learns from judgments. Importance is summed over the features made of a model's score.",
+    "Jiang et al. 2016",
+    "vector propagation on the click graph",
+    "Our wmd uses word vectors learned from the log's texts and clicks; the paper's were learned from news. "
+    "Our base rankers have a few models as features and learn from clicks; the paper's has 2,400 other "
+    "features and learns from judgments. Importance is summed over all features of a model's score.",
     {
         "vpcg&vg_query": _QUERY,
         "vpcg_query": _QUERY_ONLY,
@@ -99,10 +99,10 @@ VPCG = Paper(
 )
 
 MPLS = Paper(
-    "000",
-    "Wu et al. 2013, multi-view partial least squares",
-    "Weights of combinations are the paper's for its web data. Similar are queries of one intent of the "
-    "simulated world, where the paper asked people.",
+    "Wu, Li & Xu 2013",
+    "multi-view partial least squares",
+    "The weights of combinations are those of the paper for its web data. Queries are similar if they have "
+    "the same simulated intent; the paper used human judgments.",
     {
         "weighted": "mpls(combine=weighted)",
         "concat": "mpls(combine=concat)",
@@ -133,10 +133,10 @@ MPLS = Paper(
 )
 
 TOPICS = Paper(
-    "001",
-    "Gao et al. 2011, clickthrough-based latent semantic models",
-    "Half of the documents are new: their clicks are held out, and they alone are ranked, by their titles. "
-    "Weights of combinations are not tuned.",
+    "Gao et al. 2011",
+    "clickthrough-based latent semantic models",
+    "Half of the documents are new: their clicks are held out, and only they are ranked, by their titles. "
+    "The weights of combinations are not tuned.",
     {
         "um": "um(stem=false)",
         "plsa": "plsa",
@@ -169,10 +169,10 @@ TOPICS = Paper(
 _BASELINES = "bm25 + rw + lsi_qd + lsi_dt + bltm + ssi + svdfeature"
 
 RMLS = Paper(
-    "002",
-    "Wu et al. 2013, regularised mapping to latent structures",
-    "Weights of combinations are those of paper 000, not tuned. The mart rankers learn from clicks, the "
-    "paper's from judgments.",
+    "Wu, Lu & Li 2013",
+    "regularised mapping to latent structures",
+    "The weights of combinations are those of Wu, Li & Xu 2013, not tuned. Our mart rankers learn from "
+    "clicks; the paper's learned from judgments.",
     {
         "rmls": "rmls",
         "pls": "pls",

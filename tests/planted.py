@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 
-from coclick.graph.click_graph import ClickGraph, Daily, Pairs, Skips
+from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
 
 TOPICS = {
     "hotel": (["ny", "hotel", "cheap", "stay"], ["manhattan", "hotel", "lodging", "suites"]),
@@ -70,7 +70,7 @@ def with_history(graph: ClickGraph) -> ClickGraph:
     def by_day(values, last):
         return np.stack([values - last, np.full_like(values, last)], 1).ravel()
 
-    pairs = Pairs(
+    pairs = PairStats(
         graph.clicks.indptr,
         graph.clicks.indices,
         sessions,
@@ -78,7 +78,7 @@ def with_history(graph: ClickGraph) -> ClickGraph:
         sessions,
         navigational,
     )
-    daily = Daily(
+    daily = DailyStats(
         indptr=np.arange(len(counts) + 1) * 2,
         day=days,
         clicks=by_day(counts, 0).astype(np.float32),
@@ -93,7 +93,7 @@ def with_history(graph: ClickGraph) -> ClickGraph:
     upper = np.flatnonzero(order[:-1] + 1 == order[1:])
     upper = upper[np.searchsorted(graph.clicks.indptr, upper, "right")
                   == np.searchsorted(graph.clicks.indptr, upper + 1, "right")]  # fmt: skip
-    skips = Skips(
+    skips = SkipPairs(
         np.searchsorted(upper, graph.clicks.indptr),
         graph.clicks.indices[upper + 1],
         graph.clicks.indices[upper],

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from coclick.models.persistence import open_model
     from coclick.models.registry import create, model_names, register
     from coclick.results import Explanation, Run
-    from coclick.service.run import serve
+    from coclick.service import serve
     from coclick.text.analyzer import Analyzer
 
 _MODULES = {
@@ -52,7 +52,7 @@ _MODULES = {
     "model_names": "models.registry",
     "open_model": "models.persistence",
     "register": "models.registry",
-    "serve": "service.run",
+    "serve": "service",
     "train": "models.base",
     "tune": "evaluation.tune",
 }

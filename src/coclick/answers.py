@@ -169,7 +169,7 @@ def describe(path: str | Path) -> dict[str, Any]:
 def describe_graph(graph: ClickGraph) -> dict[str, Any]:
     """Sizes, degree distributions, how much of each text there is, what the build counted."""
     clicks, by_doc = graph.clicks, graph.clicks_by_doc
-    counted = dict(graph.figures)
+    counted = dict(graph.stats)
     aside = counted.pop("views", {})
     tables = {"pairs": graph.pairs, "daily": graph.daily, "skips": graph.skips}
     return {
@@ -184,7 +184,7 @@ def describe_graph(graph: ClickGraph) -> dict[str, Any]:
         "clicks_per_query": distribution(clicks.row_sums()),
         "clicks_per_edge": distribution(clicks.data),
         "texts": {name: int((np.diff(text.offsets) > 0).sum()) for name, text in graph.texts.items()},
-        "views": {name: view.figures() | aside.get(name, {}) for name, view in graph.views.items()},
+        "views": {name: view.stats() | aside.get(name, {}) for name, view in graph.views.items()},
         "tables": [name for name, table in tables.items() if table is not None],
         "build": counted,
     }
@@ -202,7 +202,7 @@ def describe_model(model: Model) -> dict[str, Any]:
         "queries": len(model.graph_.queries),
         "docs": len(model.graph_.docs),
         "edges": model.graph_.clicks.nnz,
-        "build": dict(model.graph_.figures),
+        "build": dict(model.graph_.stats),
         "training": model.stats_,
     }
 

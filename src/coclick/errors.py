@@ -1,14 +1,14 @@
-"""Errors made for people: what was wrong, where, and what to do about it.
+"""Errors for users: what was wrong, where, and what to do about it.
 
 Everything that a user can cause is a `CoclickError`. The command line prints it without a traceback
-and exits with its `exit_code`; whatever else escapes is a defect of ours and exits with 1.
+and exits with its `exit_code`; any other exception is a bug in coclick and exits with 1.
 """
 
 from __future__ import annotations
 
 
 class CoclickError(Exception):
-    """A problem that a person can act on."""
+    """A problem that the user can act on."""
 
     exit_code = 1
 
@@ -28,13 +28,13 @@ class CoclickError(Exception):
 
 
 class UserError(CoclickError):
-    """A mistake in what the user gave us: a file, a column, a parameter, the order of the commands."""
+    """A mistake in the input: a file, a column, a parameter, the order of the commands."""
 
     exit_code = 2
 
 
 class NotFoundError(UserError):
-    """Something was asked for by its name, and there is none of that name."""
+    """There is nothing of the name that the user gave."""
 
 
 class ArtefactError(CoclickError):
@@ -44,5 +44,5 @@ class ArtefactError(CoclickError):
 
 
 def corrupt_error(what: str) -> ArtefactError:
-    """The error for arrays that lead outside of each other, met while they are read."""
+    """Return the error for stored arrays whose indices point out of bounds."""
     return ArtefactError(f"{what} damaged", hint="run `coclick verify`")

@@ -1,4 +1,4 @@
-"""Progress of long work: on a terminal a bar with rate and time left, nothing in a pipe."""
+"""Progress of long work: a bar with rate and time left on a terminal, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-_WIDE = 100  # columns from which there is room for counts and rates
+_MIN_WIDTH = 100  # terminal columns from which counts and rates are shown
 
 
 class Progress(Protocol):
-    """`with progress("step", total) as done:` and then `done(rows)` as rows are finished."""
+    """Use `with progress("step", total) as done:` and call `done(rows)` as rows are finished."""
 
     def __call__(self, what: str, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
-        """Begin a step of `total` rows, or of an unknown number."""
+        """Begin a step of `total` rows; None if the number is not known."""
 
 
 @contextmanager
 def quiet(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """No progress at all."""
+    """Show no progress."""
     yield lambda rows: None
 
 
 @contextmanager
 def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar on the terminal: what, how far, rows a second, time left; less of it where it is narrow."""
+    """Show a bar with name, share done, rows per second and time left; fewer columns if it is narrow."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -39,7 +39,7 @@ def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
 
     console = Console(stderr=True)
     columns: list[ProgressColumn] = [TextColumn("{task.description:<29}"), BarColumn()]
-    if total is not None and console.width >= _WIDE:
+    if total is not None and console.width >= _MIN_WIDTH:
         columns += [MofNCompleteColumn(), TextColumn("{task.fields[rate]}")]
     columns.append(TimeElapsedColumn())
     if total is not None:
@@ -53,10 +53,10 @@ def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
             display.update(task, rate=f"{speed:,.0f}/s" if speed else "")
 
         yield done
-        finished = display.tasks[0].completed or 1  # of fewer than expected, where work ended early
+        finished = display.tasks[0].completed or 1  # the work may have ended early
         display.update(task, total=finished, completed=finished)
 
 
 def for_terminal() -> Progress:
-    """A bar where somebody is watching, quiet elsewhere."""
+    """Return `bar` on a terminal, otherwise `quiet`."""
     return bar if sys.stderr.isatty() else quiet

@@ -1,4 +1,4 @@
-"""Packed strings and vocabularies against Python's own lists and dictionaries."""
+"""Packed strings and vocabularies compared with Python lists."""
 
 import numpy as np
 from hypothesis import given
@@ -12,7 +12,7 @@ texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
 
 
 @given(texts)
-def test_strings_hold_what_they_are_given(items):
+def test_strings_round_trip(items):
     strings = Strings.from_list(items)
     assert len(strings) == len(items)
     assert list(strings) == items
@@ -29,7 +29,7 @@ def test_strings_concatenate_and_take(first, second):
 
 
 @given(texts, texts)
-def test_a_vocabulary_finds_its_strings_and_no_others(items, others):
+def test_a_vocabulary_finds_only_its_own_strings(items, others):
     vocab = Vocab.from_list(items)
     assert list(vocab) == sorted(set(items), key=str.encode)
     for text in items:
@@ -39,10 +39,10 @@ def test_a_vocabulary_finds_its_strings_and_no_others(items, others):
 
 
 @given(texts, texts)
-def test_compiled_look_up_equals_bisection(items, wanted):
+def test_compiled_lookup_equals_bisection(items, wanted):
     vocab = Vocab.from_list(items)
     few = [vocab.id(text) for text in wanted]
-    padding = [""] * 100  # enough look-ups to take the compiled way
+    padding = [""] * 100  # enough look-ups to use the compiled kernel
     assert vocab.lookup([*wanted, *padding])[: len(wanted)].tolist() == few
 
 

@@ -1,4 +1,4 @@
-"""A planted graph and models on disk, and the command line in this process or in one of its own."""
+"""A planted graph and model on disk, and the command line in this or a new process."""
 
 import os
 import subprocess
@@ -36,8 +36,8 @@ def model(graph):
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """The command line in this process, from its arguments to its exit code."""
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which the command line replaces
+    """Run the command line in this process."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # replaced by the command line
 
     def command(*arguments) -> Answer:
         monkeypatch.setattr(sys, "argv", ["coclick", *map(str, arguments)])
@@ -50,7 +50,7 @@ def run(monkeypatch, capsys):
 
 @pytest.fixture
 def start():
-    """The command line in a process of its own; one that still runs when the test ends is killed."""
+    """Start the command line in a new process, which is killed when the test ends."""
     started = []
 
     def command(*arguments, program=COCLICK, **options) -> subprocess.Popen:

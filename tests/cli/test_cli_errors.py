@@ -1,12 +1,15 @@
-"""Mistakes and damage: one message for people, the right exit code, nothing on standard output."""
+"""Errors and damaged artefacts: one plain message, the right exit code, nothing on standard output."""
 
 import json
 import shutil
+from importlib import import_module
 
 import pytest
 
 import coclick
 import planted
+from coclick.cli import MODULES
+from coclick.cli.arguments import RENAMED_OPTIONS
 
 MISTAKES = {
     "no graph": ("info {there}/nothing", "does not exist"),
@@ -22,7 +25,7 @@ MISTAKES = {
     "a number that is none": ("search {model} hotel -k many", "'-k'"),
     "an unknown model": ("train vpgc {graph} -o {there}/new", "did you mean 'vpcg'"),
     "an unknown parameter": ("train vpcg(itrations=2) {graph} -o {there}/new", "did you mean 'iterations'"),
-    "a wrong parameter": ("train vpcg(max_terms=many) {graph} -o {there}/new", "k cannot be 'many'"),
+    "a wrong parameter": ("train vpcg(max_terms=many) {graph} -o {there}/new", "max_terms cannot be 'many'"),
     "a specification that is none": ("train vpcg(max_terms=2 {graph} -o {there}/new", "vpcg(max_terms=2"),
     "no graph to train on": ("train vpcg {there}/nothing -o {there}/new", "does not exist"),
     "an output that exists": ("train vpcg {graph} -o {model}", "--force"),
@@ -30,7 +33,7 @@ MISTAKES = {
     "an output in a file": ("train vpcg {graph} -o {there}/file/new", "not one"),
     "an unknown document": ("explain {model} hotel hotel-99", "no document has the id 'hotel-99'"),
     "an unknown neighbour": ("similar {model} --docs hotel-99", "no document has the id 'hotel-99'"),
-    "neither query nor document": ("similar {model}", "name either a query or"),
+    "neither query nor document": ("similar {model}", "give either a query or"),
     "a list that is not there": ("search {model} hotel --allow {there}/nothing", "cannot be read"),
     "documents that are not there": ("add {model} {there}/nothing", "{there}/nothing"),
     "a log that is not there": ("build {there}/nothing.tsv -o {there}/new", "{there}/nothing.tsv"),
@@ -43,18 +46,18 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake(run, graph, model, tmp_path, mistake):
+def test_user_error(run, graph, model, tmp_path, mistake):
     (tmp_path / "file").write_text("")
     paths = {"graph": graph, "model": model, "there": tmp_path}
-    command, told = (text.format(**paths) for text in MISTAKES[mistake])
+    command, message = (text.format(**paths) for text in MISTAKES[mistake])
     done = run(*command.split(" "))
     assert (done.code, done.out) == (2, "")
-    assert told in " ".join(done.err.replace("│", "").split())
+    assert message in " ".join(done.err.replace("│", "").split())
     assert "Traceback" not in done.err and len(done.err.splitlines()) < 10
     assert not (tmp_path / "new").exists()
 
 
-def test_a_model_says_what_it_cannot_do(run, graph, tmp_path):
+def test_unsupported_operations_are_refused(run, graph, tmp_path):
     assert run("train", "popularity", graph, "-o", tmp_path / "model").code == 0
     for command in (["expand"], ["similar"], ["explain"]):
         done = run(*command, tmp_path / "model", "hotel", *(["hotel-0"] if command == ["explain"] else []))
@@ -109,7 +112,7 @@ def test_verify_reports_a_broken_manifest(run, graph, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut short"])
-def test_what_is_incomplete_is_not_used(run, model, tmp_path, damage):
+def test_incomplete_models_are_not_used(run, model, tmp_path, damage):
     broken = tmp_path / "broken"
     shutil.copytree(model, broken)
     DAMAGES[damage](next(broken.glob("*.npy")))
@@ -119,24 +122,24 @@ def test_what_is_incomplete_is_not_used(run, model, tmp_path, damage):
         assert done.err.startswith("error: ") and str(broken) in done.err
 
 
-def test_rows_that_are_no_documents_are_told_and_the_others_added(run, model, tmp_path):
+def test_add_reports_invalid_rows_and_adds_the_others(run, model, tmp_path):
     copy, new = tmp_path / "copy", tmp_path / "new.tsv"
     shutil.copytree(model, copy)
     new.write_text("doc\ttitle\nn1\tHotel\nn1\tagain\nn2\tzzzz\n")
     done = run("add", copy, new)
     assert done.code == 0
-    assert "added 2 documents" in done.err and "1 of them: the model knows none" in done.err
+    assert "added 2 documents" in done.err and "1 of them have no word that the model knows" in done.err
     assert f"doc is a duplicate ({new}, line 3)" in done.err
     found = json.loads(run("search", copy, "hotel", "-k", 100, "--json").out)["results"]
     assert [hit["title"] for hit in found if hit["doc"] == "n1"] == ["Hotel"]
 
 
-def test_the_version(run):
+def test_version(run):
     done = run("--version")
     assert done.code == 0 and done.out.strip() == f"coclick {coclick.__version__}"
 
 
-def test_documents_that_the_model_has_are_not_added(run, model, tmp_path):
+def test_add_refuses_documents_that_the_model_has(run, model, tmp_path):
     known = next(iter(planted.docs()))
     new = tmp_path / "new.tsv"
     new.write_text(f"doc\ttitle\n{known}\tAnother title\n")
@@ -144,3 +147,23 @@ def test_documents_that_the_model_has_are_not_added(run, model, tmp_path):
     done = run("add", model, new)
     assert done.code == 2 and known in done.err
     assert sorted(path.name for path in model.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["evaluate-units", "graph", "--fraction", "0.1"],
+        ["info", "graph", "--merged"],
+        ["export", "model", "--to", "solr", "-o", "new", "--most-weights", "9"],
+        ["ltr", "graph", "-o", "new", "--trees", "9"],
+    ],
+)
+def test_a_renamed_option_names_the_new_one(run, command):
+    [old] = set(command) & set(RENAMED_OPTIONS)
+    done = run(*command)
+    assert done.code == 2 and f"{old} is now called {RENAMED_OPTIONS[old]}" in done.err
+
+
+def test_every_command_is_in_its_module():
+    for name, module in MODULES.items():
+        assert callable(getattr(import_module(f"coclick.cli.{module}"), name.replace("-", "_")))

@@ -1,4 +1,4 @@
-"""Judging on the command line: shapes of docs/reference/json.md, what is written, and mistakes."""
+"""Commands that evaluate models: JSON as in docs/reference/json.md, files written, errors."""
 
 import json
 
@@ -11,7 +11,7 @@ MODELS = ("--models", "bm25", "--models", "vpcg", "--models", "0.8*clicks + 0.2*
 
 @pytest.fixture
 def judged(tmp_path):
-    """Options that name judgments: every topic's word, its own documents relevant."""
+    """Options with judgments: each topic is a query, its own documents are relevant."""
     (tmp_path / "q.tsv").write_text(
         "id\ttext\n" + "".join(f"q{i}\t{t}\n" for i, t in enumerate(planted.TOPICS))
     )
@@ -51,7 +51,7 @@ def test_evaluate(run, graph, judged):
         assert row.keys() >= {"a", "b", "measure", "difference", "p_t", "p_sign", "p_holm"}
 
 
-def test_files_are_written_and_the_table_is_shown(run, graph, judged, tmp_path):
+def test_files_are_written_and_the_table_is_printed(run, graph, judged, tmp_path):
     out, page = tmp_path / "out.json", tmp_path / "out.html"
     done = run("evaluate", graph, *judged, *MODELS, "--json", out, "--html", page)
     assert done.code == 0
@@ -60,14 +60,14 @@ def test_files_are_written_and_the_table_is_shown(run, graph, judged, tmp_path):
     assert page.read_text().startswith("<!doctype html>")
 
 
-def test_clicks_are_held_out_where_there_are_no_judgments(run, graph):
+def test_clicks_are_held_out_without_judgments(run, graph):
     done = run("evaluate", graph, "--holdout", "queries:0.3", "--models", "bm25", "--json", "-")
     found = json.loads(done.out)
     assert found["protocol"]["judged_by"] == "held-out clicks, queries:0.3"
     assert list(found["models"][0]["breakdown"]["query"]) == ["unseen"]
 
 
-def test_compare_recommends_with_the_command_that_trains_it(run, graph, judged):
+def test_compare_recommends_a_model_and_prints_how_to_train_it(run, graph, judged):
     done = run("compare", graph, *judged)
     assert done.code == 0
     assert "recommended:" in done.out
@@ -82,7 +82,7 @@ def test_tune(run, graph, judged):
     assert found["check"].keys() == {"queries", "given", "best", "p_t"}
 
 
-def test_runs_go_out_and_come_back(run, graph, model, judged, tmp_path):
+def test_a_written_run_can_be_evaluated(run, graph, model, judged, tmp_path):
     path = tmp_path / "run.trec"
     assert run("run", model, *judged[:2], "-o", path, "-k", 10).code == 0
     assert all(len(line.split()) == 6 for line in path.read_text().splitlines())
@@ -136,7 +136,7 @@ def test_mistakes(run, graph, judged, options, what):
         ("q0\thotel-0\t0\n", "no judged document is relevant"),
     ],
 )
-def test_judgments_that_cannot_be_used(run, graph, judged, tmp_path, rows, what):
+def test_unusable_judgments(run, graph, judged, tmp_path, rows, what):
     (tmp_path / "bad").write_text(rows)
     done = run("evaluate", graph, *judged[:2], "--qrels", tmp_path / "bad", "--models", "bm25")
     assert done.code == 2

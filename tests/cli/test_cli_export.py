@@ -1,4 +1,4 @@
-"""`coclick export` from the outside: what it prints, its exit codes, what an interruption leaves."""
+"""`coclick export`: output, exit codes, interruption."""
 
 import json
 import signal
@@ -7,10 +7,10 @@ import time
 import pytest
 
 
-def test_a_summary_for_people_and_figures_for_machines(run, model, tmp_path):
+def test_summary_and_json(run, model, tmp_path):
     code, out, err = run("export", model, "--to", "opensearch", "-o", tmp_path / "one")
     assert (code, err) == (0, "")
-    assert "vpcg for opensearch" in out and "error of scores" in out
+    assert "vpcg for opensearch" in out and "score error" in out
     code, out, _ = run("export", model, "--to", "qdrant", "-o", tmp_path / "two", "--json", "--queries", 3)
     figures = json.loads(out)
     assert code == 0
@@ -25,7 +25,7 @@ def test_a_summary_for_people_and_figures_for_machines(run, model, tmp_path):
         (["--to", "vespa", "-o", "new", "--name", "My Docs"], "cannot be the name of an index"),
         (["--to", "vespa"], "--out"),
         (["-o", "new"], "--to"),
-        (["--to", "vespa", "-o", "new", "--most-weights", "0"], "--most-weights"),
+        (["--to", "vespa", "-o", "new", "--max-weights", "0"], "--max-weights"),
     ],
 )
 def test_mistakes(run, model, tmp_path, monkeypatch, arguments, said):
@@ -35,7 +35,7 @@ def test_mistakes(run, model, tmp_path, monkeypatch, arguments, said):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_there_and_what_is_no_model(run, model, graph, tmp_path):
+def test_existing_output_and_wrong_input(run, model, graph, tmp_path):
     assert run("export", graph, "--to", "solr", "-o", tmp_path / "out").code == 2
     assert run("export", model, "--to", "solr", "-o", tmp_path / "out").code == 0
     again = run("export", model, "--to", "solr", "-o", tmp_path / "out")
@@ -48,15 +48,15 @@ def test_what_is_there_and_what_is_no_model(run, model, graph, tmp_path):
 
 
 @pytest.mark.slow
-def test_interrupted(start, model, tmp_path):
-    """Wherever Ctrl-C comes, the output is whole or is not there, and nothing lies beside it."""
+def test_interrupted_export_leaves_no_partial_output(start, model, tmp_path):
+    """Whenever Ctrl-C comes, the output is complete or missing, and no temporary file remains."""
     codes = set()
     for wait in (0.2, 0.5, 0.8, 1.1):
         process = start("export", model, "--to", "solr", "-o", tmp_path / f"out-{wait}")
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
-        if b"Could not import runpy module" in err:  # the machine is busy: Python itself has not begun
+        if b"Could not import runpy module" in err:  # busy machine: Python itself had not started
             continue
         codes.add(process.returncode)
         assert b"Traceback" not in err or process.returncode == -signal.SIGINT

@@ -1,4 +1,4 @@
-"""What machines read: the shapes of docs/reference/json.md, and that explanations add up."""
+"""JSON output: the shapes of docs/reference/json.md, and explanations that add up."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 import planted
 from coclick import create
 
-# A query of the graph and one that it does not have; documents with clicks, without, and of another topic.
+# A query in the graph and an unseen one; documents with clicks, without clicks, and of another topic.
 QUERIES, DOCS = ("shoe", "jogging nike sale"), ("shoe-0", "shoe-6", "hotel-0")
 TITLES = planted.docs()
 
@@ -23,7 +23,7 @@ def falling(values):
 
 
 def assert_hits(results, key, k):
-    """Best first, never without a score."""
+    """Best first, all scores above zero."""
     assert 0 < len(results) <= k
     shape = {"doc": {"doc", "score", "title"}, "query": {"query", "score"}}[key]
     assert all(hit.keys() >= shape for hit in results)
@@ -33,7 +33,7 @@ def assert_hits(results, key, k):
 
 def test_search(run, model):
     found = answer(run, "search", model, "Hotel", "-k", 3)
-    assert found["query"] == "Hotel"  # as it was typed
+    assert found["query"] == "Hotel"  # as typed
     assert_hits(found["results"], "doc", 3)
     assert all(hit["title"] == TITLES[hit["doc"]] for hit in found["results"])
     assert planted.topic_of(found["results"][0]["doc"]) == "hotel"
@@ -49,7 +49,7 @@ def test_search_with_lists_of_documents(run, model, tmp_path):
 
 
 @pytest.mark.parametrize("query", ["", " ", "zzzz"])
-def test_nothing_found_is_no_error(run, model, query):
+def test_no_results_is_not_an_error(run, model, query):
     assert answer(run, "search", model, query) == {"query": query, "results": []}
     assert answer(run, "similar", model, query) == {"query": query, "results": []}
     assert answer(run, "expand", model, query) == {"query": query, "words": []}
@@ -90,7 +90,7 @@ def assert_adds_up(part, parts):
 
 
 def assert_clicks(clicks, edges):
-    """All the edges, each of them in the graph with its clicks; their shares are the whole."""
+    """All edges, each in the graph with its clicks; their shares sum to one."""
     counts = {(query, doc): number for query, doc, number in planted.clicks()}
     assert all(click.keys() >= {"query", "doc", "clicks", "share"} for click in clicks)
     assert all(counts[click["query"], click["doc"]] == click["clicks"] for click in clicks)
@@ -117,7 +117,7 @@ def test_explanations_add_up_at_every_level(run, model, query, doc):
     assert {hit["doc"]: hit["score"] for hit in found}.get(doc, 0) == pytest.approx(why["score"], abs=1e-6)
 
 
-def test_the_explanations_above_have_every_kind_of_part(run, model):
+def test_these_explanations_have_every_kind_of_part(run, model):
     kinds = set()
     for query in QUERIES:
         parts = answer(run, "explain", model, query, "shoe-6")["parts"]
@@ -127,7 +127,7 @@ def test_the_explanations_above_have_every_kind_of_part(run, model):
     assert kinds == {"word", "query unit", "document unit"}
 
 
-def test_fewer_clicks_of_as_many_edges(run, model):
+def test_fewer_clicks_but_the_same_edge_count(run, model):
     everything, some = (answer(run, "explain", model, "hotel", "hotel-0", "--clicks", n) for n in (0, 1))
     for full, cut in zip(everything["words"], some["words"], strict=True):
         assert cut["clicks"] == full["clicks"][:1] and cut["query_clicks"] == full["query_clicks"][:1]
@@ -161,7 +161,7 @@ def test_info_of_a_graph(run, graph):
 def test_info_of_a_model(run, graph, model):
     figures = answer(run, "info", model)
     assert (figures["kind"], figures["model"]) == ("model", "vpcg")
-    assert {"start": "query", "k": 20, "weight": "clicks", "iterations": 1}.items() <= figures[
+    assert {"start": "query", "max_terms": 20, "weight": "clicks", "iterations": 1}.items() <= figures[
         "parameters"
     ].items()
     assert figures["can"] == [
@@ -189,7 +189,7 @@ def test_verify(run, graph, model):
     assert answer(run, "verify", graph) == answer(run, "verify", model) == {"sound": True, "problems": []}
 
 
-def test_what_the_command_line_was_given_comes_back_as_it_was(run, model):
-    """Any bytes: JSON is UTF-8 whatever was typed."""
+def test_the_query_comes_back_unchanged(run, model):
+    """JSON is UTF-8, even if the query is not valid text."""
     assert answer(run, "search", model, "Zürich “hôtel”\t\U0001f3e8")["query"] == "Zürich “hôtel”\t\U0001f3e8"
     assert run("search", model, "a\udcffb", "--json").code == 0

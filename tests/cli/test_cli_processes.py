@@ -1,4 +1,4 @@
-"""The command line as a process: signals, kills, pipes, terminals, and what it imports."""
+"""The command line as a process: signals, pipes, terminals, imports."""
 
 import fcntl
 import os
@@ -18,10 +18,10 @@ from coclick import open_model
 pytestmark = pytest.mark.slow
 
 COCLICK = [sys.executable, "-m", "coclick"]
-LONG = "vpcg(iterations=1000000)"  # nobody waits for its end
+LONG = "vpcg(iterations=1000000)"  # runs until it is stopped
 HEAVY = {"numba", "llvmlite", "scipy", "duckdb"}
 
-# A process that gets the signal at the n-th time that it makes sure of what it wrote.
+# A process that gets the signal at its n-th fsync.
 SIGNALLED = """
 import os, sys
 number, at = int(sys.argv.pop(1)), int(sys.argv.pop(1))
@@ -43,19 +43,19 @@ def files(path):
 
 
 def on_a_terminal(width):
-    """(ours, theirs): a terminal of that many columns."""
+    """Return (ours, theirs): a terminal of that many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
     return ours, theirs
 
 
 def read_terminal(ours, until=None):
-    """What was written to it, to the end or to some text."""
+    """Read what was written to the terminal, to its end or up to a text."""
     seen = b""
     while until is None or until not in seen:
         try:
             block = os.read(ours, 1 << 16)
-        except OSError:  # how Linux says that nobody has it open any more
+        except OSError:  # on Linux: the other end is closed
             break
         if not block:
             break
@@ -69,44 +69,44 @@ def old_model(model, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_stopped_while_it_learns(start, graph, old_model, number):
+def test_stopped_while_training(start, graph, old_model, number):
     before = files(old_model)
     ours, theirs = on_a_terminal(100)
     process = start("train", LONG, graph, "-o", old_model, "--force", stderr=theirs)
     os.close(theirs)
     read_terminal(ours, b"propagation")
     process.send_signal(number)
-    told = read_terminal(ours)
+    err = read_terminal(ours)
     out, _ = process.communicate(timeout=60)
     os.close(ours)
     assert (process.returncode, out) == ({signal.SIGINT: 130, signal.SIGKILL: -9}[number], b"")
-    assert (b"interrupted: no output is left half-written" in told) == (number == signal.SIGINT)
-    assert b"Traceback" not in told
+    assert (b"interrupted: no output is left half-written" in err) == (number == signal.SIGINT)
+    assert b"Traceback" not in err
     assert files(old_model) == before
 
 
 @pytest.mark.parametrize("at", [1, 20, 30])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_stopped_while_it_writes(start, graph, old_model, number, at):
-    """Ctrl-C leaves nothing behind; after kill -9 the old model is there and the next training tidies up."""
+def test_stopped_while_writing(start, graph, old_model, number, at):
+    """Ctrl-C leaves no files; after kill -9 the old model is intact and the next training cleans up."""
     before = files(old_model)
     command = ["train", "vpcg(max_terms=3)", graph, "-o", old_model, "--force"]
     process = start(*command, program=[sys.executable, "-c", SIGNALLED, str(int(number)), str(at)])
-    _, told = process.communicate(timeout=100)
+    _, err = process.communicate(timeout=100)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGKILL: -9}[number]
-    assert b"Traceback" not in told
+    assert b"Traceback" not in err
     if number == signal.SIGINT:
         assert files(old_model) == before
     assert files(old_model).items() >= before.items()
-    assert open_model(old_model).k == 20
+    assert open_model(old_model).max_terms == 20
     again = start(*command)
     assert again.communicate(timeout=100) and again.returncode == 0
     opened = open_model(old_model)
     named = {entry["file"] for entry in opened.artefact_.files.values()}
-    assert opened.k == 3 and files(old_model).keys() == {"manifest.json", *named}
+    assert opened.max_terms == 3 and files(old_model).keys() == {"manifest.json", *named}
 
 
-def test_a_first_training_that_is_interrupted_leaves_nothing(start, graph, tmp_path):
+def test_an_interrupted_first_training_leaves_no_files(start, graph, tmp_path):
     program = [sys.executable, "-c", SIGNALLED, str(int(signal.SIGINT)), "5"]
     process = start("train", "vpcg", graph, "-o", tmp_path / "model", program=program)
     process.communicate(timeout=100)
@@ -114,40 +114,40 @@ def test_a_first_training_that_is_interrupted_leaves_nothing(start, graph, tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_disk_is_neither_a_mistake_nor_damage(start, graph, tmp_path):
-    """A limit on the size of files makes the kernel refuse writes, as a full disk does."""
+def test_full_disk_exits_with_1(start, graph, tmp_path):
+    """A file size limit makes the kernel refuse writes, like a full disk."""
     limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256)); "
     program = [sys.executable, "-c", limit + "from coclick.cli import main; main()"]
     process = start("train", "popularity", graph, "-o", tmp_path / "model", program=program)
-    out, told = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=100)
     assert (process.returncode, out) == (1, b"")
-    assert b"nothing was changed" in told and b"Traceback" not in told
+    assert b"nothing was changed" in err and b"Traceback" not in err
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
     "command", [["info", "{graph}"], ["explain", "{model}", "hotel", "hotel-0", "--clicks", "0"]]
 )
-def test_a_reader_that_goes_away(start, graph, model, command):
+def test_closed_pipe(start, graph, model, command):
     """As in `coclick … | head -0`: no message, no traceback."""
     ours, theirs = os.pipe()
     os.close(ours)
     process = start(*(word.format(graph=graph, model=model) for word in command), stdout=theirs)
     os.close(theirs)
-    _, told = process.communicate(timeout=60)
-    assert (process.returncode, told) == (1, b"")
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (1, b"")
 
 
-def test_standard_output_that_is_closed(start, model):
+def test_closed_standard_output(start, model):
     process = start("search", model, "hotel", program=["sh", "-c", 'exec "$@" >&-', "sh", *COCLICK])
-    _, told = process.communicate(timeout=60)
-    assert told == b""
+    _, err = process.communicate(timeout=60)
+    assert err == b""
 
 
 @pytest.mark.parametrize("width", [40, 120])
 @pytest.mark.parametrize("command", ["search", "explain", "expand", "info graph", "info model", "help"])
 def test_on_a_terminal(start, graph, model, command, width):
-    """Coloured, and no line wider than the terminal."""
+    """Output is coloured, and no line is wider than the terminal."""
     words = {
         "search": ["search", model, "hotel"],
         "explain": ["explain", model, "hotel", "hotel-0"],
@@ -161,13 +161,13 @@ def test_on_a_terminal(start, graph, model, command, width):
     os.close(theirs)
     seen = read_terminal(ours).decode()
     os.close(ours)
-    _, told = process.communicate(timeout=60)
-    assert (process.returncode, told) == (0, b"")
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
     assert "\x1b[" in seen
     assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines())) <= width
 
 
-def test_explain_counts_what_it_leaves_out(run, model):
+def test_explain_counts_hidden_clicks(run, model):
     shown = run("explain", model, "hotel the cheap", "hotel-0", "--clicks", "1").out
     everything = run("explain", model, "hotel the cheap", "hotel-0", "--clicks", "0").out
     edges = len(re.findall(r"\d clicks  ", everything))
@@ -176,14 +176,14 @@ def test_explain_counts_what_it_leaves_out(run, model):
     assert 0 < left_out == edges - len(re.findall(r"\d clicks  ", shown))
 
 
-def test_a_cache_that_cannot_be_written_is_a_warning(start, model, tmp_path):
-    (tmp_path / "file").write_text("")  # nobody, not even root, makes a directory in a file
+def test_unwritable_cache_is_a_warning(start, model, tmp_path):
+    (tmp_path / "file").write_text("")  # even root cannot make a directory inside a file
     process = start(
         "expand", model, "hotel", "--json", env={"COCLICK_CACHE": str(tmp_path / "file" / "cache")}
     )
-    out, told = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0 and b'"hotel"' in out
-    assert told.startswith(b"warning: ") and b"COCLICK_CACHE" in told and told.count(b"\n") == 1
+    assert err.startswith(b"warning: ") and b"COCLICK_CACHE" in err and err.count(b"\n") == 1
 
 
 @pytest.mark.parametrize(

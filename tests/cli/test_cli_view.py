@@ -1,4 +1,4 @@
-"""`coclick view`: what people and machines see of it."""
+"""The output of `coclick view`: text and JSON."""
 
 import json
 
@@ -41,9 +41,9 @@ def test_summary(run, graph, files, tmp_path):
     done = run("view", graph, "tags", *files, "-o", tmp_path / "new")
     queries, docs = (len(names) for names in (ClickGraph.open(graph).queries, ClickGraph.open(graph).docs))
     assert done.out.splitlines() == [
-        f"2 of {queries} queries have features in tags, 2 different",
-        "queries that the graph does not have: 1",
-        f"1 of {docs} documents have features in tags, 1 different",
+        f"2 of {queries} queries have features in tags, 2 distinct",
+        "queries not in the graph: 1",
+        f"1 of {docs} documents have features in tags, 1 distinct",
         "rejected rows are in rejects_tags.parquet: value is negative 1",
     ]
     assert "tags" in run("info", tmp_path / "new").out

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from coclick import create, model_names
@@ -51,9 +52,7 @@ def test_no_row_of_the_systems_names_a_missing_file():
 
 
 def command_names():
-    return sorted(
-        command.name or command.callback.__name__ for command in app.registered_commands if not command.hidden
-    )
+    return get_command(app).list_commands(None)
 
 
 def test_the_command_reference_is_what_help_prints():

@@ -1,4 +1,4 @@
-"""The click graph: made, saved, opened, split, merged, against counts worked out by hand."""
+"""Click graphs: build, save, open, split and merge, against counts by hand."""
 
 import json
 from dataclasses import replace
@@ -9,8 +9,8 @@ import pytest
 import planted
 from coclick.arrays.strings import Vocab
 from coclick.errors import ArtefactError, UserError
-from coclick.graph.click_graph import ClickGraph, Daily, Pairs
-from coclick.graph.split import forget_docs
+from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats
+from coclick.graph.split import remove_doc_interactions
 from coclick.models.verify import verify
 
 
@@ -31,6 +31,7 @@ def test_rows_are_queries_and_spellings_are_merged():
     assert [graph.title(i) for i in range(3)] == ["One", "", "Three"]
     assert list(graph.texts["body"]) == ["", "", "text"]
     assert graph.clicks_by_doc.row_nnz().tolist() == [2, 1, 0]
+    assert repr(graph) == "ClickGraph(2 queries, 3 docs, 3 edges)"
 
 
 @pytest.mark.parametrize("count", [0, -1, float("nan"), float("inf"), 1e39])
@@ -39,7 +40,7 @@ def test_clicks_must_be_positive_numbers(count):
         ClickGraph.from_clicks([("q", "d", count)])
 
 
-def test_what_cannot_be_kept_is_refused():
+def test_empty_queries_and_bad_field_names_are_rejected():
     with pytest.raises(UserError, match="a query is empty"):
         ClickGraph.from_clicks([("a", "d", 1), ("  ", "d", 1)])
     with pytest.raises(UserError, match="cannot be called 'Title'"):
@@ -62,7 +63,7 @@ def test_the_same_clicks_in_any_order_are_the_same_files(tmp_path):
     assert first.digest == again.digest
 
 
-def test_a_matrix_that_does_not_fit_is_refused(tmp_path):
+def test_a_matrix_of_the_wrong_shape_is_rejected(tmp_path):
     graph = planted.graph()
     wrong = ClickGraph(Vocab.from_list(["one"]), graph.docs, graph.clicks, graph.texts)
     with pytest.raises(ArtefactError, match="clicks"):
@@ -70,7 +71,7 @@ def test_a_matrix_that_does_not_fit_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("lost", ["pairs.docs", "pairs.indptr", "daily.day", "skips.count"])
-def test_a_table_without_one_of_its_columns_is_refused(tmp_path, lost):
+def test_a_table_with_a_missing_column_is_rejected(tmp_path, lost):
     path = planted.graph().save(tmp_path / "g").artefact.path
     manifest = json.loads((path / "manifest.json").read_text())
     del manifest["files"][lost]
@@ -81,7 +82,7 @@ def test_a_table_without_one_of_its_columns_is_refused(tmp_path, lost):
 
 
 def with_last(table, column, value):
-    """A table in which the last number of a column is another one."""
+    """The table with another last value in a column."""
     values = getattr(table, column).copy()
     values[-1] = value
     return replace(table, **{column: values})
@@ -98,11 +99,11 @@ def with_last(table, column, value):
         ("skips", "skipped", -1, "a document is out of bounds"),
     ],
 )
-def test_verify_reads_the_history_too(tmp_path, table, column, value, wrong):
+def test_verify_checks_the_history(tmp_path, table, column, value, wrong):
     graph = planted.graph()
     assert verify(graph.save(tmp_path / "sound").artefact.path) == []
-    corrupt_error = replace(graph, **{table: with_last(getattr(graph, table), column, value)})
-    [(part, problem)] = verify(corrupt_error.save(tmp_path / "damaged").artefact.path)
+    corrupt = replace(graph, **{table: with_last(getattr(graph, table), column, value)})
+    [(part, problem)] = verify(corrupt.save(tmp_path / "corrupt").artefact.path)
     assert part.startswith(table) and wrong in problem
 
 
@@ -132,8 +133,8 @@ def test_split_by_time():
         base.queries,
         base.docs,
         base.clicks,
-        pairs=Pairs(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32)),
-        daily=Daily(
+        pairs=PairStats(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32)),
+        daily=DailyStats(
             indptr=np.array([0, 2, 3, 4]),
             day=np.array([10, 20, 20, 10], np.int32),
             clicks=np.array([2, 3, 1, 4], np.float32),
@@ -165,7 +166,7 @@ def history(graph):
     return found
 
 
-def test_splits_cut_the_history_too():
+def test_splits_also_split_the_history():
     graph = planted.graph()
     before = history(graph)
     by_time = history(graph.split("time", 0.5).train)
@@ -182,10 +183,10 @@ def test_splits_cut_the_history_too():
     assert set(history(train)) == set(edges(train))
 
 
-def test_forgotten_documents_leave_no_trace():
+def test_removed_document_interactions_leave_no_trace():
     graph = planted.graph()
     held = np.array([doc.startswith("hotel") for doc in graph.docs])
-    rest = forget_docs(graph, held)
+    rest = remove_doc_interactions(graph, held)
     assert list(rest.docs) == list(graph.docs)
     assert edges(rest) == {pair: clicks for pair, clicks in edges(graph).items() if "hotel" not in pair[1]}
     before = history(graph)

@@ -113,4 +113,4 @@ def test_invalid_rows_of_a_table_are_rejected_and_counted(tmp_path):
     frame = pd.DataFrame({"query": ["a", None, "b"], "doc": ["d", "e", "f"], "clicks": [1, 2, 3]})
     graph = coclick.build(frame, None, tmp_path / "graph")
     assert graph.queries.to_list() == ["a", "b"]
-    assert graph.figures["rejected"]
+    assert graph.stats["rejected"]

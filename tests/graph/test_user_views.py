@@ -1,4 +1,4 @@
-"""A view of the user's own: placed by ids, kept with the graph through saving, splitting and merging."""
+"""User views: aligned by ids, and kept when a graph is saved, split or merged."""
 
 import json
 
@@ -8,7 +8,7 @@ import scipy.sparse
 
 from coclick import ClickGraph, create, open_model
 from coclick.errors import ArtefactError, UserError
-from coclick.graph.split import forget_docs, forget_queries
+from coclick.graph.split import remove_doc_interactions, remove_queries
 from coclick.models.verify import verify
 
 CLICKS = [("red shoe", "d1", 2), ("hat", "d2", 1), ("hat", "d3", 4), ("sock", "d3", 1)]
@@ -40,7 +40,7 @@ def content(graph, name="tags"):
     )
 
 
-# By hand: spellings of "hat" are one query, so their rows are added up; "unseen", "x" and "y" are left out.
+# By hand: spellings of "hat" are one query, so their rows are added up; "unseen", "x" and "y" are ignored.
 QUERY_CELLS = {
     ("hat", "wear"): 1,
     ("hat", "head"): 4.5,
@@ -50,9 +50,9 @@ QUERY_CELLS = {
 DOC_CELLS = {("d3", "wool"): 1, ("d1", "leather"): 7}
 
 
-def test_rows_are_those_of_the_graph():
+def test_rows_are_aligned_with_the_graph():
     assert content(tagged()) == (QUERY_CELLS, DOC_CELLS)
-    assert tagged().figures["views"] == {"tags": {"unknown_queries": 1, "unknown_docs": 2}}
+    assert tagged().stats["views"] == {"tags": {"unknown_queries": 1, "unknown_docs": 2}}
     assert graph().views == {}
 
 
@@ -69,36 +69,36 @@ def test_saved_with_the_graph(tmp_path):
     assert opened.digest != graph().save(tmp_path / "plain").digest
 
 
-def test_a_new_view_makes_another_graph(tmp_path):
+def test_a_new_view_clears_the_digest(tmp_path):
     opened = graph().save(tmp_path / "graph")
     assert opened.with_view("tags", QUERIES, DOCS).digest == ""
 
 
-def test_models_do_not_carry_it(tmp_path):
+def test_models_do_not_store_views(tmp_path):
     create("clicks").fit(tagged().save(tmp_path / "graph")).save(tmp_path / "model")
     assert open_model(tmp_path / "model").graph_.views == {}
     assert not list((tmp_path / "model").glob("view*"))
 
 
 @pytest.mark.parametrize("by", ["queries", "pairs"])
-def test_splits_keep_it(by):
+def test_splits_keep_views(by):
     assert content(tagged().split(by, 0.5, seed=1).train) == (QUERY_CELLS, DOC_CELLS)
 
 
-def test_forgotten_queries_lose_their_rows():
+def test_removed_queries_lose_their_view_rows():
     whole = tagged()
-    rest = forget_queries(whole, np.array([query == "hat" for query in whole.queries]))
+    rest = remove_queries(whole, np.array([query == "hat" for query in whole.queries]))
     assert list(rest.queries) == ["red shoe", "sock"]
     left = {cell: value for cell, value in QUERY_CELLS.items() if cell[0] != "hat"}
     assert content(rest) == (left, DOC_CELLS)
 
 
-def test_forgotten_documents_stay_in_the_collection():
+def test_documents_without_interactions_keep_their_view_rows():
     whole = tagged()
-    assert content(forget_docs(whole, np.ones(len(whole.docs), bool))) == (QUERY_CELLS, DOC_CELLS)
+    assert content(remove_doc_interactions(whole, np.ones(len(whole.docs), bool))) == (QUERY_CELLS, DOC_CELLS)
 
 
-def test_merged_views_take_the_others_rows_where_there_are_none():
+def test_merged_views_take_missing_rows_from_the_other_graph():
     other = ClickGraph.from_clicks([("hat", "d9", 1), ("belt", "d1", 1)]).with_view(
         "tags",
         (["hat", "belt"], scipy.sparse.csr_array([[1.0, 0], [0, 2]])),
@@ -117,8 +117,8 @@ def test_merged_views_take_the_others_rows_where_there_are_none():
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("words", {}, "coclick makes one of that name"),
-        ("title", {}, "coclick makes one of that name"),
+        ("words", {}, "a built-in view or a text field has this name"),
+        ("title", {}, "a built-in view or a text field has this name"),
         ("My tags", {}, "cannot be called"),
         ("tags", {"queries": (["hat"], QUERIES[1])}, r"1 ids, but the matrix has 4 rows"),
         ("tags", {"query_features": ["one"]}, "2 distinct names"),
@@ -129,19 +129,19 @@ def test_merged_views_take_the_others_rows_where_there_are_none():
         ("tags", {"docs": (["d1"], scipy.sparse.csr_array((1, 3)))}, "no documents of the graph"),
     ],
 )
-def test_what_is_refused(name, arguments, message):
+def test_invalid_views_are_rejected(name, arguments, message):
     with pytest.raises(UserError, match=message):
         graph().with_view(name, **{"queries": QUERIES, "docs": DOCS, **arguments})
 
 
-def test_ids_of_both_sides_are_shown_where_none_match():
+def test_the_error_shows_ids_of_both_sides_if_none_match():
     with pytest.raises(UserError) as caught:
         graph().with_view("tags", QUERIES, (["D1", "D2"], scipy.sparse.csr_array([[1.0], [1]])))
     assert "the view has 'D1', 'D2'; the graph has 'd1', 'd2', 'd3'" in str(caught.value)
 
 
 @pytest.mark.parametrize("part", ["queries.indices", "docs.indptr", "query_features.offsets"])
-def test_damage_is_found(tmp_path, part):
+def test_corruption_is_detected(tmp_path, part):
     opened = tagged().save(tmp_path / "graph")
     with opened.artefact.file(f"view.tags.{part}").open("r+b") as stream:
         stream.seek(-8, 2)
@@ -153,7 +153,7 @@ def test_damage_is_found(tmp_path, part):
         create("clicks").fit(ClickGraph.open(tmp_path / "graph"))
 
 
-def test_a_part_that_is_missing_is_said(tmp_path):
+def test_a_missing_part_is_named(tmp_path):
     tagged().save(tmp_path / "graph")
     path = tmp_path / "graph" / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -166,7 +166,7 @@ def test_a_part_that_is_missing_is_said(tmp_path):
 @pytest.mark.parametrize(
     "spec", ["pls(dim=2,views=tags)", "mpls(dim=2,views=tags+clicks)", "svdfeature(views=tags)"]
 )
-def test_models_learn_from_it_without_any_texts(spec, tmp_path):
+def test_models_learn_from_views_without_texts(spec, tmp_path):
     """Of the documents clicked for "hat" only d3 has tags."""
     bare = ClickGraph.from_clicks(CLICKS).with_view("tags", QUERIES, DOCS, **NAMES)
     create(spec).fit(bare).save(tmp_path / "model")
@@ -180,6 +180,6 @@ def test_models_learn_from_it_without_any_texts(spec, tmp_path):
     assert ("query tags", "head", "document tags", "wool") in labels
 
 
-def test_a_model_on_the_views_of_a_graph_that_has_none():
+def test_a_model_with_an_unknown_view():
     with pytest.raises(UserError, match="there is no view 'tags'"):
         create("pls(views=tags)").fit(graph())

@@ -1,4 +1,4 @@
-"""Blocks of rows: cut evenly, each worked on once, by threads that stop at the first exception."""
+"""Blocks of rows: split evenly, each processed once, by threads that stop at the first exception."""
 
 import os
 import threading
@@ -32,7 +32,7 @@ def test_blocks_are_even(lengths, blocks, first):
         assert sum(lengths[a:b]) + (b - a) < share + heaviest
 
 
-def test_every_block_once(count):
+def test_every_block_runs_once(count):
     seen, rows = [], []
     run_blocks(lambda first, last: seen.append((first, last)), [(i, i + 3) for i in range(100)], rows.append)
     assert sorted(seen) == [(i, i + 3) for i in range(100)]
@@ -52,12 +52,12 @@ def test_an_exception_stops_the_rest(count):
     assert len(seen) < 10_000 - 1
 
 
-def test_an_exception_of_a_helper_is_raised():
+def test_an_exception_in_a_worker_thread_is_raised():
     set_threads(2)
     own, met = threading.get_ident(), threading.Barrier(2)
 
     def work(first, last):
-        met.wait(10)  # both threads have a block
+        met.wait(10)  # waits until both threads have a block
         if threading.get_ident() != own:
             raise ValueError("helper")
 
@@ -68,7 +68,7 @@ def test_an_exception_of_a_helper_is_raised():
         set_threads(None)
 
 
-def test_blocks_within_blocks(count):
+def test_nested_blocks(count):
     seen = []
 
     def outer(first, last):
@@ -78,7 +78,7 @@ def test_blocks_within_blocks(count):
     assert sorted(seen) == [(i, j) for i in range(6) for j in range(4)]
 
 
-def test_a_forked_process_has_threads_of_its_own():
+def test_a_forked_process_starts_its_own_threads():
     set_threads(2)
     run_blocks(lambda first, last: None, [(0, 1), (1, 2)])
     child = os.fork()
@@ -93,8 +93,8 @@ def test_a_forked_process_has_threads_of_its_own():
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_there_are_never_more_helpers_than_threads_wanted():
-    """Whatever the numbers of blocks: five threads are four helpers and the one that asks."""
+def test_there_are_never_more_workers_than_requested():
+    """For any number of blocks, five threads are four workers and the calling thread."""
     set_threads(5)
     before = threading.active_count()
     met = set()
@@ -111,18 +111,18 @@ def test_there_are_never_more_helpers_than_threads_wanted():
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5, 16])
-def test_even_blocks_are_all_rows(rows):
+def test_even_blocks_cover_all_rows(rows):
     blocks = even_blocks(rows, 4)
     assert [row for first, last in blocks for row in range(first, last)] == list(range(rows))
     assert all(last - first <= -(-rows // 4) for first, last in blocks)
 
 
-def test_beside_waits_for_both(count):
+def test_run_alongside_waits_for_both(count):
     done = []
-    assert run_alongside(lambda: done.append("beside"), lambda: "main") == "main"
-    assert done == ["beside"]
+    assert run_alongside(lambda: done.append("action"), lambda: "main") == "main"
+    assert done == ["action"]
 
 
-def test_what_fails_beside_is_told(count):
+def test_run_alongside_raises_the_exception_of_the_action(count):
     with pytest.raises(ZeroDivisionError):
         run_alongside(lambda: 1 // 0, lambda: "main")

@@ -1,3 +1,5 @@
+"""Block-max search compared with brute force, and its behaviour on damaged indexes."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -35,7 +37,7 @@ def naive(
     k: int,
     allowed: NDArray[np.uint8] | None = None,
 ) -> list[tuple[int, float]]:
-    """Score all rows, term by term in float64, and sort."""
+    """Score all rows in float64 and sort them."""
     found = []
     for row, vector in enumerate(dense):
         total = 0.0
@@ -68,7 +70,7 @@ def unit(dense: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def random_rows(seed: int, rows: int, terms: int, entries: int, skew: float = 1.0) -> NDArray[np.float32]:
-    """Rows over few common and many rare terms, so that lists are long and short."""
+    """Rows over few common and many rare terms, so that there are long and short lists."""
     random = np.random.default_rng(seed)
     dense = np.zeros((rows, terms), np.float32)
     for row in dense:
@@ -79,12 +81,12 @@ def random_rows(seed: int, rows: int, terms: int, entries: int, skew: float = 1.
 
 @contextmanager
 def common_above(length: int) -> Iterator[None]:
-    """Indexes built in here bound the terms of longer lists by blocks."""
-    with mock.patch.multiple(blocks, COMMON=10**9, LONG=length):
+    """Within this block, terms with longer lists count as common."""
+    with mock.patch.multiple(blocks, COMMON_SHARE=10**9, MIN_COMMON=length):
         yield
 
 
-# Few distinct values make ties, in weights and in scores.
+# Few distinct values, so that weights and scores tie.
 values = st.sampled_from([0.0, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0, 3.0])
 wild = st.one_of(values, st.floats(0, 1e6, width=32), st.floats(0, 2.0**-20, width=32))
 
@@ -125,7 +127,7 @@ def test_search_finds_allowed_rows_only(problem, length, data):
 @pytest.mark.parametrize("skew", [0.1, 1.0, 8.0])
 @pytest.mark.parametrize("normed", [True, False])
 @pytest.mark.parametrize("length", [0, 300, 10**6])
-def test_long_lists_are_left_out_without_loss(skew, normed, length):
+def test_skipping_long_lists_loses_no_result(skew, normed, length):
     dense = random_rows(1, 4000, 60, 8, skew)
     dense = unit(dense) if normed else dense
     rows = rows_of(dense)
@@ -141,7 +143,7 @@ def test_long_lists_are_left_out_without_loss(skew, normed, length):
             assert list(zip(found, scores, strict=True)) == expected[:k]
 
 
-def test_a_selective_mask_over_long_lists(monkeypatch):
+def test_a_selective_mask_with_long_lists(monkeypatch):
     dense = unit(random_rows(2, 4000, 60, 8))
     query = random_rows(3, 1, 60, 6)[0]
     allowed = (np.random.default_rng(4).random(4000) < 0.02).astype(np.uint8)
@@ -155,15 +157,15 @@ def test_a_selective_mask_over_long_lists(monkeypatch):
     assert found_by_search(dense, query, 10, allowed) == []
 
 
-def test_rows_that_are_all_equal_come_in_order():
+def test_equal_rows_are_ordered_by_number():
     dense = unit(np.tile(np.array([[3, 0, 4]], np.float32), (5000, 1)))
     found = found_by_search(dense, np.array([0.6, 0.5, 0.8], np.float32), 12)
     assert [row for row, _ in found] == list(range(12))
     assert found[0][1] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_ties_behind_a_plateau_come_in_order():
-    # 3000 rows hold term 0 alone; the rows that match best stand at the end and tie.
+def test_ties_after_a_plateau_are_ordered_by_number():
+    # 3000 rows have term 0 alone; the best rows are the last ones, and they tie.
     dense = np.zeros((3020, 2), np.float32)
     dense[:3000, 0] = 1.0
     dense[3000:] = [0.6, 0.8]
@@ -187,7 +189,7 @@ def test_one_term_whose_weights_tie_or_round_to_ties():
 
 
 def test_a_rare_and_a_common_term():
-    # Fewer than k rows hold the rare term; the rest of the results tie at the common one's top.
+    # Fewer than k rows have the rare term; the other results tie for the best common weight.
     dense = np.zeros((6000, 2), np.float32)
     dense[:, 1] = np.linspace(1, 2, 6000, dtype=np.float32)
     dense[1000:1030, 1] = 2
@@ -196,7 +198,7 @@ def test_a_rare_and_a_common_term():
     assert found_by_search(dense, query, 10) == naive(dense, query, 10)
 
 
-def test_a_search_by_hand():
+def test_a_search_computed_by_hand():
     dense = np.array([[0.5, 0, 2], [1, 1, 0], [0, 0, 0], [0, 0, 4]], np.float32)
     query = np.array([2, 0, 0.5], np.float32)
     assert found_by_search(dense, query, 3) == [(0, 2.0), (1, 2.0), (3, 2.0)]
@@ -205,7 +207,7 @@ def test_a_search_by_hand():
     assert found_by_search(dense, np.zeros(3, np.float32), 9) == []
 
 
-def test_unknown_repeated_and_meaningless_query_terms():
+def test_unknown_repeated_and_invalid_query_terms():
     dense = np.array([[1, 0], [1, 2]], np.float32)
     rows = rows_of(dense)
     index, scratch = build_blocks(*rows, 2), Scratch(2, 2)
@@ -217,7 +219,7 @@ def test_unknown_repeated_and_meaningless_query_terms():
     assert not scratch.query.any()
 
 
-def test_nothing_to_search():
+def test_an_empty_index_and_k_of_zero():
     scratch = Scratch(0, 3)
     rows = rows_of(np.zeros((0, 3), np.float32))
     index = build_blocks(*rows, 3)
@@ -231,7 +233,7 @@ def test_nothing_to_search():
 
 @given(problems(), st.integers(0, 40))
 @settings(max_examples=50, deadline=None)
-def test_postings_are_the_columns_sorted_and_shares_bound_them(problem, length):
+def test_postings_are_sorted_columns_and_shares_bound_them(problem, length):
     dense, _, _ = problem
     with common_above(length):
         postings, built = build_blocks(*rows_of(dense), dense.shape[1])
@@ -261,7 +263,7 @@ def test_rows_with_the_same_common_terms_become_neighbours():
     assert built.common.tolist() == [0, 1]
 
 
-def test_indexes_are_the_same_for_any_number_of_threads():
+def test_indexes_do_not_depend_on_threads():
     rows = rows_of(random_rows(5, 3000, 40, 10))
     indexes = []
     for count in (1, 2, 5):
@@ -317,7 +319,7 @@ def test_batch_with_a_mask_equals_single():
         assert found[query, size:].tolist() == [-1] * (8 - size)
 
 
-def test_scores_are_the_same_bits_from_search_and_from_rows():
+def test_scores_of_search_and_score_rows_are_equal_bits():
     dense = unit(random_rows(10, 2000, 40, 9))
     rows, scratch = rows_of(dense), Scratch(*dense.shape)
     index = build_blocks(*rows, 40)
@@ -335,7 +337,7 @@ def test_scores_are_the_same_bits_from_search_and_from_rows():
         assert list(zip(within[0].tolist(), within[1].tolist(), strict=True)) == expected
 
 
-def test_one_scratch_serves_more_searches_than_its_clock_counts():
+def test_the_search_clock_of_a_scratch_may_overflow():
     dense = unit(random_rows(11, 1000, 30, 5))
     rows, scratch = rows_of(dense), Scratch(*dense.shape)
     index = build_blocks(*rows, 30)
@@ -349,7 +351,7 @@ def test_one_scratch_serves_more_searches_than_its_clock_counts():
 
 @pytest.mark.parametrize("value", [-1, -(2**31), 2**31 - 1, 3000])
 @pytest.mark.parametrize("part", ["places", "order", "indices"])
-def test_damaged_numbers_are_noticed(part, value):
+def test_damaged_numbers_are_detected(part, value):
     dense = unit(random_rows(12, 3000, 40, 8))
     indptr, indices, data = rows_of(dense)
     index = build_blocks(indptr, indices, data, 40)
@@ -359,7 +361,7 @@ def test_damaged_numbers_are_noticed(part, value):
 
 @pytest.mark.parametrize("value", [-1, 2**62, -(2**62), 10**6])
 @pytest.mark.parametrize("part", ["post_indptr", "indptr"])
-def test_damaged_pointers_are_noticed(part, value):
+def test_damaged_pointers_are_detected(part, value):
     dense = unit(random_rows(13, 3000, 40, 8))
     indptr, indices, data = rows_of(dense)
     index = build_blocks(indptr, indices, data, 40)
@@ -367,7 +369,7 @@ def test_damaged_pointers_are_noticed(part, value):
     expect_damage(*index, (indptr, indices, data), dense.shape)
 
 
-def test_damaged_weights_are_noticed():
+def test_damaged_weights_are_detected():
     dense = unit(random_rows(14, 3000, 40, 8))
     indptr, indices, data = rows_of(dense)
     index = build_blocks(indptr, indices, data, 40)
@@ -377,7 +379,7 @@ def test_damaged_weights_are_noticed():
     expect_damage(*index, (indptr, indices, data), dense.shape)
 
 
-def test_missing_ends_of_arrays_are_noticed():
+def test_truncated_arrays_are_detected():
     dense = unit(random_rows(15, 3000, 40, 8))
     rows = indptr, indices, data = rows_of(dense)
     postings, built = build_blocks(*rows, 40)
@@ -421,7 +423,7 @@ def test_random_damage_never_crashes(random, length):
     assert (scores > 0).all()
 
 
-def test_damage_is_noticed_when_rows_are_scored_or_turned_into_postings():
+def test_damage_is_detected_when_rows_are_scored_or_indexed():
     indptr, indices, data = rows_of(np.ones((5, 3), np.float32))
     terms, weights, scratch = np.arange(3, dtype=np.int32), np.ones(3, np.float32), Scratch(5, 3)
     for rows in ([0, 5], [-1]):
@@ -433,7 +435,7 @@ def test_damage_is_noticed_when_rows_are_scored_or_turned_into_postings():
     assert not scratch.query.any()
 
 
-def test_sizes_that_do_not_fit_are_refused():
+def test_mismatched_sizes_are_refused():
     rows = rows_of(np.ones((5, 3), np.float32))
     index = build_blocks(*rows, 3)
     terms, weights = np.arange(3, dtype=np.int32), np.ones(3, np.float32)

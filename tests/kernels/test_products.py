@@ -1,4 +1,4 @@
-"""Sparse times dense beside scipy."""
+"""Products of sparse and dense matrices compared with scipy."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def random_rows(rows, columns, density, seed):
 
 
 @pytest.mark.parametrize("rows, columns, width", [(1, 1, 1), (50, 30, 7), (3, 400, 33), (700, 5, 16)])
-def test_times_dense_is_scipys_product(rows, columns, width):
+def test_times_dense_equals_scipy(rows, columns, width):
     matrix = random_rows(rows, columns, 0.2, rows)
     dense = np.random.default_rng(width).standard_normal((columns, width)).astype(np.float32)
     expected = matrix.to_scipy().astype(np.float64) @ dense
@@ -24,7 +24,7 @@ def test_times_dense_is_scipys_product(rows, columns, width):
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 
 
-def test_threads_do_not_change_a_bit():
+def test_results_do_not_depend_on_threads():
     matrix = random_rows(500, 300, 0.05, 1)
     dense = np.random.default_rng(2).standard_normal((300, 40)).astype(np.float32)
     results = []
@@ -35,6 +35,6 @@ def test_threads_do_not_change_a_bit():
     assert all(np.array_equal(results[0], other) for other in results[1:])
 
 
-def test_shapes_that_do_not_fit():
+def test_mismatched_shapes_are_refused():
     with pytest.raises(ValueError, match="do not fit"):
         times_dense(Csr.empty(2, 3), np.zeros((4, 1), np.float32))

@@ -1,4 +1,4 @@
-"""Thresholded products beside the same in dense numpy and by a numerical optimiser."""
+"""Thresholded products compared with dense numpy and with a numerical optimiser."""
 
 import numpy as np
 import pytest
@@ -43,14 +43,14 @@ densities = st.floats(0, 1)
 
 @settings(max_examples=60)
 @given(sizes, sizes, sizes, densities, densities, st.floats(0, 2), st.integers(0, 1000))
-def test_it_is_the_thresholded_dense_product(m, n, d, left_density, right_density, threshold, seed):
+def test_it_equals_the_thresholded_dense_product(m, n, d, left_density, right_density, threshold, seed):
     left, right = matrix(m, n, left_density, seed), matrix(n, d, right_density, seed + 1)
     thresholds = np.random.default_rng(seed).uniform(0, threshold, m).astype(np.float32)
     expected, gains = naive(left, right, thresholds, 2.5)
     for rows in (right, right.to_scipy().toarray()):
         found = thresholded_product(left, rows, thresholds, length=2.5)
         np.testing.assert_allclose(found.gains, gains, atol=1e-4)
-        faint = (gains < 1e-3)[:, None]  # rounding decides the direction of what has next to no length
+        faint = (gains < 1e-3)[:, None]  # rounding decides the direction of rows of almost no length
         np.testing.assert_allclose(
             np.where(faint, 0, found.rows.to_scipy().toarray()), np.where(faint, 0, expected), atol=1e-3
         )
@@ -71,7 +71,7 @@ def test_products_without_thresholds(m, n, d, left_density, right_density, seed)
     np.testing.assert_allclose(times_sparse(left, right), expected, atol=1e-4)
 
 
-def test_ranges_of_columns_are_parts_of_the_whole():
+def test_column_ranges_are_parts_of_the_product():
     left, right = matrix(30, 40, 0.2, 0), matrix(40, 37, 0.3, 1)
     whole = left.to_scipy().toarray() @ right.to_scipy().toarray()
     for width in (1, 8, 36, 37, 50):
@@ -80,15 +80,15 @@ def test_ranges_of_columns_are_parts_of_the_whole():
         np.testing.assert_allclose(np.hstack(parts), whole, atol=1e-4)
 
 
-def test_a_product_replaces_what_was_in_its_room():
+def test_a_product_overwrites_its_output():
     left, right = matrix(30, 40, 0.2, 0), matrix(40, 37, 0.3, 1)
     room = np.full((30, 37), 7, np.float32)
     assert times_sparse(left, right, out=room) is room
     np.testing.assert_allclose(room, left.to_scipy().toarray() @ right.to_scipy().toarray(), atol=1e-4)
 
 
-def test_single_thin_and_thick_rows_are_alike():
-    """Rows that are copied, rows that touch some groups of columns, and rows that touch them all."""
+def test_rows_of_all_densities():
+    """Rows that are copied, rows that touch some groups of columns, and rows that touch all."""
     right = matrix(400, 900, 0.02, 3)
     left = matrix(300, 400, 0.5, 4).to_scipy().toarray()
     left[:100] *= np.arange(400) == 7
@@ -101,14 +101,14 @@ def test_single_thin_and_thick_rows_are_alike():
     np.testing.assert_allclose(found.gains, gains, rtol=1e-4)
 
 
-def test_thin_products_are_sparse_and_thick_ones_dense():
+def test_products_with_few_entries_are_sparse_others_dense():
     left = matrix(50, 80, 0.02, 0)
     assert isinstance(times(left, matrix(80, 300, 0.01, 1)), Csr)
     assert isinstance(times(left, matrix(80, 300, 0.5, 1)), np.ndarray)
 
 
 def test_each_row_is_the_exact_minimiser():
-    """Nothing that is allowed costs less: not near by, not far away, and not what an optimiser finds."""
+    """No feasible point has a lower cost: neither random ones nor the result of an optimiser."""
     random = np.random.default_rng(3)
     left, right = matrix(12, 20, 0.4, 4), matrix(20, 6, 0.6, 5)
     thresholds = random.uniform(0.05, 1.0, 12).astype(np.float32)
@@ -138,7 +138,7 @@ def test_each_row_is_the_exact_minimiser():
         assert cost(best) == pytest.approx(solved.fun, abs=1e-4)
 
 
-def test_thresholds_that_are_not_known_are_set_once_a_row_has_entries():
+def test_unknown_thresholds_are_set_for_rows_with_entries():
     left = Csr.from_scipy(scipy.sparse.csr_array(np.array([[1.0, 0], [0, 1], [0, 0]])))
     right = Csr.from_scipy(scipy.sparse.csr_array(np.array([[3.0, 4, 0, 0], [0, 0, 0, 0]])))
     found = thresholded_product(left, right, np.full(3, -1, np.float32), share=0.5, length=1.0)
@@ -149,7 +149,7 @@ def test_thresholds_that_are_not_known_are_set_once_a_row_has_entries():
     assert found.rows.row_nnz().tolist() == [2, 0, 0]
 
 
-def test_threads_do_not_change_a_bit():
+def test_results_do_not_depend_on_threads():
     left, right = matrix(3000, 900, 0.02, 6), matrix(900, 130, 0.1, 7)
     thresholds = np.full(3000, -1, np.float32)
     for rows in (right, right.to_scipy().toarray()):
@@ -158,25 +158,25 @@ def test_threads_do_not_change_a_bit():
             set_threads(count)
             results.append(thresholded_product(left, rows, thresholds, 1.0, 1.0))
         for other in results[1:]:
-            for mine, theirs in zip(
+            for one, other_array in zip(
                 (results[0].rows.indptr, results[0].rows.indices, results[0].rows.data, results[0].gains),
                 (other.rows.indptr, other.rows.indices, other.rows.data, other.gains),
                 strict=True,
             ):
-                assert mine.tobytes() == theirs.tobytes()
+                assert one.tobytes() == other_array.tobytes()
 
 
-def test_rows_found_in_several_waves_are_joined(monkeypatch):
+def test_rows_of_several_waves_are_joined(monkeypatch):
     left, right = matrix(300, 90, 0.1, 8), matrix(90, 130, 0.1, 9)
     expected = left.to_scipy().toarray() @ right.to_scipy().toarray()
-    monkeypatch.setattr(thresholded, "_ROOM", 5000)
+    monkeypatch.setattr(thresholded, "_MAX_WAVE", 5000)
     assert thresholded.most_entries(left, right) > 2 * 5000
     found = thresholded_product(left, right, np.zeros(300, np.float32)).rows
     assert found.find_defect() is None
     np.testing.assert_allclose(found.to_scipy().toarray(), expected, atol=1e-5)
 
 
-def test_wide_rows_of_which_little_is_touched():
+def test_wide_rows_with_few_entries():
     left, right = matrix(200, 300, 0.02, 10), matrix(300, 9000, 0.0005, 11)
     expected = left.to_scipy() @ right.to_scipy()
     found = thresholded_product(left, right, np.zeros(200, np.float32)).rows
@@ -184,7 +184,7 @@ def test_wide_rows_of_which_little_is_touched():
     assert found.find_defect() is None
 
 
-def test_sizes_that_do_not_fit():
+def test_mismatched_shapes_are_refused():
     with pytest.raises(ValueError, match="do not fit"):
         times(matrix(3, 4, 0.5, 0), matrix(5, 2, 0.5, 0))
     with pytest.raises(ValueError, match="do not fit"):

@@ -97,7 +97,7 @@ def tables(graph) -> dict:
         "impressions": counts(names, pairs.impressions),
         "users": counts(names, pairs.users),
         "navigational": counts(names, pairs.navigational),
-        "sessions": graph.figures["sessions"],
+        "sessions": graph.stats["sessions"],
         "skips": {},
         "daily": {},
     }

@@ -53,8 +53,8 @@ def test_files(tmp_path, log, name):
     path.write_bytes(gzip.compress(FILES[name].encode()))
     graph = build([log], path, tmp_path / "graph")
     assert texts(graph) == EXPECTED
-    assert graph.figures["docs_missing"] == 1  # D9 is in the log only
-    assert graph.figures["docs_without_text"] == 1
+    assert graph.stats["docs_missing"] == 1  # D9 is in the log only
+    assert graph.stats["docs_without_text"] == 1
     assert graph.clicks.columns == 4 and graph.clicks_by_doc.row_nnz().tolist() == [1, 1, 0, 1]
     assert read_docs(path) == ({doc: text for doc, text in EXPECTED.items() if doc != "D9"}, [])
 
@@ -120,7 +120,7 @@ def test_invalid_csv_records_of_several_lines(tmp_path, log):
     graph = build([log], path, tmp_path / "graph")
     titles = {doc: text["title"] for doc, text in texts(graph).items()}
     assert titles == {"D1": f"Red\nshoe\n{long}", "D2": "Hat", "D8": "", "D9": "Tie"}
-    assert graph.figures["docs_rejected"] == Counter(reason for *_, reason in expected)
+    assert graph.stats["docs_rejected"] == Counter(reason for *_, reason in expected)
     found = duckdb.execute(f"""
         SELECT file, line, trim(field || ' ' || reason), raw
         FROM '{tmp_path}/graph/rejects.parquet'""").fetchall()
@@ -151,13 +151,13 @@ def test_the_first_of_several_documents_with_one_id_is_used(tmp_path, log):
     graph = build([log], path, tmp_path / "graph")
     assert texts(graph)["D1"]["title"] == "first" and texts(graph)["D2"]["title"] == "Hat"
     assert list(graph.docs) == ["D1", "D2", "D9"]
-    assert graph.figures["docs_rejected"] == {
+    assert graph.stats["docs_rejected"] == {
         "doc is a duplicate": 2,
         "doc is missing": 1,
         "not valid UTF-8": 1,
         "wrong number of columns": 1,
     }
-    assert graph.figures["rejected"] == {}
+    assert graph.stats["rejected"] == {}
     found = duckdb.execute(
         f"SELECT line, raw FROM '{tmp_path}/graph/rejects.parquet' WHERE line <> 5"
     ).fetchall()

@@ -80,15 +80,15 @@ def test_all_counts_of_a_small_log(tmp_path, small_log):
         ("hats", "D", DAY): (0.0, 1, 0, 0, {1: 1}),
         ("hats", "E", DAY + 1): (1.0, 1, 1, 0, {2: 1}),
     }
-    figures = graph.figures
-    assert (figures["rows"], figures["right"], figures["rejected"]) == (13, 13, {})
-    assert (figures["users"], figures["sessions"], figures["format"]) == (2, 3, "events")
-    assert figures["other_actions"] == {"add_to_cart": 1}
-    assert figures["first"] == "2024-10-04T23:20:00+00:00"
-    assert figures["last"] == "2024-10-05T01:01:00+00:00"
-    assert figures["busiest_users_share"] == 1.0
+    stats = graph.stats
+    assert (stats["rows"], stats["right"], stats["rejected"]) == (13, 13, {})
+    assert (stats["users"], stats["sessions"], stats["format"]) == (2, 3, "events")
+    assert stats["other_actions"] == {"add_to_cart": 1}
+    assert stats["first"] == "2024-10-04T23:20:00+00:00"
+    assert stats["last"] == "2024-10-05T01:01:00+00:00"
+    assert stats["busiest_users_share"] == 1.0
     assert variants(graph) == [("shoes", "SHOES ", 3), ("shoes", "Shoes", 3)]
-    assert figures["merged_spellings"] == 2
+    assert stats["merged_spellings"] == 2
     assert not (tmp_path / "graph" / "rejects.parquet").exists()
 
 
@@ -117,9 +117,9 @@ def test_thresholds(tmp_path, small_log):
     assert tables(by_users)["clicks"] == {("shoes", "B"): 2}
     assert list(by_users.queries) == ["shoes"]  # only one user clicked hats: the query is left out
     assert list(by_users.docs) == ["A", "B", "C"]
-    assert by_users.figures["pairs_below_thresholds"] == 3
-    assert by_users.figures["clicks_below_thresholds"] == 3
-    assert by_users.figures["queries_below_thresholds"] == 1
+    assert by_users.stats["pairs_below_thresholds"] == 3
+    assert by_users.stats["clicks_below_thresholds"] == 3
+    assert by_users.stats["queries_below_thresholds"] == 1
     by_clicks = build([path], None, tmp_path / "clicks", min_clicks=2)
     assert tables(by_clicks)["clicks"] == {("shoes", "B"): 2}
     assert tables(by_clicks)["impressions"] == {("shoes", "A"): 2, ("shoes", "B"): 3, ("shoes", "C"): 1}
@@ -178,7 +178,7 @@ def test_order_of_rows_and_files_does_not_matter(tmp_path):
     parts = [write_events(tmp_path / f"part{i}.csv", events[i::3]) for i in (2, 0, 1)]
     second = build(parts, None, tmp_path / "two", threads=1)
     assert first.digest == second.digest
-    assert first.figures["sessions"] == second.figures["sessions"]
+    assert first.stats["sessions"] == second.stats["sessions"]
 
 
 def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
@@ -295,7 +295,7 @@ def test_formats_of_timestamps(tmp_path):
         )
     graph = build([text, *typed], None, tmp_path / "graph")
     assert len(graph.docs) == len(spellings) + 4
-    assert graph.figures["first"] == graph.figures["last"] == "2024-12-10T13:01:29.500000+00:00"
+    assert graph.stats["first"] == graph.stats["last"] == "2024-12-10T13:01:29.500000+00:00"
     assert set(graph.daily.day.tolist()) == {20067}
 
 
@@ -312,7 +312,7 @@ def test_the_largest_positions(tmp_path):
     events.append(event(0, "u", "q", "A"))
     graph = build([write_events(tmp_path / "events.csv", events)], None, tmp_path / "graph")
     assert graph.daily.position.tolist() == [1, 10**9 + 1]
-    assert graph.figures["rejected"] == {"position is too large": 1}
+    assert graph.stats["rejected"] == {"position is too large": 1}
 
 
 def test_vocabularies_are_sorted_by_bytes(tmp_path):

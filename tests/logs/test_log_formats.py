@@ -61,7 +61,7 @@ def test_text_files(tmp_path, name, zipped):
     path.write_bytes(gzip.compress(content) if zipped else content)
     graph = build([path], None, tmp_path / "graph")
     assert edges(graph) == EXPECTED
-    assert (graph.figures["rows"], graph.figures["right"], graph.figures["format"]) == (5, 5, "clicks")
+    assert (graph.stats["rows"], graph.stats["right"], graph.stats["format"]) == (5, 5, "clicks")
     places = [list(graph.docs)[doc] for doc in graph.pairs.docs]
     assert places == ["D3", "D1", "D1", "D2"]
     assert graph.pairs.indptr.tolist() == [0, 1, 2, 4]
@@ -90,7 +90,7 @@ def test_files_without_a_header_need_columns(tmp_path):
     assert "no column for 'query'" in str(caught.value)
     assert str(path) in str(caught.value) and "--columns query,doc" in str(caught.value)
     graph = build([path], None, tmp_path / "graph", columns=["query", "doc", "clicks", "_", "users"])
-    assert edges(graph) == EXPECTED and graph.figures["rows"] == 5
+    assert edges(graph) == EXPECTED and graph.stats["rows"] == 5
     assert graph.pairs.impressions is None and graph.pairs.users.sum() == 14
     fewer = build([path], None, tmp_path / "fewer", columns=["query", "doc", "clicks"])
     assert edges(fewer) == EXPECTED and fewer.pairs is None
@@ -143,7 +143,7 @@ def test_several_files_of_several_kinds_and_patterns(tmp_path, monkeypatch):
     sources += ["b's.csv", "link.csv", "./part-1.ndjson"]  # the same files again
     graph = build(sources, None, tmp_path / "graph")
     assert edges(graph) == EXPECTED
-    assert graph.figures["files"] == [
+    assert graph.stats["files"] == [
         *map(str, sources[:2]),
         *(str(tmp_path / f"part-{n}.ndjson") for n in (1, 2, 3)),
     ]
@@ -179,7 +179,7 @@ def test_queries_without_an_edge_are_left_out(tmp_path):
     path.write_text(tsv([NAMES[:3], ("few", "D1", 0.5), ("many", "D2", 2), ("some", "D2", 1)]))
     graph = build([path], None, tmp_path / "graph")
     assert list(graph.queries) == ["many", "some"] and list(graph.docs) == ["D2"]
-    assert graph.figures["pairs_below_thresholds"] == graph.figures["queries_below_thresholds"] == 1
-    assert graph.figures["clicks_below_thresholds"] == 0.5
+    assert graph.stats["pairs_below_thresholds"] == graph.stats["queries_below_thresholds"] == 1
+    assert graph.stats["clicks_below_thresholds"] == 0.5
     assert list(build([path], None, tmp_path / "more", min_clicks=2).queries) == ["many"]
     assert list(build([path], None, tmp_path / "all", min_clicks=0).queries) == ["few", "many", "some"]

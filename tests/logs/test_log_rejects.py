@@ -45,11 +45,11 @@ def test_errors_in_a_log_of_clicks(tmp_path):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     graph = build([path], None, tmp_path / "graph")
     assert [row[1:] for row in rejects(tmp_path / "graph")] == expected
-    figures = graph.figures
-    assert figures["rows"] == 2 * len(BAD_CLICKS)
-    assert figures["right"] == len(BAD_CLICKS)
-    assert sum(figures["rejected"].values()) == len(BAD_CLICKS)
-    assert figures["rejected"]["clicks is not a finite number"] == 2
+    stats = graph.stats
+    assert stats["rows"] == 2 * len(BAD_CLICKS)
+    assert stats["right"] == len(BAD_CLICKS)
+    assert sum(stats["rejected"].values()) == len(BAD_CLICKS)
+    assert stats["rejected"]["clicks is not a finite number"] == 2
     assert graph.clicks.data.tolist() == [3 * len(BAD_CLICKS)]
     assert list(graph.docs) == ["D1"]  # documents of invalid rows are not in the graph
     assert not list(Artefact(tmp_path / "graph").damage())
@@ -88,10 +88,10 @@ def test_errors_in_an_event_log(tmp_path):
     assert [row[1:4] for row in rejects(tmp_path / "ndjson")] == expected
     assert [row[1:4] for row in rejects(tmp_path / "csv")] == [(n + 1, *rest) for n, *rest in expected]
     for graph in graphs:
-        assert graph.figures["rows"] == len(rows)
-        assert graph.figures["right"] == 4
-        assert graph.figures["other_actions"] == {"hover": 1, "scroll": 1}
-        assert sum(graph.figures["rejected"].values()) == len(wrong)
+        assert graph.stats["rows"] == len(rows)
+        assert graph.stats["right"] == 4
+        assert graph.stats["other_actions"] == {"hover": 1, "scroll": 1}
+        assert sum(graph.stats["rejected"].values()) == len(wrong)
 
 
 @pytest.mark.parametrize("zipped", [False, True])
@@ -111,7 +111,7 @@ def test_lines_that_are_not_utf_8(tmp_path, zipped):
         (7, "not valid UTF-8"),
         (8, "is negative"),
     ]
-    assert (graph.figures["rows"], graph.figures["right"]) == (7, 2)
+    assert (graph.stats["rows"], graph.stats["right"]) == (7, 2)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -128,7 +128,7 @@ def test_long_lines_at_any_position(tmp_path, end):
     path.write_bytes(end.join(lines).encode())
     graph = build([path], None, tmp_path / "graph")
     assert [row[1:4] for row in rejects(tmp_path / "graph")] == wrong
-    assert (graph.figures["rows"], graph.figures["right"]) == (len(lines) - 1, len(lines) - 1 - len(wrong))
+    assert (graph.stats["rows"], graph.stats["right"]) == (len(lines) - 1, len(lines) - 1 - len(wrong))
 
 
 def test_broken_quotes_reject_one_line(tmp_path):
@@ -170,7 +170,7 @@ def test_broken_json(tmp_path):
         (6, "query", "is missing"),
         (7, "query", "is missing"),
     ]
-    assert (graph.figures["rows"], graph.figures["right"]) == (8, 2)
+    assert (graph.stats["rows"], graph.stats["right"]) == (8, 2)
 
 
 def test_errors_in_parquet(tmp_path):
@@ -190,7 +190,7 @@ def test_errors_in_parquet(tmp_path):
         (7, "clicks", "is missing"),
     ]
     assert json.loads(found[3][4])["query"] == "d"
-    assert (graph.figures["rows"], graph.figures["right"]) == (7, 1)
+    assert (graph.stats["rows"], graph.stats["right"]) == (7, 1)
 
 
 def test_shown_but_never_clicked_is_no_mistake(tmp_path):
@@ -236,7 +236,7 @@ def test_the_summary_reports_what_was_left_out(tmp_path, capsys):
     build([log], docs, tmp_path / "graph")
     graph_summary(describe(tmp_path / "graph"))
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "clicked pairs left out, below --min-clicks 1 or --min-users 1: 1",
+        "dropped 1 clicked pairs below --min-clicks 1 or --min-users 1",
         "rejected rows are in rejects.parquet: doc is missing 1",
         "rejected documents are in rejects.parquet: doc is a duplicate 1",
     ]

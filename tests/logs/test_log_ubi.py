@@ -69,12 +69,12 @@ def test_a_small_export(tmp_path, export):
     assert graph.daily.position.tolist() == [14, 1, 2, 5]  # UBI counts from 0
     assert graph.daily.day.tolist() == [20067] * 4
     assert graph.skips.clicked.tolist() == [1, 2] and graph.skips.skipped.tolist() == [0, 0]  # over A
-    figures = graph.figures
-    assert figures["format"] == "ubi" and figures["users"] == 2
-    assert figures["rows"] == len(QUERIES) + len(EVENTS) + 1
-    assert figures["right"] == figures["rows"] - 4
-    assert figures["other_actions"] == {"add_to_cart": 1, "search": 1}
-    assert figures["rejected"] == {
+    stats = graph.stats
+    assert stats["format"] == "ubi" and stats["users"] == 2
+    assert stats["rows"] == len(QUERIES) + len(EVENTS) + 1
+    assert stats["right"] == stats["rows"] - 4
+    assert stats["other_actions"] == {"add_to_cart": 1, "search": 1}
+    assert stats["rejected"] == {
         "doc is missing": 1,
         "neither a query nor an event": 1,
         "position is not a whole number from 0 up": 1,
@@ -107,8 +107,8 @@ def test_the_real_export(tmp_path, data):
         elif action != "impression":
             clicks[" ".join(query.lower().split()), doc] += 1
     graph = build([sample], sample.with_name("docs.tsv.gz"), tmp_path / "graph")
-    assert graph.figures["rows"] == len(records)
-    assert graph.figures["right"] == len(records) - dropped
+    assert graph.stats["rows"] == len(records)
+    assert graph.stats["right"] == len(records) - dropped
     matrix = graph.clicks.to_scipy().tocoo()
     queries, docs = list(graph.queries), list(graph.docs)
     found = {(queries[q], docs[d]): v for q, d, v in zip(matrix.row, matrix.col, matrix.data, strict=True)}

@@ -69,7 +69,7 @@ def test_formats(tmp_path, graph, suffix):
     new = add_view(graph, "tags", *files(tmp_path, suffix), tmp_path / "new")
     assert content(new) == (QUERY_CELLS, DOC_CELLS)
     counted = {"unknown_queries": 1, "query_rows": 4, "unknown_docs": 2, "doc_rows": 4, "rejected": {}}
-    assert new.figures["views"] == {"tags": counted}
+    assert new.stats["views"] == {"tags": counted}
     assert list(new.views["tags"].query_features) == ["head", "wear"]
     assert list(new.views["tags"].doc_features) == ["wear", "wool, warm"]
     assert verify(tmp_path / "new") == []
@@ -92,7 +92,7 @@ def test_in_place_and_again(tmp_path, graph):
     write(docs[0], "doc", [["D2", "felt", "1"]])
     add_view(graph, "more", queries, docs, graph, force=True)
     new = add_view(graph, "tags", queries, docs, graph, force=True)
-    assert list(new.views) == ["more", "tags"] == sorted(new.figures["views"])
+    assert list(new.views) == ["more", "tags"] == sorted(new.stats["views"])
     assert content(new)[1] == content(new, "more")[1] == {("D2", "felt"): 1}
     assert verify(graph) == []
 
@@ -128,7 +128,7 @@ def test_rejected_rows(tmp_path, graph):
     docs = write(tmp_path / "docs.tsv", "doc", [*DOCS, ["D1", "wear", "-3"]])
     new = add_view(graph, "tags", [queries], [docs], tmp_path / "new")
     assert content(new) == ({("hat", "head"): 1}, DOC_CELLS)
-    assert new.figures["views"]["tags"]["rejected"] == {
+    assert new.stats["views"]["tags"]["rejected"] == {
         "value is negative": 2,
         "value is not a finite number": 2,
         "feature is missing": 1,

@@ -58,7 +58,7 @@ def test_features_of_judged_queries(app, graph, tmp_path):
 @pytest.mark.parametrize("labels", ["clicks", "judgments"])
 def test_ltr(app, graph, tmp_path, labels):
     out = tmp_path / "model"
-    run(app, "ltr", graph, *judged(tmp_path), *PARTS, "--labels", labels, "--trees", 30, "-o", out)
+    run(app, "ltr", graph, *judged(tmp_path), *PARTS, "--labels", labels, "--n-trees", 30, "-o", out)
     model = open_model(out)
     assert str(model) == "ltr(parts=bm25 + popularity,n_trees=30)"
     assert model.search("hotel", 1).hits()

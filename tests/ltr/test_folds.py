@@ -9,7 +9,7 @@ import planted
 from coclick import create
 from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments
-from coclick.graph.split import forget_queries
+from coclick.graph.split import remove_queries
 from coclick.ltr import folds
 from coclick.ltr.boosting import Boosting
 from coclick.ltr.features import FeatureSet, reciprocal_ranks
@@ -117,7 +117,7 @@ def test_folds_do_not_depend_on_other_queries():
 def test_forget_queries_removes_their_history():
     graph = planted.graph()
     held = np.arange(len(graph.queries)) % 3 == 0
-    rest = forget_queries(graph, held)
+    rest = remove_queries(graph, held)
     assert list(rest.queries) == [query for query, gone in zip(graph.queries, held, strict=True) if not gone]
     for query in rest.queries:
         assert clicks_of(rest, query) == clicks_of(graph, query)

@@ -16,7 +16,7 @@ BUILD = {"format": "clicks", "rows": 12, "rejected": {"no query": 2}}
 
 @pytest.fixture
 def saved(tmp_path):
-    graph = replace(planted.graph(), figures=BUILD)
+    graph = replace(planted.graph(), stats=BUILD)
     train("bm25", graph.save(tmp_path / "graph")).save(tmp_path / "model")
     return tmp_path / "model"
 
@@ -33,7 +33,7 @@ def test_a_model_keeps_what_the_build_counted(saved):
         ({"parameters": {"k1": None}}, "k1 cannot be None"),
         ({"parameters": {"k1": -1.0}}, "k1 cannot be -1.0"),
         ({"state": {}}, "it has no"),
-        ({"figures": 7}, "no figures"),
+        ({"stats": 7}, "no stats"),
         ({"build": [1]}, "no build"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Orders and verdicts by hand; whether the papers' orders hold is for docs/reproduction.md to say."""
+"""Orders and verdicts on hand-made values; docs/background/reproduction.md has the papers' orders."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ def test_names_groups_and_relations():
 
 
 @pytest.mark.parametrize("text", ["a > b", "{a, b} > c ≈ d", "a ≥ {b, c}"])
-def test_written_as_read(text):
+def test_parse_and_format_round_trip(text):
     assert str(Order.parse(text)) == text
 
 
 @pytest.mark.parametrize(
     "text", ["", "a", "a >", "> a", "a > > b", "{a, b > c", "a, > b", "a > a", "a b > c"]
 )
-def test_what_is_no_order(text):
+def test_invalid_orders(text):
     with pytest.raises(ValueError):
         Order.parse(text)
 
@@ -45,12 +45,12 @@ def test_pairs_are_those_of_neighbouring_groups():
         ("a > b ≈ c", "ab", "a > b"),
     ],
 )
-def test_what_an_order_says_about_some(text, kept, expected):
-    assert str(Order.parse(text).only(set(kept))) == expected
+def test_order_restricted_to_some_systems(text, kept, expected):
+    assert str(Order.parse(text).restricted_to(set(kept))) == expected
 
 
 def test_one_system_alone_has_no_relation():
-    assert Order.parse("a > b").only({"b"}).relations == ()
+    assert Order.parse("a > b").restricted_to({"b"}).relations == ()
 
 
 def test_means_differences_and_p_values():
@@ -60,14 +60,14 @@ def test_means_differences_and_p_values():
     [verdict] = judge(Order.parse("a > b"), values)
     assert verdict.difference == pytest.approx(0.2)
     assert verdict.p == pytest.approx(0.0742, abs=1e-4)
-    assert verdict.holds and not verdict.beyond_chance
+    assert verdict.holds and not verdict.significant
 
 
-def test_the_wrong_way_round():
+def test_reversed_relation():
     values = {"a": np.full(30, 0.2), "b": np.linspace(0.4, 0.5, 30)}
     [verdict] = judge(Order.parse("a > b"), values)
     assert not verdict.holds
-    assert verdict.beyond_chance
+    assert verdict.significant
     assert verdict.difference == pytest.approx(-0.25)
 
 
@@ -79,9 +79,9 @@ def test_the_wrong_way_round():
         (">", -0.1, 0.9, False),
         ("≥", 0.0, 1.0, True),
         ("≥", -0.001, 0.9, False),
-        ("≈", 0.2, 0.06, True),  # within chance
+        ("≈", 0.2, 0.06, True),  # not significant
         ("≈", -0.2, 0.04, False),
-        ("≈", 0.009, 0.0001, True),  # beyond chance, but next to nothing
+        ("≈", 0.009, 0.0001, True),  # significant, but negligible
         ("≈", 0.2, None, False),
         ("≈", 0.009, None, True),
     ],
@@ -92,4 +92,4 @@ def test_when_a_relation_holds(relation, difference, p, holds):
 
 def test_single_values_are_compared_without_a_test():
     [verdict] = judge(Order.parse("a > b"), {"a": np.array([0.6]), "b": np.array([0.5])})
-    assert verdict.holds and verdict.p is None and not verdict.beyond_chance
+    assert verdict.holds and verdict.p is None and not verdict.significant

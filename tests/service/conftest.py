@@ -10,7 +10,7 @@ import pytest
 import planted
 from coclick import train
 from coclick.service.app import create_app
-from coclick.service.loaded_models import Catalogue
+from coclick.service.loaded_models import LoadedModels
 from coclick.service.settings import Settings
 
 
@@ -21,7 +21,7 @@ def graph(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def models(graph, tmp_path_factory):
-    """The directories of two models, the first of which is the default."""
+    """The directory of three trained models."""
     home = tmp_path_factory.mktemp("models")
     train("vpcg", graph).save(home / "vpcg")
     train("pls(dim=8)", graph).save(home / "pls")
@@ -36,17 +36,17 @@ def settings(models):
 
 @pytest.fixture
 def client(settings):
-    """A client that talks to the application without a network."""
+    """A client that calls the application without a network."""
     return in_process(settings)
 
 
 def in_process(settings):
-    app = create_app(Catalogue(settings.models), settings)
+    app = create_app(LoadedModels(settings.models), settings)
     return Client(httpx.ASGITransport(app, raise_app_exceptions=False))
 
 
 class Client:
-    """One request at a time, each in a loop of its own."""
+    """One request at a time, each in its own event loop."""
 
     def __init__(self, transport):
         self._transport = transport
@@ -69,7 +69,7 @@ class Client:
 
 @contextmanager
 def running(*arguments, **more):
-    """A real server in a process of its own, on a free port of the loopback: (process, its address)."""
+    """Start a server in a new process on a free local port: (process, address)."""
     command = [sys.executable, "-m", "coclick", "serve", *map(str, arguments), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more) as process:
         try:
@@ -81,7 +81,7 @@ def running(*arguments, **more):
 
 
 def address_of(process):
-    """What the server says of its address, once it can be asked there."""
+    """Return the address of the server once it is ready."""
     for line in process.stderr:
         if "serves at" in line:
             address = line.split()[-1].rstrip("/")

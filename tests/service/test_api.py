@@ -1,4 +1,4 @@
-"""The API in one process: the same answers as the library's, limits, and errors that name their field."""
+"""The API in one process: the answers of the library, limits, and errors that name their field."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ def vpcg(models):
     return open_model(models / "vpcg")
 
 
-def test_answers_are_those_of_the_library(client, models):
+def test_answers_equal_the_library(client, models):
     for name in ("vpcg", "pls"):
         model = open_model(models / name)
         doc = model.search(QUERY, 1).hits()[0][0]
@@ -41,7 +41,7 @@ def test_answers_are_those_of_the_library(client, models):
         assert client.get("/vectors", doc=doc, model=name).json() == answers.doc_vectors(model, [doc])[0]
 
 
-def test_batches_equal_single_questions(client):
+def test_batches_equal_single_requests(client):
     queries = [*planted.TOPICS, "never seen", ""]
     several = client.post("/search", queries=queries, k=5).json()["answers"]
     assert several == [client.get("/search", q=query, k=5).json() for query in queries]
@@ -69,8 +69,8 @@ def test_the_first_model_is_the_default(client):
     assert client.get("/models/pls").json()["parameters"]["dim"] == 8
 
 
-def test_vectors_give_the_scores(client):
-    """What an engine does with /vectors: the dot product is the score."""
+def test_dot_products_of_vectors_are_the_scores(client):
+    """What a search engine does with /vectors."""
     for name in ("vpcg", "pls"):
         best = client.get("/search", q=QUERY, k=1, model=name).json()["results"][0]
         query, doc = (
@@ -85,7 +85,7 @@ def test_vectors_give_the_scores(client):
         assert score == pytest.approx(best["score"], rel=1e-5)
 
 
-def test_documents_are_allowed_or_blocked(client):
+def test_allow_and_block(client):
     found = [hit["doc"] for hit in client.get("/search", q=QUERY, k=5).json()["results"]]
     rest = client.post("/search", queries=[QUERY], k=5, block=found[:2]).json()["answers"][0]["results"]
     assert [hit["doc"] for hit in rest][:3] == found[2:5]
@@ -93,7 +93,7 @@ def test_documents_are_allowed_or_blocked(client):
     assert [hit["doc"] for hit in only] == [found[1], found[3]]
 
 
-def test_rank_keeps_every_candidate_and_scores_unknown_ones_by_their_texts(client, vpcg):
+def test_rank_returns_every_candidate_and_scores_unknown_ones_by_text(client, vpcg):
     known = [hit["doc"] for hit in client.get("/search", q=QUERY, k=3).json()["results"]]
     title = vpcg.title(known[0])
     given = [*reversed(known), {"doc": "new", "title": title}, {"doc": known[0], "title": "other"}, "unknown"]
@@ -130,7 +130,7 @@ def test_rank_keeps_every_candidate_and_scores_unknown_ones_by_their_texts(clien
         ("/nothing/here", {}, 404, "/nothing/here"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_field(client, path, given, code, where):
+def test_errors_name_the_field(client, path, given, code, where):
     answer = client.get(path, **given)
     assert answer.status_code == code
     error = answer.json()["error"]
@@ -153,24 +153,24 @@ def test_what_is_wrong_is_said_with_its_field(client, path, given, code, where):
         (b'{"queries": ["' + b"x" * (5 << 20) + b'"]}', 413),
     ],
 )
-def test_odd_bodies(client, body, code):
+def test_invalid_bodies(client, body, code):
     answer = client("POST", "/search", content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (code, 400 if code == 422 else code), answer.text
     assert answer.json()["error"]["message"]
 
 
-def test_a_body_that_does_not_say_that_it_is_json(client):
-    form = {"content-type": "application/x-www-form-urlencoded"}  # what curl says unless it is told
+def test_a_body_with_another_content_type(client):
+    form = {"content-type": "application/x-www-form-urlencoded"}  # the default of curl
     error = client("POST", "/search", content=b'{"queries": ["a"]}', headers=form).json()["error"]
     assert error["where"] == "body" and "content-type: application/json" in error["hint"]
 
 
-def test_head_is_get_without_the_body(client):
+def test_head_is_get_without_body(client):
     given, asked = client("GET", "/ready"), client("HEAD", "/ready")
     assert asked.status_code == 200 and asked.headers["content-length"] == given.headers["content-length"]
 
 
-def test_a_body_without_a_stated_length_is_limited_too(client):
+def test_a_chunked_body_is_limited(client):
     async def pieces():
         for _ in range(6):
             yield b" " * (1 << 20)
@@ -188,7 +188,7 @@ def test_hostile_queries_are_answered(client, query):
         assert answer.status_code == 200 and answer.json()["query"] == query
 
 
-def test_bytes_that_are_no_text_are_answered(client):
+def test_invalid_utf8_is_answered(client):
     assert client("GET", "/search?q=%FF%FE").status_code == 200
 
 
@@ -201,7 +201,7 @@ def test_security_headers_and_no_cors(client):
     assert client("OPTIONS", "/search", headers={"origin": "http://elsewhere"}).status_code == 405
 
 
-def test_the_key_is_asked_for(settings):
+def test_api_key_is_required(settings):
     client = in_process(replace(settings, api_key="secret"))
     assert client.get("/health").status_code == 200
     asked = client.get("/search", q=QUERY)
@@ -217,13 +217,13 @@ def test_the_key_is_asked_for(settings):
         assert client.get("/search", headers=headers, q=QUERY).status_code == 401
 
 
-def test_what_takes_too_long_is_given_up(settings):
+def test_timeout(settings):
     client = in_process(replace(settings, timeout=1e-9))
     answer = client.get("/search", q=QUERY)
     assert answer.status_code == 503 and "longer than" in answer.json()["error"]["message"]
 
 
-def test_figures_for_prometheus(client):
+def test_prometheus_metrics(client):
     client.get("/search", q=QUERY)
     client.get("/search")
     client.get("/not/there/1")
@@ -232,10 +232,10 @@ def test_figures_for_prometheus(client):
     assert 'coclick_requests_total{endpoint="/search",status="422"} 1.0' in lines
     assert 'coclick_requests_total{endpoint="other",status="404"} 1.0' in lines
     assert 'coclick_request_seconds_count{endpoint="/search"} 2.0' in lines
-    assert "coclick_requests_running 1.0" in lines  # the one that asks
+    assert "coclick_requests_running 1.0" in lines  # this request
 
 
-def test_everything_is_in_the_openapi_document(client):
+def test_every_route_is_in_the_openapi_document(client):
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/search", "/rank", "/similar/queries", "/similar/documents", "/expand", "/explain"} <= set(paths)
     assert {"/vectors", "/models", "/health", "/ready", "/metrics"} <= set(paths)

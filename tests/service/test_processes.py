@@ -1,4 +1,4 @@
-"""The service as a process: signals, workers, models that change under load, addresses that are taken."""
+"""The service as a process: signals, workers, models that change under load, user errors."""
 
 import os
 import shutil
@@ -33,19 +33,19 @@ def hits(answer):
     return [(hit["doc"], pytest.approx(hit["score"])) for hit in answer.json()["results"]]
 
 
-@pytest.mark.parametrize(("told", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 0)])
-def test_it_answers_on_the_loopback_and_ends_when_told(models, expected, told, code):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 0)])
+def test_serves_on_localhost_until_a_signal(models, expected, number, code):
     with running(models / "vpcg", models / "pls") as (process, address):
         assert urlsplit(address).hostname == "127.0.0.1"
         for name in ("vpcg", "pls"):
             assert hits(httpx.get(address + "/search", params={"q": QUERY, "model": name})) == expected[name]
-        assert "Problem" in httpx.get(address + "/openapi.json").json()["components"]["schemas"]
-        process.send_signal(told)
+        assert "ErrorResponse" in httpx.get(address + "/openapi.json").json()["components"]["schemas"]
+        process.send_signal(number)
         assert process.wait(30) == code
         assert process.stderr.read() == ""
 
 
-def test_what_has_begun_is_answered_before_the_end(models, expected):
+def test_running_requests_finish_at_shutdown(models, expected):
     body = b'{"query": "%s", "candidates": ["d"]}' % QUERY.encode()
     with running(models / "vpcg") as (process, address):
         port = urlsplit(address).port
@@ -66,7 +66,7 @@ def test_what_has_begun_is_answered_before_the_end(models, expected):
         assert process.wait(30) in (0, -signal.SIGTERM)
 
 
-def test_clients_that_keep_asking_lose_no_answer_at_the_end(models):
+def test_keep_alive_clients_lose_no_response_at_shutdown(models):
     lost, answers = [], []
 
     def ask(port):
@@ -89,7 +89,7 @@ def test_clients_that_keep_asking_lose_no_answer_at_the_end(models):
     assert not lost and len(set(answers)) == 1
 
 
-def test_after_a_kill_it_answers_the_same(models, expected):
+def test_same_answers_after_kill(models, expected):
     with running(models / "vpcg") as (process, _):
         process.kill()
         process.wait(30)
@@ -97,7 +97,7 @@ def test_after_a_kill_it_answers_the_same(models, expected):
         assert hits(httpx.get(address + "/search", params={"q": QUERY})) == expected["vpcg"]
 
 
-def test_models_change_under_load_without_a_failed_or_a_wrong_answer(models, expected, tmp_path):
+def test_models_change_under_load_without_wrong_answers(models, expected, tmp_path):
     place = tmp_path / "model"
     shutil.copytree(models / "vpcg", place)
     right = [expected["vpcg"], expected["pls"]]
@@ -134,7 +134,7 @@ def test_models_change_under_load_without_a_failed_or_a_wrong_answer(models, exp
     assert not wrong and found == {0, 1}
 
 
-def test_workers_answer_together(models, expected):
+def test_two_workers(models, expected):
     with running(models / "vpcg", "--workers", "2") as (process, address):
         for _ in range(20):
             assert hits(httpx.get(address + "/search", params={"q": QUERY})) == expected["vpcg"]
@@ -154,11 +154,11 @@ def test_workers_answer_together(models, expected):
         (["nowhere"], "nowhere"),
         (["{vpcg}", "--port", "{taken}"], "cannot listen"),
         (["{vpcg}", "{vpcg}"], "two models are called"),
-        (["{vpcg}", "--api-key-file", "nowhere"], "the key cannot be read"),
-        (["{vpcg}", "--report", "nowhere"], "no such report"),
+        (["{vpcg}", "--api-key-file", "nowhere"], "the API key cannot be read"),
+        (["{vpcg}", "--report", "nowhere"], "the report does not exist"),
     ],
 )
-def test_mistakes_are_told_in_a_line(models, arguments, message):
+def test_user_errors_are_one_line(models, arguments, message):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         given = [one.format(vpcg=models / "vpcg", taken=taken.getsockname()[1]) for one in arguments]
         done = subprocess.run(

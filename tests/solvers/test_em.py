@@ -1,4 +1,4 @@
-"""Topics by expectation maximisation: beside an EM written out term by term, and what holds for any data."""
+"""Topics by EM: against a plain EM, token by token, and properties that hold for any data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.progress import Progress
-from coclick.solvers.em import Corpus, Topics, fold_in, learn_topics
+from coclick.solvers.em import Corpus, Topics, fit_topics, fold_in
 
 ALPHA, BETA = 1.1, 1.01
 
@@ -70,7 +70,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
 
 
 def planted(pairs: int, topics: int = 5, words: int = 60, seed: int = 0) -> tuple[Corpus, Topics]:
-    """Drawn from a known model: topics with few words in common, one or two of them a pair."""
+    """Pairs drawn from a known model: topics with few common words, one or two topics per pair."""
     random = np.random.default_rng(seed)
     phi = [random.dirichlet(np.full(words, 0.05), topics).T for _ in range(2)]
     mixes = random.dirichlet(np.full(topics, 0.1), pairs)
@@ -86,7 +86,7 @@ def planted(pairs: int, topics: int = 5, words: int = 60, seed: int = 0) -> tupl
 
 
 class PlainEm:
-    """Eq. 4–8 token by token, in Python's own floats. `words` maps a topic's language to P(word|topic)."""
+    """Eq. 4–8 token by token, in Python floats. `words` has P(word|topic) for each side."""
 
     def __init__(self, start: Topics, data: Corpus, shared: bool = False) -> None:
         self.sides = [data.titles] if data.queries is None else [data.queries, data.titles]
@@ -141,8 +141,8 @@ class PlainEm:
         return total
 
 
-def learn(data: Corpus, topics: int, rounds: int, **options: object) -> tuple[Topics, list[dict]]:
-    return learn_topics(data, topics, alpha=ALPHA, beta=BETA, rounds=rounds, tolerance=0, **options)  # type: ignore[arg-type]
+def learn(data: Corpus, topics: int, iterations: int, **options: object) -> tuple[Topics, list[dict]]:
+    return fit_topics(data, topics, alpha=ALPHA, beta=BETA, iterations=iterations, tolerance=0, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["pairs", "titles", "shared"])
@@ -216,11 +216,10 @@ def unit(table: np.ndarray) -> np.ndarray:
     return table / np.linalg.norm(table, axis=0)
 
 
-def test_weights_are_repetitions() -> None:
+def test_weights_equal_repetitions() -> None:
     once = corpus(QUERIES, TITLES, (4, 6), [3, 1, 2, 1, 1, 2])
     again = corpus(QUERIES, TITLES, (4, 6))
-    # A weight multiplies the counts of one pair: its θ sees three times the evidence. The same words three
-    # times over in one pair are the same thing.
+    # A weight of 3 multiplies the counts of a pair, like repeating its words three times.
     tripled = [q * int(w) for q, w in zip(QUERIES, once.weights, strict=True)]
     longer = [t * int(w) for t, w in zip(TITLES, once.weights, strict=True)]
     weighted, _ = learn(once, 3, 6)
@@ -240,7 +239,7 @@ def test_duplicated_pairs_share_rows_of_texts() -> None:
         assert (a.query_words == b.query_words).all()
 
 
-def test_words_never_seen_get_their_prior() -> None:
+def test_unseen_words_get_their_prior() -> None:
     found, _ = learn(corpus([[0]], [[1, 1]], (2, 3)), 2, 3)
     for table, seen, tokens in (found.query_words, 0, 1), (found.title_words, 1, 2):
         unseen = np.delete(table, seen, axis=0)
@@ -250,7 +249,7 @@ def test_words_never_seen_get_their_prior() -> None:
         np.testing.assert_allclose(expected[0].sum(), tokens, rtol=1e-3)
 
 
-def test_threads_do_not_change_a_bit() -> None:
+def test_results_do_not_depend_on_threads() -> None:
     data, _ = planted(40_000, topics=7, words=300)
     for regularise in (False, True):
         results = []
@@ -268,7 +267,7 @@ def test_threads_do_not_change_a_bit() -> None:
 
 def test_early_stop() -> None:
     data, _ = planted(2_000)
-    _, curve = learn_topics(data, 5, rounds=200, tolerance=1e-3)
+    _, curve = fit_topics(data, 5, iterations=200, tolerance=1e-3)
     gain = (curve[-1]["objective"] - curve[-2]["objective"]) / abs(curve[-2]["objective"])
     assert 5 <= len(curve) < 100
     assert gain < 1e-3
@@ -276,12 +275,12 @@ def test_early_stop() -> None:
 
 def test_held_out_perplexity() -> None:
     data, _ = planted(4_000)
-    _, curve = learn_topics(data, 5, rounds=100, held_out=0.1, tolerance=1e-3)
+    _, curve = fit_topics(data, 5, iterations=100, held_out=0.1, tolerance=1e-3)
     perplexities = [step["perplexity"] for step in curve]
     assert len(curve) < 100
     assert perplexities[-1] < 0.6 * perplexities[0]
     titles_alone = Corpus(None, data.titles, data.query_of[:0], data.title_of, data.weights)
-    _, alone = learn_topics(titles_alone, 5, rounds=10, held_out=0.1)
+    _, alone = fit_topics(titles_alone, 5, iterations=10, held_out=0.1)
     assert alone[-1]["perplexity"] < alone[0]["perplexity"]
 
 
@@ -297,21 +296,21 @@ def test_held_out_perplexity() -> None:
 )
 def test_bad_parameters_are_explained(options: dict, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        learn_topics(corpus(QUERIES, TITLES, (4, 6)), **{"topics": 2, **options})
+        fit_topics(corpus(QUERIES, TITLES, (4, 6)), **{"topics": 2, **options})
 
 
 def test_no_pairs_is_an_error() -> None:
     with pytest.raises(UserError, match="no pairs"):
-        learn_topics(corpus([], [], (4, 6)), 2)
+        fit_topics(corpus([], [], (4, 6)), 2)
 
 
 # Fold-in
 
 
-def plain_fold_in(words: Counter, table: np.ndarray, rounds: int) -> list[float]:
+def plain_fold_in(words: Counter, table: np.ndarray, iterations: int) -> list[float]:
     topics = table.shape[1]
     mix = [1 / topics] * topics
-    for _ in range(rounds):
+    for _ in range(iterations):
         expected = [ALPHA - 1] * topics
         for word, count in words.items():
             joint = [mix[z] * float(table[word, z]) for z in range(topics)]
@@ -323,7 +322,7 @@ def plain_fold_in(words: Counter, table: np.ndarray, rounds: int) -> list[float]
 
 def test_fold_in_is_eq_8_with_words_fixed() -> None:
     table = np.random.default_rng(0).dirichlet(np.ones(6), 3).T.astype(np.float32)
-    found = fold_in(texts(TITLES, 6), table, alpha=ALPHA, rounds=20)
+    found = fold_in(texts(TITLES, 6), table, alpha=ALPHA, iterations=20)
     expected = [plain_fold_in(Counter(title), table, 20) for title in TITLES]
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
@@ -341,15 +340,16 @@ CHILD = """
 import sys
 from pathlib import Path
 import test_em
-from coclick.solvers.em import learn_topics
+from coclick.solvers.em import fit_topics
 data, _ = test_em.planted(8_000, topics=9, words=300)
-learn_topics(data, 9, rounds=60, regularise=sys.argv[2] == "True", tolerance=0, checkpoint=Path(sys.argv[1]))
+options = {"iterations": 60, "regularise": sys.argv[2] == "True", "tolerance": 0}
+fit_topics(data, 9, **options, checkpoint=Path(sys.argv[1]))
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("regularise", [False, True])
-def test_a_killed_training_goes_on(tmp_path: Path, regularise: bool) -> None:
+def test_killed_training_resumes(tmp_path: Path, regularise: bool) -> None:
     checkpoint = tmp_path / "checkpoint"
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     child = subprocess.Popen(
@@ -363,35 +363,35 @@ def test_a_killed_training_goes_on(tmp_path: Path, regularise: bool) -> None:
     child.send_signal(signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
     data, _ = planted(8_000, topics=9, words=300)
-    options = {"rounds": 60, "regularise": regularise, "tolerance": 0}
-    rounds: list[int] = []
-    resumed, curve = learn_topics(data, 9, **options, checkpoint=checkpoint, progress=counting(rounds))
-    whole, whole_curve = learn_topics(data, 9, **options)
-    assert 1 <= rounds[0] < 60  # it did go on, from somewhere
+    options = {"iterations": 60, "regularise": regularise, "tolerance": 0}
+    iterations: list[int] = []
+    resumed, curve = fit_topics(data, 9, **options, checkpoint=checkpoint, progress=counting(iterations))
+    whole, whole_curve = fit_topics(data, 9, **options)
+    assert 1 <= iterations[0] < 60  # it resumed after some iterations
     assert (resumed.query_words == whole.query_words).all()
     assert (resumed.title_words == whole.title_words).all()
     assert curve == whole_curve
-    again, _ = learn_topics(data, 9, **options, checkpoint=checkpoint)  # nothing is left to do
+    again, _ = fit_topics(data, 9, **options, checkpoint=checkpoint)  # already complete
     assert (again.title_words == whole.title_words).all()
 
 
-def counting(rounds: list[int]) -> Progress:
-    """Notes how many rounds were done each time that one says so."""
+def counting(iterations: list[int]) -> Progress:
+    """A progress bar that records its updates."""
 
     @contextmanager
     def progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-        yield rounds.append
+        yield iterations.append
 
     return progress
 
 
-def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_data_is_rejected(tmp_path: Path) -> None:
     data = corpus(QUERIES, TITLES, (4, 6))
-    learn_topics(data, 2, rounds=2, checkpoint=tmp_path)
+    fit_topics(data, 2, iterations=2, checkpoint=tmp_path)
     with pytest.raises(UserError, match="another corpus or of other parameters"):
-        learn_topics(data, 3, rounds=2, checkpoint=tmp_path)
+        fit_topics(data, 3, iterations=2, checkpoint=tmp_path)
     with pytest.raises(UserError, match="another corpus or of other parameters"):
-        learn_topics(corpus(QUERIES, TITLES, (4, 6), WEIGHTS), 2, rounds=2, checkpoint=tmp_path)
+        fit_topics(corpus(QUERIES, TITLES, (4, 6), WEIGHTS), 2, iterations=2, checkpoint=tmp_path)
     (tmp_path / "state.json").write_text("{")
     with pytest.raises(UserError, match="another corpus or of other parameters"):
-        learn_topics(data, 2, rounds=2, checkpoint=tmp_path)
+        fit_topics(data, 2, iterations=2, checkpoint=tmp_path)

@@ -1,4 +1,4 @@
-"""Oriented components beside dense matrices built pair by pair, solved by LAPACK and ARPACK."""
+"""Oriented PCA against dense matrices built pair by pair and solved by LAPACK."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from coclick.arrays.csr import Csr
-from coclick.solvers import opca as oriented
-from coclick.solvers.opca import Moments, oriented_components
+from coclick.solvers import opca
+from coclick.solvers.opca import SecondMoments, oriented_pca
 from coclick.text.term_matrix import unit_rows
 
 
@@ -26,7 +26,7 @@ def random_pairs(seed, queries, docs, words, pairs):
 
 
 def moments_by_pair(queries, docs, weights):
-    """S and N of the docstring, one clicked pair after the other."""
+    """S and N of the solver's docstring, summed over clicked pairs."""
     q, d = (rows.to_scipy().toarray().astype(np.float64) for rows in (queries, docs))
     edges = weights.to_scipy().tocoo()
     size = queries.columns
@@ -37,10 +37,10 @@ def moments_by_pair(queries, docs, weights):
     return signal / edges.data.sum(dtype=np.float64), noise / edges.data.sum(dtype=np.float64)
 
 
-def test_operators_are_the_matrices():
+def test_operators_match_dense_matrices():
     pairs = random_pairs(0, 20, 30, 25, 60)
     signal, noise = moments_by_pair(*pairs)
-    moments = Moments(*pairs, 0.5)
+    moments = SecondMoments(*pairs, 0.5)
     ridge = 0.5 * noise.diagonal().mean()
     every = np.eye(25)
     np.testing.assert_allclose(moments.signal(every), signal, atol=1e-7)
@@ -48,38 +48,38 @@ def test_operators_are_the_matrices():
     np.testing.assert_allclose(moments.noise_diagonal, noise.diagonal(), atol=1e-7)
 
 
-def test_the_dense_way_is_that_of_lapack():
+def test_the_dense_solver_matches_lapack():
     pairs = random_pairs(1, 40, 50, 30, 120)
     signal, noise = moments_by_pair(*pairs)
     whole = noise + 0.5 * noise.diagonal().mean() * np.eye(30)
     values, vectors = scipy.linalg.eigh(signal, whole)
-    found = oriented_components(*pairs, 5, ridge=0.5)
+    found = oriented_pca(*pairs, 5, ridge=0.5)
     np.testing.assert_allclose(found.values, values[::-1][:5], rtol=1e-5)
     agreement = np.abs(found.vectors.T @ whole @ vectors[:, ::-1][:, :5])
     np.testing.assert_allclose(agreement, np.eye(5), atol=1e-4)
     assert all(column[np.abs(column).argmax()] > 0 for column in found.vectors.T)
 
 
-def test_the_iterative_way_is_the_dense_one(monkeypatch):
+def test_the_iterative_solver_matches_the_dense_one(monkeypatch):
     pairs = random_pairs(2, 300, 300, 200, 900)
-    exact = oriented_components(*pairs, 8, ridge=0.3)
-    monkeypatch.setattr(oriented, "_DENSE", 0)
-    found = oriented_components(*pairs, 8, ridge=0.3)
+    exact = oriented_pca(*pairs, 8, ridge=0.3)
+    monkeypatch.setattr(opca, "_MAX_DENSE", 0)
+    found = oriented_pca(*pairs, 8, ridge=0.3)
     np.testing.assert_allclose(found.values, exact.values, rtol=1e-3)
-    gram = found.vectors.T @ Moments(*pairs, 0.3).noise(found.vectors)
+    gram = found.vectors.T @ SecondMoments(*pairs, 0.3).noise(found.vectors)
     np.testing.assert_allclose(gram, np.eye(8), atol=1e-3)
-    again = oriented_components(*pairs, 8, ridge=0.3)
+    again = oriented_pca(*pairs, 8, ridge=0.3)
     assert np.array_equal(found.vectors, again.vectors)
 
 
 def test_more_components_than_columns():
-    found = oriented_components(*random_pairs(3, 10, 10, 7, 20), 50)
+    found = oriented_pca(*random_pairs(3, 10, 10, 7, 20), 50)
     assert found.vectors.shape == (7, 7)
 
 
 @pytest.mark.parametrize("seed", [4, 5])
-def test_pairs_come_nearer_than_by_their_words(seed):
-    """Query words are other words than document words; only the pairs say which belong together."""
+def test_pairs_are_closer_than_by_their_words(seed):
+    """Queries and documents have different words; only the pairs relate them."""
     random = np.random.default_rng(seed)
     topic = np.arange(60) % 6
 
@@ -89,7 +89,7 @@ def test_pairs_come_nearer_than_by_their_words(seed):
         return Csr.from_scipy(scipy.sparse.csr_array(words))
 
     queries, docs = one_word_of_two(0), one_word_of_two(12)
-    found = oriented_components(queries, docs, Csr.from_scipy(scipy.sparse.eye_array(60)), 6)
+    found = oriented_pca(queries, docs, Csr.from_scipy(scipy.sparse.eye_array(60)), 6)
     x, y = (rows.to_scipy() @ found.vectors for rows in (queries, docs))
     x, y = (image / np.linalg.norm(image, axis=1, keepdims=True) for image in (x, y))
     cosines = x @ y.T

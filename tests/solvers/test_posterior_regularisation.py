@@ -1,4 +1,4 @@
-"""The projection after which both texts of a pair have the same share of each topic."""
+"""Posterior regularisation: after the projection both texts of a pair have equal topic shares."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from coclick.jit.wide import LANES
-from coclick.solvers.posterior_regularisation import agree
+from coclick.jit.math import CACHE_LINE
+from coclick.solvers.posterior_regularisation import project_posteriors
 
 
 def project(mix: np.ndarray, first: np.ndarray, second: np.ndarray, counts: list[float]) -> np.ndarray:
-    """The tilted mixes; `first` and `second` hold P(word|topic), a word a row."""
+    """The tilted mixes; `first` and `second` have P(word|topic), a row per word."""
     tokens, topics = len(first) + len(second), len(mix)
-    width = -(-topics // LANES) * LANES
+    width = -(-topics // CACHE_LINE) * CACHE_LINE
     rows, padded = np.zeros((tokens, width), np.float32), np.zeros(width, np.float32)
     rows[:, :topics], padded[:topics] = np.vstack([first, second]), mix
     tilts = np.zeros((2, width), np.float32)
     space = np.zeros_like(rows), np.zeros((tokens, tokens)), np.zeros_like(tilts)
-    agree(
+    project_posteriors(
         len(first), rows, np.array(counts, np.float32), padded, np.float32(1e-5),
         np.ones(tokens, np.float32), tilts, *space, *np.zeros((2, tokens), np.float32), np.zeros(tokens),
     )  # fmt: skip
@@ -29,7 +29,7 @@ def posterior(mix: np.ndarray, row: np.ndarray) -> np.ndarray:
     return mix * row / (mix @ row)
 
 
-def test_one_word_each_is_the_geometric_mean() -> None:
+def test_with_one_word_each_the_posterior_is_the_geometric_mean() -> None:
     random = np.random.default_rng(0)
     mix, left, right = random.dirichlet(np.ones(7), 3)
     tilts = project(mix, left[None], right[None], [1, 1])
@@ -45,7 +45,7 @@ def test_one_word_each_is_the_geometric_mean() -> None:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("sharpness", [1.0, 0.1])
 def test_it_is_the_projection_that_scipy_finds(seed: int, sharpness: float) -> None:
-    """KL(P′‖P) minimised directly over the posteriors, with the constraints as such."""
+    """Minimise KL(P′‖P) directly over the posteriors, with explicit constraints."""
     random = np.random.default_rng(seed)
     topics, sizes = 4, random.integers(1, 4, 2)
     mix = random.dirichlet(np.ones(topics))
@@ -79,7 +79,7 @@ def test_it_is_the_projection_that_scipy_finds(seed: int, sharpness: float) -> N
 
 
 @pytest.mark.parametrize("sharpness", [1.0, 0.01])
-def test_shares_agree_whatever_the_words(sharpness: float) -> None:
+def test_topic_shares_are_equal_for_random_words(sharpness: float) -> None:
     random = np.random.default_rng(1)
     for _ in range(300):
         topics, sizes = random.integers(2, 60), random.integers(1, 12, 2)

@@ -1,4 +1,4 @@
-"""Pairs to learn from, counted by hand."""
+"""Training pairs and negative samples, by hand."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,15 @@ import scipy.sparse
 
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
-from coclick.graph.click_graph import Skips
+from coclick.graph.click_graph import SkipPairs
 from coclick.solvers.sampling import (
-    among,
+    concatenate_preferences,
     draw_unclicked,
-    hold_out,
-    joined,
-    learnable_pairs,
+    pairs_with_features,
+    restrict_to_pairs,
     sampled_preferences,
     skip_preferences,
+    validation_mask,
 )
 
 
@@ -25,17 +25,17 @@ def matrix(rows):
 CLICKS = matrix([[1, 0, 2, 0], [1, 1, 1, 1], [0, 0, 0, 3]])
 
 
-def test_only_pairs_with_features_on_both_sides():
+def test_only_pairs_with_features_of_both_sides():
     queries, docs = matrix([[1, 0], [0, 0], [0, 1]]), matrix([[1], [1], [0], [1]])
-    asked, clicked = learnable_pairs(CLICKS, queries, docs)
+    asked, clicked = pairs_with_features(CLICKS, queries, docs)
     assert list(zip(asked.tolist(), clicked.tolist(), strict=True)) == [(0, 0), (2, 3)]
     with pytest.raises(UserError, match="nothing to learn"):
-        learnable_pairs(CLICKS, matrix([[0], [0], [0]]), docs)
+        pairs_with_features(CLICKS, matrix([[0], [0], [0]]), docs)
     with pytest.raises(UserError, match="finite"):
-        learnable_pairs(CLICKS, matrix([[np.nan], [1], [1]]), docs)
+        pairs_with_features(CLICKS, matrix([[np.nan], [1], [1]]), docs)
 
 
-def test_what_is_drawn_was_not_clicked():
+def test_negatives_are_not_clicked():
     asked, clicked = np.repeat(np.int32([0, 2]), 200), np.repeat(np.int32([2, 3]), 200)
     drawn = draw_unclicked(CLICKS, asked, clicked, 3, np.arange(4, dtype=np.int32), np.random.default_rng(0))
     assert drawn.shape == (400, 3)
@@ -43,13 +43,13 @@ def test_what_is_drawn_was_not_clicked():
     assert set(drawn[200:].ravel().tolist()) == {0, 1, 2}
 
 
-def test_only_candidates_are_drawn():
+def test_negatives_are_candidates():
     asked, clicked = np.int32([0] * 50), np.int32([2] * 50)
     drawn = draw_unclicked(CLICKS, asked, clicked, 2, np.int32([0, 3]), np.random.default_rng(0))
     assert set(drawn.ravel().tolist()) == {3}
 
 
-def test_where_everything_was_clicked_a_document_is_compared_with_itself():
+def test_without_negatives_a_document_is_compared_with_itself():
     drawn = draw_unclicked(
         CLICKS, np.int32([1]), np.int32([2]), 5, np.arange(4, dtype=np.int32), np.random.default_rng(0)
     )
@@ -63,13 +63,13 @@ def test_sampled_preferences_repeat_the_pair():
     assert [column.tolist() for column in found] == [[0, 0, 2, 2], [0, 0, 3, 3], [1, 1, 1, 1]]
 
 
-def test_skips_as_preferences():
-    skips = Skips(np.array([0, 2, 2, 3]), np.int32([5, 6, 7]), np.int32([1, 2, 3]), np.int32([9, 1, 1]))
+def test_skip_preferences():
+    skips = SkipPairs(np.array([0, 2, 2, 3]), np.int32([5, 6, 7]), np.int32([1, 2, 3]), np.int32([9, 1, 1]))
     found = skip_preferences(skips)
     assert [column.tolist() for column in found] == [[0, 0, 2], [5, 6, 7], [1, 2, 3]]
-    some = among(found, np.int32([0, 2, 1]), np.int32([5, 7, 6]))
+    some = restrict_to_pairs(found, np.int32([0, 2, 1]), np.int32([5, 7, 6]))
     assert [column.tolist() for column in some] == [[0, 2], [5, 7], [1, 3]]
-    twice = joined(some, some)
+    twice = concatenate_preferences(some, some)
     assert twice.worse.tolist() == [1, 3, 1, 3]
 
 
@@ -85,4 +85,4 @@ def test_skips_as_preferences():
     ],
 )
 def test_how_many_pairs_are_held_out(pairs, share, held):
-    assert hold_out(pairs, share, np.random.default_rng(0)).sum() == held
+    assert validation_mask(pairs, share, np.random.default_rng(0)).sum() == held

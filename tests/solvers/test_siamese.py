@@ -1,4 +1,4 @@
-"""The loss of s2net and its gradient, worked out pair by pair in the test."""
+"""The loss of s2net and its gradient, against a plain loop over pairs."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from coclick.arrays.csr import Csr
-from coclick.solvers.siamese import Examples, by_adagrad, by_lbfgs, loss_and_gradient, mean_loss
+from coclick.solvers.siamese import RankingExamples, fit_adagrad, fit_lbfgs, loss_and_gradient, mean_loss
 
 GAMMA = 10.0
 
@@ -20,11 +20,11 @@ def random_examples(seed=0, queries=7, docs=9, words=12, pairs=15, others=3):
 
     asked = np.sort(random.integers(0, queries, pairs)).astype(np.int32)
     compared = random.integers(0, docs, (pairs, 1 + others)).astype(np.int32)
-    return Examples(rows(queries), rows(docs), asked, compared)
+    return RankingExamples(rows(queries), rows(docs), asked, compared)
 
 
 def naive_loss(projection, examples):
-    """Eq. 21, one comparison after the other, on dense rows; ε = 0.1."""
+    """Eq. 21 for each comparison, on dense rows; ε = 0.1."""
     queries, docs = examples.queries.to_scipy().toarray(), examples.docs.to_scipy().toarray()
 
     def cosine(query, doc):
@@ -54,7 +54,7 @@ def test_the_gradient_is_that_of_finite_differences():
     np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-8)
 
 
-def test_float32_is_as_float64():
+def test_float32_matches_float64():
     examples = random_examples(2)
     projection = np.random.default_rng(3).standard_normal((12, 4))
     loss, gradient = loss_and_gradient(projection, examples, GAMMA)
@@ -66,16 +66,16 @@ def test_float32_is_as_float64():
 
 def test_rows_without_words_have_no_gradient():
     rows = Csr.from_scipy(scipy.sparse.csr_array(np.array([[0, 0], [1, 1]], np.float32)))
-    examples = Examples(rows, rows, np.array([0, 1], np.int32), np.array([[0, 1], [1, 0]], np.int32))
+    examples = RankingExamples(rows, rows, np.array([0, 1], np.int32), np.array([[0, 1], [1, 0]], np.int32))
     loss, gradient = loss_and_gradient(np.eye(2), examples, GAMMA)
     cosine = 2 / 2.01  # (1, 1) with itself
     assert loss == pytest.approx((math.log(2) + math.log1p(math.exp(-10 * cosine))) / 2)
     assert np.isfinite(gradient).all()
 
 
-def test_a_document_beside_itself_teaches_nothing():
+def test_a_document_compared_with_itself_has_no_gradient():
     examples = random_examples(4, others=1)
-    itself = Examples(
+    itself = RankingExamples(
         examples.queries, examples.docs, examples.asked, np.repeat(examples.compared[:, :1], 2, axis=1)
     )
     loss, gradient = loss_and_gradient(np.random.default_rng(5).standard_normal((12, 3)), itself, GAMMA)
@@ -84,7 +84,7 @@ def test_a_document_beside_itself_teaches_nothing():
 
 
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
-def test_the_loss_falls(optimiser):
+def test_the_loss_decreases(optimiser):
     examples = random_examples(6)
     start = np.random.default_rng(7).standard_normal((12, 4)).astype(np.float32)
 
@@ -92,13 +92,13 @@ def test_the_loss_falls(optimiser):
         return mean_loss(projection, examples, GAMMA)
 
     if optimiser == "lbfgs":
-        stop = by_lbfgs(start, examples, GAMMA, validate, 20, 20, lambda rows: None)
+        stop = fit_lbfgs(start, examples, GAMMA, validate, 20, 20, lambda rows: None)
     else:
-        stop = by_adagrad(
+        stop = fit_adagrad(
             start, examples.queries, examples.docs, examples.asked, lambda: examples.compared, GAMMA,
             validate, 20, 20, 0.1, np.random.default_rng(8), lambda rows: None,
         )  # fmt: skip
     before, after = naive_loss(start, examples), naive_loss(stop.best[0], examples)
     assert after < 0.5 * before
-    assert stop.curve[stop.chosen - 1]["validation"] == pytest.approx(after, rel=1e-3)
+    assert stop.curve[stop.best_epoch - 1]["validation"] == pytest.approx(after, rel=1e-3)
     assert after == pytest.approx(min(row["validation"] for row in stop.curve), rel=1e-3)

@@ -1,4 +1,4 @@
-"""Singular triplets of products of sparse matrices against dense solvers, and by what defines them."""
+"""Singular triplets of products of sparse matrices against dense solvers, and by their definition."""
 
 from contextlib import contextmanager
 
@@ -28,7 +28,7 @@ def product(factors):
 
 
 def check(found, dense, k, *, atol=1e-4):
-    """Values as numpy's; orthonormal vectors; each pair maps to one another."""
+    """Values match numpy, vectors are orthonormal, and M maps right to left vectors."""
     expected = np.linalg.svd(dense, compute_uv=False)
     expected = expected[:k][expected[:k] > 1e-5 * expected.max(initial=0)]
     size = expected.max(initial=1e-300)
@@ -43,7 +43,7 @@ def check(found, dense, k, *, atol=1e-4):
 
 
 @pytest.mark.parametrize("rows, columns, k", [(1, 9, 3), (9, 1, 3), (40, 60, 5), (60, 40, 40), (60, 40, 99)])
-def test_small_matrices_agree_with_the_dense_solver(rows, columns, k):
+def test_small_matrices_match_the_dense_solver(rows, columns, k):
     matrix = sparse(rows, columns, 0.2, seed=rows)
     check(truncated_svd([matrix], k), product([matrix]), k)
 
@@ -54,7 +54,7 @@ def test_products_of_factors():
 
 
 def test_repeated_values():
-    """450 islands of equal size: any orthonormal vectors of their span will do."""
+    """450 equal components: any orthonormal basis of their span is correct."""
     island = scipy.sparse.block_diag([np.ones((2, 3))] * 450)
     found = truncated_svd([Csr.from_scipy(island)], 400)
     np.testing.assert_allclose(found.values, np.full(400, np.sqrt(6)), rtol=1e-5)
@@ -77,15 +77,15 @@ def test_zeros(shape):
 
 
 def planted(rows, columns, values, seed):
-    """A matrix with known singular values, as a product of two that are dense but stored as sparse."""
+    """A matrix with known singular values, as a product of two dense matrices in sparse format."""
     chance = np.random.default_rng(seed)
     left = np.linalg.qr(chance.standard_normal((rows, len(values))))[0] * values
     right = np.linalg.qr(chance.standard_normal((columns, len(values))))[0]
     return [Csr.from_scipy(scipy.sparse.csr_array(part)) for part in (left, right.T)]
 
 
-def test_agrees_with_scipy_across_gaps():
-    """Where values are well apart, each space between gaps is scipy's, whatever basis of it is found."""
+def test_matches_scipy_across_spectral_gaps():
+    """Where values are well separated, the space between two gaps equals that of scipy."""
     values = np.concatenate([[50.0], np.full(5, 20.0), np.full(14, 9.0), np.linspace(3, 0.5, 300)])
     factors = planted(900, 700, values, seed=1)
     found = truncated_svd(factors, 20)
@@ -99,8 +99,8 @@ def test_agrees_with_scipy_across_gaps():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [5, 60, 200])
-def test_a_spectrum_without_gaps_is_within_the_stated_sum(k):
-    """Random entries: values fall slowly and evenly, the hardest case; the basis is filled and replaced."""
+def test_the_sum_of_values_is_accurate_without_spectral_gaps(k):
+    """Random entries: values decrease slowly, the hardest case; the basis is restarted."""
     matrix = sparse(1500, 1200, 0.05, seed=k)
     found = truncated_svd([matrix], k)
     expected = np.linalg.svd(product([matrix]), compute_uv=False)[:k]
@@ -117,9 +117,9 @@ def test_a_spectrum_without_gaps_is_within_the_stated_sum(k):
         np.concatenate([[1.0], np.full(599, 2e-3)]),
         np.concatenate([np.full(250, 1.0), np.linspace(1, 0.1, 350)]),
     ],
-    ids=["falling by powers", "one large", "many copies"],
+    ids=["powers of ten", "one large", "many copies"],
 )
-def test_spectra_that_are_hard_in_single_precision(values):
+def test_hard_spectra_in_single_precision(values):
     found = truncated_svd(planted(1000, 800, values, seed=2), 220)
     expected = np.sort(values)[::-1][:220]
     expected = expected[expected > 1e-5]
@@ -129,14 +129,14 @@ def test_spectra_that_are_hard_in_single_precision(values):
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e30])
-def test_sizes_far_from_one(size):
+def test_very_large_and_small_values(size):
     factors = planted(500, 400, np.linspace(2, 1, 400), seed=3)
     extreme = [factor.with_data((factor.data * size).astype(np.float32)) for factor in factors]
     plain, scaled = truncated_svd(factors, 10), truncated_svd(extreme, 10)
     np.testing.assert_allclose(scaled.values / size**2, plain.values, rtol=1e-4)
 
 
-def test_empty_rows_and_columns_have_no_part():
+def test_empty_rows_and_columns_are_ignored():
     inner = sparse(30, 20, 0.3, seed=6)
     rows, columns = np.arange(30) * 40, np.arange(20) * 50 + 7
     wide = scipy.sparse.coo_array(inner.to_scipy())
@@ -147,7 +147,7 @@ def test_empty_rows_and_columns_have_no_part():
     assert np.count_nonzero(np.abs(found.left).sum(axis=1)) <= 30
 
 
-def test_signs_and_the_same_result_on_any_number_of_threads():
+def test_signs_and_results_do_not_depend_on_threads():
     factors = [sparse(900, 700, 0.02, 7), sparse(700, 800, 0.02, 8)]
     results = []
     for count in (1, 2, 2, 5):
@@ -162,7 +162,7 @@ def test_signs_and_the_same_result_on_any_number_of_threads():
     assert (right[np.abs(right).argmax(axis=0), np.arange(12)] > 0).all()
 
 
-def test_progress_is_told_by_block():
+def test_progress_is_reported_per_block():
     steps = []
 
     @contextmanager
@@ -175,7 +175,7 @@ def test_progress_is_told_by_block():
     assert len(steps) > 3 and all(step == 16 for step in steps[1:])
 
 
-def test_an_interruption_goes_through():
+def test_keyboard_interrupt_propagates():
     @contextmanager
     def progress(what, total=None):
         def done(rows):

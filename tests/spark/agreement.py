@@ -1,4 +1,4 @@
-"""Whether two trained models are the same, up to rounding: rows by their terms, not by their numbers."""
+"""Compare models trained by two engines up to rounding: rows by terms, not by ids."""
 
 from dataclasses import fields
 
@@ -7,7 +7,7 @@ import numpy as np
 from coclick.logs import rejects, variants
 
 TOLERANCE = 1e-5
-AT_THE_EDGE = 1e-6  # entries so near the K-th may be kept by one engine and not by the other
+TIE_TOLERANCE = 1e-6  # entries this close to the K-th may be kept by one engine only
 
 
 def entries(rows, row, names):
@@ -16,18 +16,18 @@ def entries(rows, row, names):
 
 
 def assert_same_rows(first, second, first_names, second_names):
-    """Every row has the same entries."""
+    """Assert that all rows have the same entries."""
     assert first.rows == second.rows
     for row in range(first.rows):
         a, b = entries(first, row, first_names), entries(second, row, second_names)
         both = a.keys() & b.keys()
         assert all(abs(a[name] - b[name]) < TOLERANCE for name in both), row
         last = min([*a.values(), *b.values()], default=0.0)
-        assert all(abs((a | b)[name] - last) < AT_THE_EDGE for name in a.keys() ^ b.keys()), row
+        assert all(abs((a | b)[name] - last) < TIE_TOLERANCE for name in a.keys() ^ b.keys()), row
 
 
 def assert_same_ranking(first, second, queries, k=10):
-    """The same documents in the same order, but for those whose scores are the same."""
+    """Assert the same documents in the same order, except for ties."""
     ours, theirs = first.search(queries, k), second.search(queries, k)
     for place in range(len(queries)):
         a, b = ours.hits(place), theirs.hits(place)
@@ -40,7 +40,7 @@ def assert_same_ranking(first, second, queries, k=10):
 
 
 def assert_same_graph(there, here):
-    """The same queries, documents, clicks, texts, counts, days, skips, spellings and rejected rows."""
+    """Assert that all tables of both graphs are equal."""
     assert there.queries.to_list() == here.queries.to_list()
     assert there.docs.to_list() == here.docs.to_list()
     for name in ("indptr", "indices", "data"):
@@ -58,18 +58,18 @@ def assert_same_graph(there, here):
 
 
 def assert_same_rejects(there, here):
-    """The same rows, with the same reasons."""
+    """Assert the same rejected rows with the same reasons."""
     for figure in ("rows", "right", "rejected"):
-        assert there.figures[figure] == here.figures[figure], figure
+        assert there.stats[figure] == here.stats[figure], figure
     ours, theirs = (sorted(row[2:] for row in rejects(graph)) for graph in (there, here))
     assert ours == theirs
-    of_docs = sum(there.figures["docs_rejected"].values())
-    assert len(ours) == there.figures["rows"] - there.figures["right"] + of_docs > 0
+    of_docs = sum(there.stats["docs_rejected"].values())
+    assert len(ours) == there.stats["rows"] - there.stats["right"] + of_docs > 0
 
 
 def assert_same_model(there, here):
-    """What was learned on Spark is what is learned here: vectors within 1e-5, the same ten best documents."""
-    {"vpcg": assert_same_vpcg, "rw": assert_same_walks, "rmls": assert_same_maps}[here.name](there, here)
+    """Assert equal vectors within 1e-5 and equal top 10 documents."""
+    {"vpcg": assert_same_vpcg, "rw": assert_same_rw, "rmls": assert_same_rmls}[here.name](there, here)
     assert_same_ranking(there, here, here.graph_.queries.to_list()[:50])
 
 
@@ -100,12 +100,12 @@ def assert_same_vpcg(there, here):
     assert_same_ranking(there, here, unseen)
 
 
-def assert_same_walks(there, here):
+def assert_same_rw(there, here):
     assert np.allclose(there.query_clicks_, here.query_clicks_)
     assert np.allclose(there.doc_clicks_, here.doc_clicks_)
 
 
-def assert_same_maps(there, here):
+def assert_same_rmls(there, here):
     words = [model.features_.words()[0] for model in (there, here)]
     assert words[0].terms.to_list() == words[1].terms.to_list()
     for side in ("query", "doc"):
@@ -113,6 +113,6 @@ def assert_same_maps(there, here):
             rows = [getattr(model, f"{side}_{part}") for model in (there, here)]
             first, second = (getattr(value, "matrix", value).to_scipy() for value in rows)
             assert abs(first - second).max() < TOLERANCE, (side, part)
-        images = [getattr(model, f"{side}_index_").vectors for model in (there, here)]
-        assert np.allclose(*images, atol=TOLERANCE), side
+        embeddings = [getattr(model, f"{side}_index_").vectors for model in (there, here)]
+        assert np.allclose(*embeddings, atol=TOLERANCE), side
     assert_same_ranking(there, here, ["an unknown thing", here.graph_.queries[0] + " sale"])

@@ -1,4 +1,4 @@
-"""A real Spark cluster on this machine: a master and two workers, each a process of its own."""
+"""A Spark cluster on this machine: a master and two workers as separate processes."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from pathlib import Path
 
 WORKERS = 2
 _FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:ReservedCodeCacheSize=160m"
-_STARTED_WITHIN = 60  # seconds
+_START_TIMEOUT = 60  # seconds
 _MASTER = re.compile(r"Starting Spark master at (spark://[\w.]+:\d+)")
 _REGISTERED = re.compile(r"Registering worker")
 
 
 class Cluster:
-    """A master, and workers of one core each that can be killed."""
+    """A master and workers of one core each, which can be killed."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -28,7 +28,7 @@ class Cluster:
         self._logged(_REGISTERED, WORKERS)
 
     def settings(self) -> dict[str, str]:
-        """What a session needs so that it is small, and does not wait long for what is dead."""
+        """Settings for a small session that gives up quickly on dead workers."""
         return {
             "spark.executor.memory": "512m",
             "spark.executor.cores": "1",
@@ -37,12 +37,12 @@ class Cluster:
         }
 
     def kill_worker(self, number: int) -> None:
-        """As when a machine is lost: the worker, its executor and with it what lay there."""
+        """Kill a worker and its executor, as when a machine is lost."""
         os.killpg(self.workers[number].pid, signal.SIGKILL)
         self.workers[number].wait()
 
     def stop(self) -> None:
-        """End all processes."""
+        """Stop all processes."""
         for process in [*self.workers, self._master]:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -78,9 +78,9 @@ class Cluster:
             )
 
     def _logged(self, pattern: re.Pattern[str], times: int) -> list[str]:
-        """What the master says, as soon as it has said it so often."""
+        """Wait until the master's log has enough matches of a pattern and return them."""
         log = self.directory / "master.log"
-        give_up = time.monotonic() + _STARTED_WITHIN
+        give_up = time.monotonic() + _START_TIMEOUT
         while time.monotonic() < give_up:
             found = pattern.findall(log.read_text())
             if len(found) >= times:

@@ -1,4 +1,4 @@
-"""One small log, and Spark with as little as it may need: a driver of 512 MB, 16 MB of results, 8 parts."""
+"""A small log and a small Spark session: a driver of 512 MB, 16 MB of results, 8 parts."""
 
 import os
 import shutil
@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks._event_log import all_logged, tasks
+from benchmarks._spark_metrics import tasks, wait_for_log
 from coclick import ClickGraph, logs, simulate
 from spark.cluster import Cluster
 
 PARTS = 8
-FEW_PARTS = 3  # where time matters more
-HEAVY = 10  # edges: so low that every test has heavy rows
+FEW_PARTS = 3  # for faster tests
+MAX_DEGREE = 10  # so low that every test has heavy rows
 CHANGES = [
     {"query": " \u2122 "},
     {"query": None},
@@ -25,16 +25,16 @@ CHANGES = [
     {"timestamp": None},
     {"position": -1},
     {"action": None},
-    {"action": "hover"},  # which is neither shown nor clicked
-    {"action": "hover", "doc": None},  # so nobody minds
+    {"action": "hover"},  # neither an impression nor a click
+    {"action": "hover", "doc": None},  # ignored, so its other errors do not count
 ]
-# Bytes: a third of the log's edges takes more, and so do the vectors of a third of its queries.
-LITTLE = 64 << 10
+# Bytes; a third of the log's edges takes more, and so do the vectors of a third of its queries.
+MAX_RESULT_BYTES = 64 << 10
 _FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:ReservedCodeCacheSize=160m"
 
 
 def pytest_collection_modifyitems(items):
-    """Without Java there is no Spark; in continuous integration that is a failure."""
+    """Skip Spark tests without Java; continuous integration fails on such skips."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         for item in items:
             if {"spark", "cluster"} & set(item.fixturenames):
@@ -42,14 +42,14 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_generate_tests(metafunc):
-    """A test of any model runs for those that its module names."""
+    """Run tests with a `spec` for each of the module's SPECS."""
     if "spec" in metafunc.fixturenames:
         metafunc.parametrize("spec", metafunc.module.SPECS)
 
 
 @pytest.fixture(scope="session")
 def log(tmp_path_factory) -> Path:
-    """Simulated events with documents, and a few rows that are wrong or spelt in another way."""
+    """Simulated events and documents, with a few invalid rows and one other spelling."""
     place = tmp_path_factory.mktemp("log")
     simulate.sample(place, queries=1_500, docs=2_000, events=30_000, force=True)
     events = pq.read_table(place / "events.parquet")
@@ -64,13 +64,13 @@ def log(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def local_graph(log, tmp_path_factory) -> ClickGraph:
-    """What the local engine builds of it."""
+    """The graph that the local engine builds from the log."""
     out = tmp_path_factory.mktemp("local") / "graph"
     return logs.build([log / "events.parquet"], log / "docs.tsv", out)
 
 
 def start_session(master: str, event_log: Path, **settings: str):
-    """A Spark session; the process has one at a time."""
+    """Start a Spark session; a process has one at a time."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -85,7 +85,7 @@ def start_session(master: str, event_log: Path, **settings: str):
         "spark.driver.extraJavaOptions": _FAST,
         "spark.executor.extraJavaOptions": _FAST,
         "spark.sql.shuffle.partitions": "3",
-        "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than such small tables do
+        "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than running on small tables
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
@@ -99,20 +99,20 @@ def start_session(master: str, event_log: Path, **settings: str):
 
 
 def read_log(spark, log: Path):
-    """The events and the documents as a user would read them."""
+    """Read the events and the documents as a user would."""
     docs = spark.read.option("sep", "\t").option("header", True).csv(str(log / "docs.tsv"))
     return spark.read.parquet(str(log / "events.parquet")), docs
 
 
 @pytest.fixture(scope="module")
 def event_log(tmp_path_factory) -> Path:
-    """Where Spark notes what its tasks did."""
+    """The directory of Spark's event log."""
     return tmp_path_factory.mktemp("events")
 
 
 @pytest.fixture(scope="module")
 def graph(spark, log, tmp_path_factory):
-    """What Spark builds of the log, in the session `spark` of a module."""
+    """The graph that Spark builds from the log, in the module's session."""
     import coclick.spark
 
     return coclick.spark.build(spark, *read_log(spark, log), str(tmp_path_factory.mktemp("spark") / "graph"))
@@ -120,24 +120,26 @@ def graph(spark, log, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained(request, spark, graph, tmp_path_factory):
-    """The directory of a model of the module's SPECS, trained when a test first asks for it."""
+    """The directory of a model of the module's SPECS, trained on first use."""
     import coclick.spark
 
     @cache
     def train(spec: str) -> Path:
         place = tmp_path_factory.mktemp("model") / "model"
-        coclick.spark.train(spark, spec, graph, str(place), parts=request.module.SPECS[spec], heavy=HEAVY)
+        coclick.spark.train(
+            spark, spec, graph, str(place), n_parts=request.module.SPECS[spec], max_degree=MAX_DEGREE
+        )
         return place
 
     return train
 
 
-def assert_little_reached_the_driver(spark, event_log: Path) -> None:
-    """No task sent the driver as much as the edges or the vectors of a part of the log's graph are."""
-    all_logged(spark)
+def assert_driver_results_small(spark, event_log: Path) -> None:
+    """Assert that no task sent the driver as much as the edges or vectors of one part."""
+    wait_for_log(spark)
     ended = tasks(event_log)
-    assert sum(task.shuffle_written for task in ended) > 10 * LITTLE
-    assert max(task.result_bytes for task in ended) < LITTLE
+    assert sum(task.shuffle_written for task in ended) > 10 * MAX_RESULT_BYTES
+    assert max(task.result_bytes for task in ended) < MAX_RESULT_BYTES
 
 
 @pytest.fixture(scope="module")

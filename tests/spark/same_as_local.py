@@ -1,6 +1,6 @@
-"""What must come out of Spark as it does of the local engine: the tests that every master has to pass.
+"""Tests that Spark agrees with the local engine, for every master.
 
-Their modules have a fixture `spark`, and SPECS: the models to train, each with a number of parts.
+A module that uses them has a fixture `spark` and SPECS: the models to train, each with a number of parts.
 """
 
 from coclick import ClickGraph, create, open_model
@@ -8,18 +8,18 @@ from coclick.answers import describe
 from spark.agreement import assert_same_graph, assert_same_model
 
 ON_SPARK_ONLY = {"engine"}
-LOCAL_ONLY = {"files"}  # a DataFrame has none
+LOCAL_ONLY = {"files"}  # a DataFrame has no files
 DIFFERENT = {"seconds"}
 
 
 class SameAsLocal:
-    """The graph and the models."""
+    """Compare the graph and the models."""
 
-    def test_the_graph_is_the_local_one(self, graph, local_graph):
+    def test_graph_equals_local_graph(self, graph, local_graph):
         assert_same_graph(ClickGraph.open(graph.path.removeprefix("file:")), local_graph)
 
-    def test_info_says_the_same_of_the_graph(self, graph, local_graph):
-        """`coclick info` and the page of the log show what a build counted."""
+    def test_info_of_graph_equals_local_info(self, graph, local_graph):
+        """`coclick info` and the studio show these statistics."""
         there, here = (
             describe(path) for path in (graph.path.removeprefix("file:"), local_graph.artefact.path)
         )
@@ -31,5 +31,5 @@ class SameAsLocal:
         for name in there.keys() - {"path", "bytes", "digest"}:
             assert there[name] == here[name], name
 
-    def test_a_model_is_the_local_one(self, trained, local_graph, spec):
+    def test_model_equals_local_model(self, trained, local_graph, spec):
         assert_same_model(open_model(trained(spec)), create(spec).fit(local_graph))

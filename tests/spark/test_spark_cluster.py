@@ -1,5 +1,5 @@
-"""Spark as a real cluster, a master and two workers: the same graph and the same models again, and the same
-although a job was cut off or a worker died."""
+"""A Spark cluster of a master and two workers: the same graph and models as locally, also after a killed job
+or a lost worker."""
 
 import threading
 import time
@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._event_log import all_logged, events, tasks
+from benchmarks._spark_metrics import events, tasks, wait_for_log
 from coclick import ClickGraph, create, open_model
 from coclick.errors import UserError
 from spark.agreement import assert_same_rows
-from spark.conftest import FEW_PARTS, PARTS, assert_little_reached_the_driver, start_session
+from spark.conftest import FEW_PARTS, PARTS, assert_driver_results_small, start_session
 from spark.same_as_local import SameAsLocal
 
 SPECS = {
-    "vpcg(rho=1000)": FEW_PARTS,  # so that the regression has few rounds
+    "vpcg(rho=1000)": FEW_PARTS,  # few rounds of regression
     "rw": PARTS,
     "rmls(views=words,dim=16,iterations=0.5,held_out=0)": FEW_PARTS,
 }
@@ -33,25 +33,25 @@ class TestCluster(SameAsLocal):
     pass
 
 
-class CutOff(Exception):
-    """The driver's end, as far as the directory that it writes to can tell."""
+class Killed(Exception):
+    """Stands for the death of the driver."""
 
 
 @pytest.fixture
-def cut_off(monkeypatch):
-    """Let a job die when it comes to a table of the work directory, with no time to remove anything."""
-    from coclick.spark.storage import Place, Work
+def kill_at(monkeypatch):
+    """Kill a job when it writes the given table of the work directory, before it can clean up."""
+    from coclick.spark.storage import HadoopDir, WorkDir
 
-    saved = Work.saved
+    checkpoint = WorkDir.checkpoint
 
     def at(name):
         def dies(self, table, frame):
             if table == name:
-                monkeypatch.setattr(Place, "remove", lambda self, name: None)
-                raise CutOff
-            return saved(self, table, frame)
+                monkeypatch.setattr(HadoopDir, "remove", lambda self, name: None)
+                raise Killed
+            return checkpoint(self, table, frame)
 
-        monkeypatch.setattr(Work, "saved", dies)
+        monkeypatch.setattr(WorkDir, "checkpoint", dies)
 
     return at
 
@@ -61,13 +61,13 @@ def place(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("models") / "model"
 
 
-def test_what_a_dead_job_leaves_is_not_a_model(spark, graph, place, cut_off):
+def test_killed_job_leaves_no_model(spark, graph, place, kill_at):
     import coclick.spark
 
-    cut_off("others-2")
-    with pytest.raises(CutOff):
-        coclick.spark.train(spark, FAULTY, graph, str(place), parts=PARTS)
-    assert list(place.glob("_work-*/*-texts-1"))  # its edges lay on the executors, and not any more
+    kill_at("others-2")
+    with pytest.raises(Killed):
+        coclick.spark.train(spark, FAULTY, graph, str(place), n_parts=PARTS)
+    assert list(place.glob("_work-*/*-texts-1"))  # so matrices were persisted
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
     with pytest.raises(UserError, match="no manifest"):
         open_model(place)
@@ -75,11 +75,11 @@ def test_what_a_dead_job_leaves_is_not_a_model(spark, graph, place, cut_off):
 
 @pytest.fixture(scope="module")
 def survived(spark, graph, place, cluster):
-    """A model trained where a dead job lies, while a worker dies, and its first checkpoints are lost, too."""
+    """A model trained over a killed job, while a worker dies and early checkpoints are lost."""
     import coclick.spark
-    from coclick.spark.storage import Work
+    from coclick.spark.storage import WorkDir
 
-    saved = Work.saved
+    checkpoint = WorkDir.checkpoint
 
     def with_faults(self, table, frame):
         path = Path(self.path.removeprefix("file:"))
@@ -88,23 +88,23 @@ def survived(spark, graph, place, cluster):
         if table == "texts-2":
             for old in [*path.glob("*-start"), *path.glob("*-others-1")]:
                 old.rename(old.with_name(f"lost-{old.name}"))
-        return saved(self, table, frame)
+        return checkpoint(self, table, frame)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Work, "saved", with_faults)
-        coclick.spark.train(spark, FAULTY, graph, str(place), parts=PARTS)
-    all_logged(spark)
+        patch.setattr(WorkDir, "checkpoint", with_faults)
+        coclick.spark.train(spark, FAULTY, graph, str(place), n_parts=PARTS)
+    wait_for_log(spark)
     return place
 
 
 def _kill_while_written(cluster, work: Path) -> None:
-    """When its first part is: others are under way, and what this worker sent them is lost with it."""
+    """Kill a worker once the first part is written: shuffle data for the other parts is lost."""
     while not list(work.glob("*-others-2/_temporary/*/_temporary/attempt_*")):
         time.sleep(0.01)
     cluster.kill_worker(0)
 
 
-def test_a_worker_that_dies_costs_a_retry(survived, graph, event_log):
+def test_lost_worker_is_retried(survived, graph, event_log):
     assert len(list(events(event_log, "ExecutorRemoved"))) == 1
     assert not all(task.succeeded for task in tasks(event_log))
     here = create(FAULTY).fit(ClickGraph.open(graph.path.removeprefix("file:")))
@@ -114,26 +114,26 @@ def test_a_worker_that_dies_costs_a_retry(survived, graph, event_log):
     assert_same_rows(there.doc_index_.vectors, here.doc_index_.vectors, *names)
 
 
-def test_no_edge_and_no_vector_reaches_the_driver(spark, survived, trained, event_log):
+def test_driver_receives_no_edges_or_vectors(spark, survived, trained, event_log):
     for spec in SPECS:
         trained(spec)
-    assert_little_reached_the_driver(spark, event_log)
+    assert_driver_results_small(spark, event_log)
 
 
-def test_only_what_was_finished_is_left(survived):
+def test_only_finished_tables_are_left(survived):
     assert not list(survived.glob("_*"))
     tables = [path.name.rpartition("-")[0] for path in survived.iterdir() if path.is_dir()]
     assert sorted(tables) == sorted(set(tables))
 
 
-def test_a_model_stays_when_its_successor_fails(spark, graph, survived, cut_off):
+def test_failed_training_keeps_the_previous_model(spark, graph, survived, kill_at):
     import coclick.spark
 
     before = (survived / "manifest.json").read_bytes()
-    cut_off("words")
-    with pytest.raises(CutOff):
+    kill_at("words")
+    with pytest.raises(Killed):
         coclick.spark.train(
-            spark, "vpcg(units=none,max_terms=3)", graph, str(survived), parts=PARTS, force=True
+            spark, "vpcg(units=none,max_terms=3)", graph, str(survived), n_parts=PARTS, force=True
         )
     assert (survived / "manifest.json").read_bytes() == before
-    assert open_model(survived).k == create(FAULTY).k
+    assert open_model(survived).max_terms == create(FAULTY).max_terms

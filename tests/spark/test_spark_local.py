@@ -1,4 +1,4 @@
-"""Spark on one machine: the same graph as the local engine builds, and the same models."""
+"""Spark on one machine: the same graph and models as the local engine."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +8,7 @@ import pytest
 from coclick import ClickGraph, create, logs, open_model
 from coclick.errors import CoclickError, UserError
 from spark.agreement import assert_same_graph, assert_same_model, assert_same_rejects
-from spark.conftest import FEW_PARTS, PARTS, assert_little_reached_the_driver, read_log, start_session
+from spark.conftest import FEW_PARTS, PARTS, assert_driver_results_small, read_log, start_session
 from spark.same_as_local import SameAsLocal
 
 
@@ -19,11 +19,11 @@ def spark(event_log):
     session.stop()
 
 
-WALKS = "rw(max_nodes=12,iterations=3)"
+RW = "rw(max_nodes=12,iterations=3)"
 SPECS = {
     "vpcg": FEW_PARTS,
     "vpcg(units=none,start=doc,iterations=2,weight=log1p,max_terms=5)": PARTS,
-    WALKS: PARTS,
+    RW: PARTS,
     "rmls(dim=16,iterations=1,held_out=0)": FEW_PARTS,
 }
 
@@ -32,7 +32,7 @@ class TestOneMachine(SameAsLocal):
     pass
 
 
-def test_a_view_of_ones_own_makes_arrays_of_the_tables(graph, local_graph, tmp_path):
+def test_adding_a_user_view_converts_tables_to_arrays(graph, local_graph, tmp_path):
     files = tmp_path / "queries.tsv", tmp_path / "docs.tsv"
     for path, side, names in zip(
         files, ("query", "doc"), (local_graph.queries, local_graph.docs), strict=True
@@ -44,16 +44,16 @@ def test_a_view_of_ones_own_makes_arrays_of_the_tables(graph, local_graph, tmp_p
     assert_same_graph(with_view, local_graph)
 
 
-def test_no_edge_and_no_vector_reaches_the_driver(spark, trained, event_log):
+def test_driver_receives_no_edges_or_vectors(spark, trained, event_log):
     for spec in SPECS:
         trained(spec)
-    assert_little_reached_the_driver(spark, event_log)
+    assert_driver_results_small(spark, event_log)
 
 
 def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
     import coclick.spark
 
-    walks, vectors = create(WALKS).fit(local_graph), create("vpcg").fit(local_graph)
+    walks, vectors = create(RW).fit(local_graph), create("vpcg").fit(local_graph)
     queries, docs = local_graph.queries.to_list(), local_graph.docs.to_list()
     pairs = [(query, doc) for query in queries[::50] for doc, _ in walks.search(query).hits()]
     pairs += [
@@ -63,7 +63,7 @@ def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
     ]
     frame = spark.createDataFrame(pairs, "query string, doc string")
     out = str(tmp_path / "scores")
-    rows = coclick.spark.score(spark, [str(trained("vpcg")), str(trained(WALKS))], frame, out).collect()
+    rows = coclick.spark.score(spark, [str(trained("vpcg")), str(trained(RW))], frame, out).collect()
     assert sorted((row.query, row.doc) for row in rows) == sorted(pairs)
     assert next(row for row in rows if row.query == "unheard of").vpcg is None
     for row in rows:
@@ -72,22 +72,25 @@ def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
             assert row.vpcg == pytest.approx(vectors.score([row.query], [[row.doc]])[0][0], abs=1e-5)
 
 
-def test_scores_that_failed_can_be_tried_again(spark, tmp_path):
-    from coclick.spark.storage import scratch
+def test_failed_scoring_can_be_repeated(spark, tmp_path):
+    from coclick.spark.storage import scratch_table
 
     out = str(tmp_path / "scores")
-    with pytest.raises(CoclickError, match="no more disk"), scratch(spark, out, "table") as (path, work):
-        work.saved("pairs", spark.range(2)).write.parquet(path)
+    with (
+        pytest.raises(CoclickError, match="no more disk"),
+        scratch_table(spark, out, "table") as (path, work),
+    ):
+        work.checkpoint("pairs", spark.range(2)).write.parquet(path)
         raise CoclickError("no more disk")
-    with scratch(spark, out, "table") as (path, work):
-        work.saved("pairs", spark.range(3)).write.parquet(path)
+    with scratch_table(spark, out, "table") as (path, work):
+        work.checkpoint("pairs", spark.range(3)).write.parquet(path)
     assert spark.read.parquet(path).count() == 3
     assert [place.name for place in tmp_path.glob("scores/*")] == ["table"]
-    with pytest.raises(UserError, match="the output exists"), scratch(spark, out, "table"):
+    with pytest.raises(UserError, match="the output exists"), scratch_table(spark, out, "table"):
         pass
 
 
-def test_a_model_that_does_not_run_on_spark_names_those_that_do(spark, graph, tmp_path):
+def test_unsupported_model_error_lists_supported_models(spark, graph, tmp_path):
     import coclick.spark
 
     with pytest.raises(UserError, match="does not run on Spark") as error:
@@ -95,7 +98,7 @@ def test_a_model_that_does_not_run_on_spark_names_those_that_do(spark, graph, tm
     assert "vpcg" in error.value.hint
 
 
-def test_what_is_wrong_is_said_before_anything_is_written(spark, graph, local_graph, log, tmp_path):
+def test_errors_are_raised_before_anything_is_written(spark, graph, local_graph, log, tmp_path):
     import coclick.spark
 
     events, docs = read_log(spark, log)
@@ -126,7 +129,7 @@ def test_what_is_wrong_is_said_before_anything_is_written(spark, graph, local_gr
     assert not any((tmp_path / name / "manifest.json").exists() for name in ("g", "m", "s"))
 
 
-def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
+def test_small_graph_of_aggregated_clicks(spark, tmp_path):
     import coclick.spark
 
     rows = [
@@ -160,17 +163,17 @@ def test_a_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
     assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
     assert_same_rejects(opened, here)
-    counted = {name: there.figures[name] for name in here.figures if name not in ("files", "seconds")}
-    assert counted == {name: here.figures[name] for name in counted}
+    counted = {name: there.stats[name] for name in here.stats if name not in ("files", "seconds")}
+    assert counted == {name: here.stats[name] for name in counted}
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
-    spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes of all kinds than parts
-    coclick.spark.train(spark, spec, there, str(tmp_path / "model"), parts=5)
+    spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes than parts
+    coclick.spark.train(spark, spec, there, str(tmp_path / "model"), n_parts=5)
     trained = open_model(tmp_path / "model")
     assert_same_model(trained, create(spec).fit(here))
-    assert list(trained.graph_.texts) == ["body"]  # without titles the first field by name, not by place
+    assert list(trained.graph_.texts) == ["body"]  # without titles the alphabetically first field
 
 
-def test_counts_beyond_32_bits_are_refused_as_on_one_machine(spark, tmp_path):
+def test_counts_beyond_32_bits_are_rejected(spark, tmp_path):
     import coclick.spark
 
     rows = [("red shoes", "d1", 2, 2_000_000_000), ("Red shoes", "d1", 1, 1_000_000_000)]
@@ -185,47 +188,48 @@ def test_counts_beyond_32_bits_are_refused_as_on_one_machine(spark, tmp_path):
     assert not list((tmp_path / "there").iterdir())
 
 
-def test_a_unit_that_no_text_teaches_has_no_direction():
-    """With rho=0 its row of the normal equations is empty: 0/0 would spread to all units."""
+def test_unit_without_texts_has_zero_direction():
+    """With rho=0 its row of the normal equations is empty; 0/0 would spread to all units."""
     from coclick.spark.regression import _Round
 
-    prior, right_side, image = np.array([2.0, 0.5]), np.array([3.0, 0.0]), np.array([4.0, 0.0])
+    prior, right_side, product = np.array([2.0, 0.5]), np.array([3.0, 0.0]), np.array([4.0, 0.0])
     counts, squares = np.array([2.0, 0.0]), np.array([1.0, 1.0])
     first = _Round("first", rho=0.0, factor=0.5)
-    weights, residual, _, direction = first.begin([prior, right_side, image, counts, squares])
+    weights, residual, _, direction = first.advance([prior, right_side, product, counts, squares])
     assert weights.tolist() == [1.0, 0.25]
     assert residual.tolist() == [1.0, 0.0]
     assert direction.tolist() == [0.5, 0.0]
 
 
-def test_a_head_query_is_no_heavy_task(spark, tmp_path):
-    """A graph with a Zipf exponent of 1.3: no part has much more than its share, whatever its head."""
-    from coclick.spark.links import Links, cut
-    from coclick.spark.parts import Nodes
-    from coclick.spark.payload import csr_of, unpack
-    from coclick.spark.storage import Work
+def test_head_query_does_not_slow_its_task(spark, tmp_path):
+    """With Zipf exponent 1.3, no part has much more than its share of the edges."""
+    from coclick.spark.partitioned_matrix import LocalMatrix, partition
+    from coclick.spark.partitioning import NodeSet
+    from coclick.spark.serialization import csr_from_arrays, unpack
+    from coclick.spark.storage import WorkDir
 
     degrees = np.maximum(4000 / np.arange(1, 1001) ** 1.3, 1).astype(int)
     random = np.random.default_rng(0)
     edges = [(q, int(d), 1.0) for q, n in enumerate(degrees) for d in random.permutation(5000)[:n]]
     frame = spark.createDataFrame(edges, "target long, source long, weight float")
-    queries, docs = Nodes(len(degrees), PARTS), Nodes(5000, PARTS)
+    queries, docs = NodeSet(len(degrees), PARTS), NodeSet(5000, PARTS)
 
-    def most_edges(heavy):
-        found = cut(frame, queries, docs, Work(spark, str(tmp_path / str(heavy))), "edges", heavy)
+    def largest_share(max_degree):
+        work = WorkDir(spark, str(tmp_path / str(max_degree)))
+        found = partition(frame, queries, docs, work, "edges", max_degree)
         held = np.zeros(PARTS)
-        for row in found.links.collect():
-            held[row.part] += Links.unpack(bytes(row.payload), queries.rows(row.part), PARTS).rows.nnz
+        for row in found.local.collect():
+            held[row.part] += LocalMatrix.unpack(bytes(row.payload), queries.n_rows(row.part), PARTS).rows.nnz
         for row in found.plans.filter("kind = 'heavy'").collect():
-            held[row.part] += csr_of(unpack(bytes(row.payload))[1:]).nnz
+            held[row.part] += csr_from_arrays(unpack(bytes(row.payload))[1:]).nnz
         assert held.sum() == len(edges)
         return held.max() * PARTS / len(edges)
 
-    assert most_edges(heavy=len(edges)) > 2
-    assert most_edges(heavy=100) < 1.2
+    assert largest_share(max_degree=len(edges)) > 2
+    assert largest_share(max_degree=100) < 1.2
 
 
-def test_the_command_line(tmp_path):  # the last one: it ends the session
+def test_command_line(tmp_path):  # must be last: it stops the session
     from typer.testing import CliRunner
 
     from coclick.cli import app
@@ -234,7 +238,7 @@ def test_the_command_line(tmp_path):  # the last one: it ends the session
     rows = [("red shoes", "d1", 3), ("red shoes", "d2", 1), ("blue", "d2", 2), ("blue", None, 1)]
     table = dict(zip(("query", "doc", "clicks"), map(list, zip(*rows, strict=True)), strict=True))
     pq.write_table(pa.table(table), clicks)
-    # No header, and quotes are only quotes; one row is too short, and two are too long.
+    # No header; quotes are literal; one row is too short and two are too long.
     docs.write_text('d1\t"Red" shoes\nd2\t5" heels, blue\nd3\nd4\tblue\tred\nd5\tred\t\n')
     graph, model = str(tmp_path / "graph"), str(tmp_path / "model")
     engine = ["--engine", "spark", "--master", "local[2]"]
@@ -250,6 +254,6 @@ def test_the_command_line(tmp_path):  # the last one: it ends the session
     built, here = ClickGraph.open(graph), logs.build([clicks], docs, tmp_path / "here")
     assert built.docs.to_list() == here.docs.to_list() == ["d1", "d2", "d3"]
     assert built.texts["title"].to_list() == here.texts["title"].to_list()
-    assert built.figures["docs_rejected"] == here.figures["docs_rejected"] == {"wrong number of columns": 2}
+    assert built.stats["docs_rejected"] == here.stats["docs_rejected"] == {"wrong number of columns": 2}
     assert sorted(row[2:] for row in logs.rejects(built)) == sorted(row[2:] for row in logs.rejects(here))
     assert open_model(model).search("red shoes").hits()

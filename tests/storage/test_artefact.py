@@ -1,4 +1,4 @@
-"""Artefacts: what is written comes back; what is damaged says so; what is interrupted leaves no trace."""
+"""Artefacts: round trips, damage that is reported, and interrupted writes that leave nothing behind."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import pytest
 
 from coclick.errors import ArtefactError, UserError
 from coclick.storage.artefact import Artefact, writing
+from coclick.storage.manifest import FORMAT
 
 
 def write(path, force=False, value=1.0):
@@ -72,7 +73,7 @@ def test_existing_output_is_refused_without_force(tmp_path):
     assert Artefact(tmp_path / "a").array("numbers")[0] == 1
     write(tmp_path / "a", force=True, value=2.0)
     assert Artefact(tmp_path / "a").array("numbers")[0] == 2
-    assert len(list((tmp_path / "a").glob("numbers-*.npy"))) == 1, "the replaced file is collected"
+    assert len(list((tmp_path / "a").glob("numbers-*.npy"))) == 1, "the replaced file is removed"
 
 
 def test_a_directory_with_other_files_is_never_written_to(tmp_path):
@@ -81,7 +82,7 @@ def test_a_directory_with_other_files_is_never_written_to(tmp_path):
         write(tmp_path, force=True)
 
 
-def test_somebody_elses_manifest_is_not_replaced(tmp_path):
+def test_a_foreign_manifest_is_not_replaced(tmp_path):
     (tmp_path / "manifest.json").write_text('{"name": "my web app"}')
     with pytest.raises(ArtefactError):
         write(tmp_path, force=True)
@@ -147,8 +148,8 @@ def test_a_changed_byte_is_found_by_damage(tmp_path):
 
 
 @pytest.mark.parametrize("array", ["numbers", "empty"])
-def test_every_byte_of_a_header_is_looked_at(tmp_path, array):
-    """Some of them, changed, make numpy's own reader raise what it never says that it raises."""
+def test_every_byte_of_a_header_is_checked(tmp_path, array):
+    """Some changed bytes make numpy's own reader raise undocumented exceptions."""
     write(tmp_path / "a")
     path = Artefact(tmp_path / "a").file(array)
     sound = path.read_bytes()
@@ -191,15 +192,50 @@ def test_a_hostile_manifest_is_refused(tmp_path, change):
         Artefact(tmp_path / "a").array("numbers")
 
 
-def test_nothing_here(tmp_path):
+def test_a_directory_without_an_artefact(tmp_path):
     with pytest.raises(UserError, match="does not exist"):
         Artefact(tmp_path / "no")
     with pytest.raises(UserError, match=r"manifest\.json"):
         Artefact(tmp_path)
 
 
+def make_older(path, kind):
+    """Turn an artefact into one of the previous format."""
+    file = path / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": FORMAT - 1, "kind": kind}))
+
+
+@pytest.mark.parametrize("kind, advice", [("graph", "build it again"), ("model", "train it again")])
+def test_an_older_format_says_what_to_do(tmp_path, kind, advice):
+    write(tmp_path / "a")
+    make_older(tmp_path / "a", kind)
+    with pytest.raises(ArtefactError) as caught:
+        Artefact(tmp_path / "a")
+    assert caught.value.what.startswith("an older coclick (") and caught.value.what.endswith(
+        f") made this {kind}: {advice}"
+    )
+
+
+def test_an_older_format_is_replaced_with_force(tmp_path):
+    write(tmp_path / "a")
+    make_older(tmp_path / "a", "graph")
+    with pytest.raises(UserError, match="exists"):
+        write(tmp_path / "a")
+    write(tmp_path / "a", force=True, value=2.0)
+    assert Artefact(tmp_path / "a").array("numbers")[0] == 2
+    assert len(list((tmp_path / "a").glob("numbers-*.npy"))) == 1
+
+
+def test_a_newer_format_asks_for_an_upgrade(tmp_path):
+    write(tmp_path / "a")
+    file = tmp_path / "a" / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": FORMAT + 1}))
+    with pytest.raises(ArtefactError, match="made by a newer coclick"):
+        Artefact(tmp_path / "a")
+
+
 def test_kill_in_the_middle_of_writing(tmp_path):
-    """A process that is really killed: the old artefact opens, the next writer clears what is left."""
+    """After a real SIGKILL the old artefact opens, and the next writer removes the leftovers."""
     write(tmp_path / "a")
     program = """
         import sys, numpy as np
@@ -224,7 +260,7 @@ def test_kill_in_the_middle_of_writing(tmp_path):
 
 
 def test_full_disk(tmp_path):
-    """A file-size limit makes the kernel refuse writes, as a full disk does."""
+    """A file-size limit makes the system refuse writes, like a full disk."""
     write(tmp_path / "a")
     program = """
         import resource, signal, sys, numpy as np
@@ -245,8 +281,8 @@ def test_full_disk(tmp_path):
     assert Artefact(tmp_path / "a").array("numbers")[0] == 1
 
 
-def test_what_a_dead_writer_left_is_not_written_through(tmp_path):
-    """A process with our number died after it had linked a file: its link is not opened for writing."""
+def test_a_leftover_link_is_not_written_through(tmp_path):
+    """A dead process with the same number left a hard link: it must not be opened for writing."""
     path = tmp_path / "a"
     with writing(path) as out:
         out.array("values", np.arange(5))

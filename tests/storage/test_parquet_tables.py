@@ -1,4 +1,4 @@
-"""Graphs in the layout that Spark writes, made by hand: what opens, and what a stranger's file cannot do."""
+"""Hand-made graphs in the layout that Spark writes: valid ones open, invalid or hostile ones are refused."""
 
 import hashlib
 import json
@@ -11,6 +11,7 @@ from coclick import ClickGraph
 from coclick.errors import ArtefactError, CoclickError
 from coclick.models.verify import verify
 from coclick.storage.artefact import Artefact
+from coclick.storage.manifest import FORMAT
 from coclick.text.term_matrix import titles
 
 TABLES = {
@@ -30,12 +31,12 @@ def write(path, tables=TABLES, texts=("title",)):
         data = (path / place).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         files[f"{name}.00000"] = {"file": place, "bytes": len(data), "digest": digest}
-    manifest = {"format": 1, "kind": "graph", "layout": "parquet", "texts": list(texts), "files": files}
+    manifest = {"format": FORMAT, "kind": "graph", "layout": "parquet", "texts": list(texts), "files": files}
     (path / "manifest.json").write_text(json.dumps(manifest))
     return path
 
 
-def test_rows_may_stand_in_any_order(tmp_path):
+def test_rows_may_come_in_any_order(tmp_path):
     graph = ClickGraph.open(write(tmp_path))
     assert graph.queries.to_list() == ["red shoes", "shoes"]
     assert graph.docs.to_list() == ["a", "b"]
@@ -44,8 +45,8 @@ def test_rows_may_stand_in_any_order(tmp_path):
     assert verify(tmp_path) == []
 
 
-def test_a_vocabulary_in_any_order_is_found_by_its_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("coclick.storage.parquet_tables._TEXTS_AT_ONCE", 3)
+def test_a_vocabulary_in_any_order_is_looked_up_by_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr("coclick.storage.parquet_tables._TEXTS_PER_FETCH", 3)
     texts = ["zoo", "Ärger", "apfel", "\U0001f600", "Zoo", "", "\uffee", "a\0b", "apfelmus"]
     rows = ", ".join(f"({row}, decode({bytes_sql(text)}))" for row, text in reversed([*enumerate(texts)]))
     tables = TABLES | {"queries": f"SELECT * FROM (VALUES {rows}) AS t(id, text)"}
@@ -59,7 +60,7 @@ def bytes_sql(text):
     return "'" + "".join(f"\\x{byte:02X}" for byte in text.encode()) + "'::BLOB"
 
 
-def test_the_field_that_is_shown_does_not_depend_on_their_order(tmp_path):
+def test_the_displayed_field_does_not_depend_on_the_order_of_fields(tmp_path):
     docs = "SELECT 0 AS id, 'a' AS name, 'long' AS text_summary, 'short' AS text_body"
     edges = "SELECT 0 AS q, 0 AS d, 1.0 AS clicks"
     tables = TABLES | {"docs": docs, "edges": edges}
@@ -71,7 +72,7 @@ def test_the_field_that_is_shown_does_not_depend_on_their_order(tmp_path):
     assert titles({}) is None
 
 
-def test_a_model_of_it_is_an_ordinary_one(tmp_path):
+def test_a_model_trained_on_it_can_be_saved_and_opened(tmp_path):
     from coclick import open_model, train
 
     train("vpcg", ClickGraph.open(write(tmp_path / "graph"))).save(tmp_path / "model")
@@ -94,7 +95,7 @@ def test_a_model_of_it_is_an_ordinary_one(tmp_path):
         ("daily", "SELECT 0 AS q, 0 AS d, -3_000_000_000 AS day, 1.0 AS clicks"),
     ],
 )
-def test_what_does_not_fit_together_is_not_believed(tmp_path, table, sql):
+def test_inconsistent_tables_are_refused(tmp_path, table, sql):
     with pytest.raises(ArtefactError):
         ClickGraph.open(write(tmp_path, TABLES | {"pairs": PAIRS, table: sql}))
 
@@ -137,7 +138,7 @@ def test_days_and_their_positions(tmp_path):
     assert daily.shown.tolist() == [1, 3, 1]
 
 
-def test_a_name_of_a_column_is_a_name_and_no_more(tmp_path):
+def test_a_column_name_cannot_inject_sql(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("secret")
     name = f"title\" AS text FROM read_text('{secret}') --"
@@ -145,7 +146,7 @@ def test_a_name_of_a_column_is_a_name_and_no_more(tmp_path):
         ClickGraph.open(write(tmp_path / "graph", texts=[name]))
 
 
-def test_a_file_that_was_cut_or_changed_is_found(tmp_path):
+def test_a_truncated_or_changed_file_is_detected(tmp_path):
     write(tmp_path)
     part = next((tmp_path / f"edges-{'0' * 16}").iterdir())
     data = bytearray(part.read_bytes())

@@ -1,4 +1,4 @@
-"""Normal form, words, terms and vocabularies: rules by hand, batches against text by text."""
+"""Normalisation, words, terms and vocabularies: rules by example, batches against single texts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coclick.text.analyzer
+import coclick.text.normalise
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
-from coclick.text.analyzer import LANGUAGES, Analyzer, TermIndex, normalise, normalise_batch
+from coclick.text.analyzer import LANGUAGES, Analyzer, VocabularyBuilder
+from coclick.text.normalise import normalise, normalise_batch
 from coclick.text.stopwords import STOP_WORDS
-from coclick.text.tokenizer import cut
+from coclick.text.tokenizer import split_words
 
-# Every code point there is, surrogates and control characters too, with a liking for those that matter here.
+# All code points, surrogates and control characters too, with extra weight on those that the rules treat.
 NASTY = (
     "\n\r\t \x00\x1f\x7f\x85\xa0\u2028\u200b\u00ad\ufeff\u0301\u0345\u0308\u1160\ud800"
     "İſßΣςǰ½™℠ﬁ…'’-./&+#,_한が手ー😀\ufe0f\u20e3"
@@ -69,7 +71,7 @@ def test_normalise_is_idempotent_and_clean(text: str) -> None:
 
 
 @given(ANYTHING)
-def test_normalise_does_not_care_how_characters_are_composed(text: str) -> None:
+def test_normalise_ignores_how_characters_are_composed(text: str) -> None:
     assert normalise(unicodedata.normalize("NFD", text)) == normalise(text)
 
 
@@ -78,8 +80,8 @@ def test_normalise_batch_is_normalise(texts: list[str]) -> None:
     assert normalise_batch(texts) == [normalise(text) for text in texts]
 
 
-def test_normalise_every_character_there_is() -> None:
-    # Beyond are ideographs, private characters, and the tags and selectors of plane 14.
+def test_normalise_all_characters() -> None:
+    # The rest are ideographs, private characters, and the tags and selectors of plane 14.
     everything = [chr(code) for code in [*range(0x20000), *range(0xE0000, 0xE1000)]]
     normal = normalise_batch(everything)
     assert normalise_batch(normal) == normal
@@ -89,8 +91,8 @@ def test_normalise_every_character_there_is() -> None:
             assert normal[code] == " ".join(reference.split()), hex(code)
 
 
-def test_a_mark_at_the_start_of_a_line_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coclick.text.analyzer, "_CHUNK_TEXTS", 3)
+def test_marks_do_not_combine_across_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coclick.text.normalise, "_CHUNK_TEXTS", 3)
     texts = ["e", "\u0301e", "e\n\u0301", "", "\u1161", "ᄀ", "\u1161\n", "plain"]
     assert normalise_batch(texts) == ["e", "\u0301e", "e \u0301", "", "\u1161", "ᄀ", "\u1161", "plain"]
     assert normalise_batch([]) == []
@@ -167,17 +169,17 @@ def test_words_by_hand(text: str, expected: str) -> None:
         ("𠮷野家", ["𠮷野", "野家"]),
     ],
 )
-def test_cjk_by_pairs(text: str, expected: list[str]) -> None:
+def test_cjk_bigrams(text: str, expected: list[str]) -> None:
     assert Analyzer().terms(text) == expected
 
 
-def test_long_words_are_cut_off_at_100_characters() -> None:
+def test_long_words_are_truncated_to_100_characters() -> None:
     assert Analyzer(stem=False).terms("x" * 300 + " y") == ["x" * 100, "y"]
     assert Analyzer(stem=False).terms("é" * 101) == ["é" * 100]
     assert Analyzer(stem=False).terms("z" * 99 + "-" + "1" * 50) == ["z" * 99 + "-"]
 
 
-def test_stems_leave_codes_alone() -> None:
+def test_codes_are_not_stemmed() -> None:
     english = Analyzer()
     assert english.terms("Running shoes for women's boxes") == ["run", "shoe", "for", "women", "box"]
     assert english.terms("womens women's women") == ["women"] * 3
@@ -193,7 +195,7 @@ def test_stems_leave_codes_alone() -> None:
     assert Analyzer("french").terms("l'huile d'olive") == ["huil", "oliv"]
 
 
-def test_stop_words_go_only_if_asked() -> None:
+def test_stop_words_are_removed_on_request() -> None:
     assert Analyzer().terms("the card of the bank") == ["the", "card", "of", "the", "bank"]
     assert Analyzer(remove_stop_words=True).terms("The card of THE bank don’t") == ["card", "bank"]
     assert Analyzer(remove_stop_words=True).terms("to be or not to be") == []
@@ -203,13 +205,13 @@ def test_stop_words_go_only_if_asked() -> None:
     ]
 
 
-def test_stop_words_are_written_as_words_are_cut() -> None:
+def test_stop_words_are_single_normalised_words() -> None:
     assert {"english", "german", "french", "spanish", "italian", "dutch", "portuguese", "swedish"} <= set(
         STOP_WORDS
     )
     for words in STOP_WORDS.values():
         for word in words:
-            assert cut(normalise(word)) == [word]
+            assert split_words(normalise(word)) == [word]
 
 
 @pytest.mark.parametrize(
@@ -221,14 +223,14 @@ def test_stop_words_are_written_as_words_are_cut() -> None:
         ({"language": None}, ["language"]),
     ],
 )
-def test_wrong_parameters_say_what_there_is(parameters: dict[str, object], mentions: list[str]) -> None:
+def test_errors_name_the_valid_parameters(parameters: dict[str, object], mentions: list[str]) -> None:
     with pytest.raises(UserError) as error:
         Analyzer(**parameters)
     for word in mentions:
         assert word in str(error.value)
 
 
-def test_a_word_whose_stem_is_empty_stays() -> None:
+def test_a_word_with_an_empty_stem_is_kept() -> None:
     assert Analyzer("porter").terms("s") == ["s"]
     assert Analyzer("nepali").terms("ने") == ["ने"]
 
@@ -239,8 +241,8 @@ def test_every_language_stems() -> None:
 
 
 def terms_of(analyzer: Analyzer, texts: list[str]) -> list[list[str]]:
-    """The batch's result, spelt out."""
-    index = TermIndex()
+    """The terms of each text, from a batch."""
+    index = VocabularyBuilder()
     tokens = analyzer.analyze(iter(texts), index)
     assert tokens.indptr.dtype == np.int64 and tokens.terms.dtype == np.int32
     assert len(tokens) == len(texts)
@@ -249,7 +251,7 @@ def terms_of(analyzer: Analyzer, texts: list[str]) -> list[list[str]]:
 
 @settings(deadline=None)
 @given(st.lists(ANYTHING | TYPED, max_size=12), st.booleans())
-def test_batch_is_text_by_text(texts: list[str], stop_words: bool) -> None:
+def test_batches_equal_single_texts(texts: list[str], stop_words: bool) -> None:
     analyzer = Analyzer(remove_stop_words=stop_words)
     assert terms_of(analyzer, texts) == [analyzer.terms(text) for text in texts]
 
@@ -262,7 +264,7 @@ def test_words_are_normal_and_not_empty(text: str) -> None:
         assert " " not in word and "\n" not in word
 
 
-def test_nothing_depends_on_the_size_of_chunks_or_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunk_and_cache_sizes_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
     vocabulary = [
         f"{'wörd' if i % 5 == 0 else 'item'}{chr(97 + i % 26)}{'s' if i % 3 else ''}-{i % 7}"
@@ -276,20 +278,26 @@ def test_nothing_depends_on_the_size_of_chunks_or_of_the_cache(monkeypatch: pyte
         (7, 50, 100),
         (499, 10_000, 1000),
     ):
-        monkeypatch.setattr(coclick.text.analyzer, "_CHUNK_TEXTS", chunk)
-        monkeypatch.setattr(coclick.text.analyzer, "_CHUNK_CHARACTERS", characters)
-        monkeypatch.setattr(coclick.text.analyzer, "_CACHED_BYTES", cached)
-        index = TermIndex()
+        monkeypatch.setattr(coclick.text.normalise, "_CHUNK_TEXTS", chunk)
+        monkeypatch.setattr(coclick.text.normalise, "_CHUNK_CHARACTERS", characters)
+        monkeypatch.setattr(coclick.text.analyzer, "_MAX_TABLE_BYTES", cached)
+        index = VocabularyBuilder()
         tokens = Analyzer().analyze(texts, index)
         finished = index.finish()
         results.append(
-            (tokens.indptr.tolist(), tokens.terms.tolist(), index.terms, finished.terms, finished.surfaces)
+            (
+                tokens.indptr.tolist(),
+                tokens.terms.tolist(),
+                index.terms,
+                finished.terms,
+                finished.display_terms,
+            )
         )
     assert all(result == results[0] for result in results)
 
 
-def test_a_vocabulary_grows_by_first_appearance_and_ends_sorted() -> None:
-    index, analyzer = TermIndex(), Analyzer()
+def test_vocabulary_is_built_by_first_appearance_and_sorted_at_the_end() -> None:
+    index, analyzer = VocabularyBuilder(), Analyzer()
     queries = analyzer.analyze(["zebra running", "run éclair"], index)
     titles = analyzer.analyze(["runs runs running box"], index)
     assert index.terms == ["zebra", "run", "éclair", "box"]
@@ -300,20 +308,20 @@ def test_a_vocabulary_grows_by_first_appearance_and_ends_sorted() -> None:
     assert finished.new_ids.tolist() == [2, 1, 3, 0]
     assert queries.renumbered(finished.new_ids).terms.tolist() == [2, 1, 1, 3]
     # run 1, running 2, runs 2: the shorter of the commonest.
-    assert finished.surfaces == ["box", "runs", "zebra", "éclair"]
+    assert finished.display_terms == ["box", "runs", "zebra", "éclair"]
 
 
-def test_equal_surface_forms_are_chosen_by_letter() -> None:
-    index = TermIndex()
+def test_ties_of_display_terms_are_broken_by_letter() -> None:
+    index = VocabularyBuilder()
     Analyzer().analyze(["relates related"], index)
     finished = index.finish()
-    assert (finished.terms, finished.surfaces) == (["relat"], ["related"])
+    assert (finished.terms, finished.display_terms) == (["relat"], ["related"])
 
 
 @settings(deadline=None)
 @given(st.lists(TYPED, max_size=30))
-def test_surfaces_are_counted_over_all_chunks(texts: list[str]) -> None:
-    analyzer, index = Analyzer(), TermIndex()
+def test_surface_forms_are_counted_over_all_chunks(texts: list[str]) -> None:
+    analyzer, index = Analyzer(), VocabularyBuilder()
     analyzer.analyze(texts[: len(texts) // 2], index)
     analyzer.analyze(texts[len(texts) // 2 :], index)
     finished = index.finish()
@@ -322,7 +330,7 @@ def test_surfaces_are_counted_over_all_chunks(texts: list[str]) -> None:
         for word, term in zip(analyzer.words(text), analyzer.terms(text), strict=True):
             counts.setdefault(term, Counter())[word] += 1
     assert finished.terms == sorted(counts, key=lambda term: term.encode())
-    for term, surface in zip(finished.terms, finished.surfaces, strict=True):
+    for term, surface in zip(finished.terms, finished.display_terms, strict=True):
         assert surface == min(counts[term], key=lambda word: (-counts[term][word], len(word), word))
 
 
@@ -335,7 +343,7 @@ def test_look_up_in_a_saved_vocabulary(copies: int) -> None:
 
 
 def test_empty_collections() -> None:
-    index = TermIndex()
+    index = VocabularyBuilder()
     tokens = Analyzer().analyze([], index)
     assert (len(tokens), tokens.terms.tolist(), index.finish().terms) == (0, [], [])
     tokens = Analyzer().analyze(["", "😀"], index)

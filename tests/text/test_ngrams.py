@@ -1,4 +1,4 @@
-"""Units of words and characters: the papers' examples by hand, everything else against plain Python."""
+"""Units of words and characters: the examples of Jiang et al. 2016, and random data against plain Python."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from coclick.errors import ArtefactError, UserError
 from coclick.jit.threads import set_threads
 from coclick.storage.artefact import Artefact, ArtefactWriter
 from coclick.storage.state import read_value, write_value
-from coclick.text.analyzer import Analyzer, TermIndex, Tokens, normalise
+from coclick.text.analyzer import Analyzer, Tokens, VocabularyBuilder
 from coclick.text.ngrams import CharUnits, UnitTable, WordUnits, character_sequences
+from coclick.text.normalise import normalise
 
-NO_SURFACES = Strings.from_list([])
+NO_DISPLAY_TERMS = Strings.from_list([])
 
 
 class Collection:
@@ -27,16 +28,16 @@ class Collection:
 
     def __init__(self, texts: list[str], min_texts: int = 2) -> None:
         self.analyzer = Analyzer()
-        index = TermIndex()
+        index = VocabularyBuilder()
         tokens = self.analyzer.analyze(texts, index)
         finished = index.finish()
         self.terms = Vocab.from_list(finished.terms)
-        self.surfaces = Strings.from_list(finished.surfaces)
+        self.display_terms = Strings.from_list(finished.display_terms)
         self.incidence = WordUnits.extract(tokens.renumbered(finished.new_ids), min_texts)
         self.units = self.incidence.table
 
     def labels(self, units: np.ndarray) -> set[str]:
-        labels = self.units.labels(units, self.surfaces)
+        labels = self.units.labels(units, self.display_terms)
         assert len(set(labels)) == len(labels)
         return set(labels)
 
@@ -52,11 +53,11 @@ def tokens_of(rows: list[list[int]]) -> Tokens:
     return Tokens(indptr, np.array([symbol for row in rows for symbol in row], np.int32))
 
 
-def grams_with_spans(row: list[int], smallest: int, largest: int) -> list[tuple[tuple[int, ...], int]]:
+def grams_with_spans(row: list[int], min_n: int, max_n: int) -> list[tuple[tuple[int, ...], int]]:
     return [
         (tuple(row[start : start + size]), start)
         for start in range(len(row))
-        for size in range(smallest, largest + 1)
+        for size in range(min_n, max_n + 1)
         if start + size <= len(row) and min(row[start : start + size]) >= 0
     ]
 
@@ -84,9 +85,9 @@ def test_how_long_is_into_the_storm() -> None:
     assert movies.decompose("how long is into the storm") == {"how long is", "is into the", "into the storm"}
 
 
-def test_a_repeated_unit_counts_once_and_falls_only_with_its_last_occurrence() -> None:
+def test_a_repeated_unit_is_dropped_only_if_all_occurrences_are_covered() -> None:
     shop = Collection(["credit card", "credit card", "walmart", "walmart"])
-    assert shop.decompose("card credit card") == {"card", "credit card"}  # the first card stands alone
+    assert shop.decompose("card credit card") == {"card", "credit card"}  # the first card is not covered
     assert shop.decompose("credit card credit card") == {"credit card"}  # both are covered
     assert shop.decompose("walmart walmart walmart") == {"walmart"}
 
@@ -102,7 +103,7 @@ def test_unknown_words_are_gaps() -> None:
 def test_found_units_have_spans() -> None:
     shop = Collection(["walmart", "walmart", "credit card", "credit card"])
     found = shop.units.find(shop.sequences("my walmart credit card"))
-    labels = shop.units.labels(found.units, shop.surfaces)
+    labels = shop.units.labels(found.units, shop.display_terms)
     assert list(zip(labels, found.starts.tolist(), found.sizes.tolist(), strict=True)) == [
         ("walmart", 1, 1),
         ("credit", 2, 1),
@@ -111,7 +112,7 @@ def test_found_units_have_spans() -> None:
     ]
 
 
-def test_the_unit_that_is_the_whole_text() -> None:
+def test_the_unit_that_spans_the_whole_text() -> None:
     shop = Collection(["credit card", "credit card", "walmart card", "card", "gold credit card", ""])
     incidence = shop.incidence
     assert [
@@ -136,7 +137,7 @@ def test_the_unit_that_is_the_whole_text() -> None:
     assert (others.whole == -1).all()
 
 
-def test_labels_show_the_commonest_surface_forms() -> None:
+def test_labels_show_the_most_frequent_surface_forms() -> None:
     shop = Collection(["running shoes", "running shoes", "run shoe"])
     assert shop.labels(np.arange(len(shop.units))) == {"running", "shoes", "running shoes"}
 
@@ -189,8 +190,8 @@ def test_decomposition_against_plain_python(seen: list[list[int]], new: list[lis
         assert decomposed[i].tolist() == sorted(uncovered)
 
 
-def character_reference(text: str, smallest: int, largest: int) -> set[str]:
-    """Padded words and run-together words, cut into n-grams one by one."""
+def character_reference(text: str, min_n: int, max_n: int) -> set[str]:
+    """The n-grams of padded words and of all words run together."""
     letters = "".join(
         c if c.isalnum() else "" if c == "'" else " " for c in normalise(text).replace("’", "'")
     )
@@ -199,19 +200,19 @@ def character_reference(text: str, smallest: int, largest: int) -> set[str]:
     return {
         run[start : start + size]
         for run in runs
-        for size in range(smallest, largest + 1)
+        for size in range(min_n, max_n + 1)
         for start in range(len(run) - size + 1)
     }
 
 
 def character_labels(incidence: coclick.text.ngrams.Incidence, text: int) -> set[str]:
-    return {label.strip("~") for label in incidence.table.labels(incidence[text], NO_SURFACES)}
+    return {label.strip("~") for label in incidence.table.labels(incidence[text], NO_DISPLAY_TERMS)}
 
 
 def test_characters_of_run_together_words() -> None:
     incidence = CharUnits.extract(character_sequences(["Walmart money card", "walmartmoneycard"]))
     spaced, together = character_labels(incidence, 0), character_labels(incidence, 1)
-    assert together == spaced  # nothing else is in two texts
+    assert together == spaced  # no other n-gram is in two texts
     assert {"_wal", "tmo", "tmon", "rtmon", "card_"} <= together
     everything = CharUnits.extract(character_sequences(["walmart money card", "walmartmoneycard"]), 1)
     assert character_labels(everything, 1) < character_labels(everything, 0)
@@ -220,8 +221,8 @@ def test_characters_of_run_together_words() -> None:
 
 def test_characters_of_one_word_by_hand() -> None:
     incidence = CharUnits.extract(character_sequences(["TV"]), 1)
-    assert incidence.table.labels(incidence[0], NO_SURFACES) == ["~_tv~", "~tv_~", "~_tv_~"]
-    assert incidence.table.labels(incidence.whole, NO_SURFACES) == ["~_tv_~"]
+    assert incidence.table.labels(incidence[0], NO_DISPLAY_TERMS) == ["~_tv~", "~tv_~", "~_tv_~"]
+    assert incidence.table.labels(incidence.whole, NO_DISPLAY_TERMS) == ["~_tv_~"]
     assert character_labels(CharUnits.extract(character_sequences(["a b"]), 1), 0) == {"_a_", "_b_"}
     assert character_labels(CharUnits.extract(character_sequences(["women's"]), 1, (6, 6)), 0) == {
         "_women",
@@ -260,10 +261,10 @@ def test_no_text_makes_characters_raise(texts: list[str]) -> None:
     assert len(sequences) == len(texts)
     incidence = CharUnits.extract(sequences, 1)
     assert len(incidence) == len(texts)
-    incidence.table.labels(np.arange(len(incidence.table)), NO_SURFACES)
+    incidence.table.labels(np.arange(len(incidence.table)), NO_DISPLAY_TERMS)
 
 
-def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_and_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(3)
     rows = [random.integers(-1, 30, random.integers(0, 12)).tolist() for _ in range(400)]
     results = []
@@ -280,7 +281,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert results[0] == results[1] == results[2]
 
 
-def test_many_different_units_make_the_hash_table_grow() -> None:
+def test_the_hash_table_grows() -> None:
     words = 6000  # each pair of neighbours occurs in two texts
     rows = [[i, i + 1] for i in range(words)] * 2
     table = WordUnits.extract(tokens_of(rows)).table
@@ -294,7 +295,7 @@ def test_empty_collections() -> None:
         assert len(incidence.table) == 0
         assert len(incidence) == len(rows)
         assert incidence.table.decompose(tokens_of([[0, 1]])).units.tolist() == []
-        assert incidence.table.labels(np.empty(0, np.int64), NO_SURFACES) == []
+        assert incidence.table.labels(np.empty(0, np.int64), NO_DISPLAY_TERMS) == []
         assert incidence.by_unit().indptr.tolist() == [0]
 
 
@@ -308,7 +309,7 @@ def test_wrong_sizes_and_unknown_units_are_errors() -> None:
             table.grams(np.array([unit]))
 
 
-def test_a_damaged_table_is_refused_or_finds_nothing() -> None:
+def test_a_corrupt_table_is_rejected_or_finds_nothing() -> None:
     table = WordUnits.extract(tokens_of([[0, 1, 2]] * 2)).table
     with pytest.raises(ArtefactError):
         WordUnits(table.symbols, table.children[:-1], table.levels, 1)
@@ -317,12 +318,12 @@ def test_a_damaged_table_is_refused_or_finds_nothing() -> None:
     with pytest.raises(ArtefactError):
         WordUnits(table.symbols, table.children, table.levels, 4)
     for wrong in (-5, 10**12):
-        corrupt_error = WordUnits(table.symbols, np.full_like(table.children, wrong), table.levels, 1)
-        assert set(corrupt_error.find(tokens_of([[0, 1, 2]])).sizes.tolist()) == {1}
+        corrupt = WordUnits(table.symbols, np.full_like(table.children, wrong), table.levels, 1)
+        assert set(corrupt.find(tokens_of([[0, 1, 2]])).sizes.tolist()) == {1}
 
 
 @pytest.mark.parametrize("kind", [WordUnits, CharUnits])
-def test_tables_survive_the_disk(kind: type[UnitTable], tmp_path: Path) -> None:
+def test_tables_are_saved_and_read(kind: type[UnitTable], tmp_path: Path) -> None:
     table = kind.extract(tokens_of([[1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 7]])).table
     analyzer = Analyzer("german", remove_stop_words=True)
     out = ArtefactWriter(tmp_path)

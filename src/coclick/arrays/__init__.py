@@ -1,1 +1,1 @@
-"""The two data types of everything: sparse rows (`Csr`) and packed strings (`Strings`, `Vocab`)."""
+"""The two basic data types: sparse rows (`Csr`) and packed strings (`Strings`, `Vocab`)."""

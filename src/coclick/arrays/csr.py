@@ -1,4 +1,4 @@
-"""`Csr`: sparse rows in the one layout that every kernel is compiled for."""
+"""`Csr`: sparse rows in the layout that every kernel is compiled for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import CoclickError, corrupt_error
 
-if TYPE_CHECKING:  # importing it takes as long as a search: only what needs it pays for it
+if TYPE_CHECKING:  # imported where it is needed, because that takes as long as a search
     import scipy.sparse
 
 
@@ -26,17 +26,17 @@ class Csr:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.indptr) - 1
 
     @property
     def nnz(self) -> int:
-        """How many entries are stored."""
+        """The number of stored entries."""
         return len(self.indices)
 
     @classmethod
     def from_scipy(cls, matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Csr:
-        """From any scipy matrix, which stays as it is; duplicates are summed."""
+        """Convert any scipy matrix, which is not changed; duplicates are summed."""
         import scipy.sparse
 
         csr = scipy.sparse.csr_array(matrix)
@@ -58,7 +58,7 @@ class Csr:
         values: NDArray[np.floating] | NDArray[np.integer],
         shape: tuple[int, int],
     ) -> Csr:
-        """From coordinates in any order; duplicates are summed in float64, whatever their order."""
+        """Build a matrix from coordinates in any order; duplicates are summed in float64."""
         import scipy.sparse
 
         coo = scipy.sparse.coo_array((np.asarray(values, np.float64), (rows, columns)), shape=shape)
@@ -66,13 +66,13 @@ class Csr:
 
     @classmethod
     def empty(cls, rows: int, columns: int) -> Csr:
-        """No entries at all."""
+        """Return a matrix without entries."""
         return cls(np.zeros(rows + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), columns)
 
     def find_defect(self) -> str | None:
-        """What is wrong with the content, reading all of it: for `coclick verify`."""
+        """Read all of the content and return what is wrong with it, or None; for `coclick verify`."""
         if np.any(np.diff(self.indptr) < 0):
-            return "row pointers fall"
+            return "row pointers do not ascend"
         if self.nnz and (self.indices.min() < 0 or self.indices.max() >= self.columns):
             return "a column is out of bounds"
         if not np.all(np.isfinite(self.data)):
@@ -80,7 +80,7 @@ class Csr:
         return None
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """As a scipy matrix (values shared, pointers copied)."""
+        """Return a scipy matrix (values shared, pointers copied)."""
         import scipy.sparse
 
         matrix = scipy.sparse.csr_array(
@@ -90,7 +90,7 @@ class Csr:
         return matrix
 
     def transpose(self) -> Csr:
-        """Columns as rows."""
+        """Return the transposed matrix."""
         flipped = self.to_scipy().tocsc()
         return Csr(
             flipped.indptr.astype(np.int64),
@@ -100,36 +100,36 @@ class Csr:
         )
 
     def row(self, index: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Columns and values of one row."""
+        """Return the columns and values of one row."""
         first, last = self.indptr[index], self.indptr[index + 1]
         return self.indices[first:last], self.data[first:last]
 
     def row_slice(self, first: int, last: int) -> Csr:
-        """Rows `first` … `last` − 1; their entries are not copied."""
+        """Return rows `first` … `last` − 1 without copying their entries."""
         entries = slice(self.indptr[first], self.indptr[last])
         pointers = self.indptr[first : last + 1] - self.indptr[first]
         return Csr(pointers, self.indices[entries], self.data[entries], self.columns)
 
     def take(self, rows: NDArray[np.integer]) -> Csr:
-        """The chosen rows; −1 gives an empty row."""
+        """Return the given rows; −1 gives an empty row."""
         return _gather([(self, np.asarray(rows, np.int32), np.arange(len(rows)))], len(rows))
 
     def take_checked(self, rows: NDArray[np.integer], what: str) -> Csr:
-        """`take`, for rows of a mapped file on their way to code that does not check columns itself."""
+        """Like `take`, for rows of a mapped file that go to code without bounds checks."""
         return self.take(rows).checked(what)
 
     def checked(self, what: str) -> Csr:
-        """The same, if its content is sound."""
+        """Return the matrix itself, or raise if its content is invalid."""
         if problem := self.find_defect():
             raise corrupt_error(f"{what} ({problem}) are")
         return self
 
     def with_data(self, data: NDArray[np.float32]) -> Csr:
-        """The same pattern with other values."""
+        """Return a matrix of the same pattern with other values."""
         return Csr(self.indptr, self.indices, data, self.columns)
 
     def positive(self, above: float = 0.0) -> Csr:
-        """Only the entries above a value."""
+        """Return only the entries above a value."""
         keep = self.data > above
         if keep.all():
             return self
@@ -137,7 +137,7 @@ class Csr:
         return Csr(kept[self.indptr], self.indices[keep], self.data[keep], self.columns)
 
     def only_columns(self, kept: NDArray[np.integer]) -> Csr:
-        """Only these columns, given ascending, numbered from 0."""
+        """Return only these columns, given in ascending order, renumbered from 0."""
         new_ids = np.full(self.columns, -1, np.int32)
         new_ids[kept] = np.arange(len(kept), dtype=np.int32)
         known = new_ids[self.indices] >= 0
@@ -145,17 +145,17 @@ class Csr:
         return Csr(before[self.indptr], new_ids[self.indices[known]], self.data[known], len(kept))
 
     def row_nnz(self) -> NDArray[np.int64]:
-        """Entries a row."""
+        """Return the number of entries of each row."""
         return np.diff(self.indptr)
 
     def row_sums(self) -> NDArray[np.float64]:
-        """The sum of each row, to the last bit whatever other rows there are."""
+        """Return the sum of each row, which does not depend on other rows, not even in the last bit."""
         row_of = np.repeat(np.arange(self.rows), self.row_nnz())
         return np.bincount(row_of, self.data, self.rows).astype(np.float64)
 
 
 def vstack(*parts: Csr) -> Csr:
-    """The rows of one matrix followed by those of the next."""
+    """Stack matrices vertically."""
     if len(parts) == 1:
         return parts[0]
     lengths = np.concatenate([part.row_nnz() for part in parts])
@@ -168,7 +168,7 @@ def vstack(*parts: Csr) -> Csr:
 
 
 def hstack(left: Csr, right: Csr) -> Csr:
-    """The columns of one matrix followed by those of another."""
+    """Stack two matrices horizontally."""
     from coclick.arrays.kernels import copy_rows
 
     every = np.arange(left.rows, dtype=np.int32)
@@ -183,7 +183,7 @@ def hstack(left: Csr, right: Csr) -> Csr:
 
 
 def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
-    """Row i of `vectors` where the condition holds, else the next row of `otherwise`."""
+    """Return row i of `vectors` where the condition holds, else the next row of `otherwise`."""
     own, others = np.flatnonzero(condition), np.flatnonzero(~condition)
     parts = [
         (vectors, own.astype(np.int32), own),
@@ -193,13 +193,13 @@ def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
 
 
 def check_count(largest: int, table: str, column: str, where: str | None = None) -> None:
-    """Counts have 32 bits: those of a column with a larger one are refused, not wrapped."""
+    """Raise if the largest count of a column does not fit into 32 bits."""
     if largest > np.iinfo(np.int32).max:
         raise CoclickError(f"the counts in {table} ({column}) are too large for 32 bits", where=where)
 
 
 def _gather(parts: Sequence[tuple[Csr, NDArray[np.int32], NDArray[Any]]], count: int) -> Csr:
-    """A matrix of `count` rows from (source, rows of the source, places in the result)."""
+    """A matrix of `count` rows from (source, rows of the source, positions in the result)."""
     from coclick.arrays.kernels import copy_rows
 
     sound = True

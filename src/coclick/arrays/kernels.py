@@ -1,4 +1,4 @@
-"""Compiled code of `Csr` and `Strings`: copy, multiply and look up. Pointers are checked before use."""
+"""Compiled code of `Csr` and `Strings`: copy, multiply, look up. Pointers are checked before use."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def values_at(
     rows: NDArray[np.int32],
     column: int,
 ) -> NDArray[np.float32]:
-    """The value of one column in each of the given rows, 0 where there is none; columns ascend in a row.
+    """Return the value of one column in each of the given rows, or 0; columns ascend within a row.
 
-    Rows and pointers out of bounds count as empty, whatever a damaged file says.
+    Rows and pointers out of bounds (in a damaged file) count as empty.
     """
     found = np.zeros(len(rows), np.float32)
     for i in range(len(rows)):
@@ -47,7 +47,7 @@ def copy_rows(
     out_indices: NDArray[np.int32],
     out_data: NDArray[np.float32],
 ) -> bool:
-    """Copy row `rows[i]` to `starts[i]` of the output; −1 copies nothing. False if a pointer is damaged."""
+    """Copy row `rows[i]` to `starts[i]` of the output; −1 copies nothing. Return False for a bad pointer."""
     for i in range(len(rows)):
         row = rows[i]
         if row == -1:
@@ -72,7 +72,7 @@ def row_dots(
     b_indices: NDArray[np.int32],
     b_data: NDArray[np.float32],
 ) -> NDArray[np.float64]:
-    """The dot product of each row of one matrix with the same row of another; columns ascend in a row."""
+    """Return the dot product of each row with the same row of another matrix; columns ascend within a row."""
     dots = np.zeros(len(a_indptr) - 1)
     for row in range(len(dots)):
         a, b = a_indptr[row], b_indptr[row]
@@ -105,10 +105,10 @@ def lookup(
     wanted: NDArray[np.uint8],
     found: NDArray[np.int32],
 ) -> None:
-    """Binary search for every wanted string; −1 where there is none.
+    """Find every wanted string by binary search; −1 for unknown ones.
 
-    `order` lists the entries in the order of their bytes; empty means that they stand in that order.
-    Pointers outside the data find nothing, whatever the file says.
+    `order` lists the entries in byte order; it is empty if they are stored in that order. Pointers outside
+    the data (in a damaged file) find nothing.
     """
     entries = len(offsets) - 1
     for w in range(len(wanted_offsets) - 1):
@@ -123,11 +123,11 @@ def lookup(
             first, last = offsets[entry], offsets[entry + 1]
             if first < 0 or last < first or last > len(data):
                 break
-            way = _compare(data[first:last], key)
-            if way == 0:
+            comparison = _compare(data[first:last], key)
+            if comparison == 0:
                 found[w] = entry
                 break
-            if way < 0:
+            if comparison < 0:
                 low = middle + 1
             else:
                 high = middle
@@ -135,7 +135,7 @@ def lookup(
 
 @jit
 def hash_strings(offsets: NDArray[np.int64], data: NDArray[np.uint8], out: NDArray[np.uint32]) -> None:
-    """FNV-1a of each string, with a last mixing so that near strings are not near numbers."""
+    """Hash each string: FNV-1a with a final mixing step, so that similar strings get unrelated numbers."""
     for i in range(len(offsets) - 1):
         value = np.uint32(2166136261)
         for j in range(offsets[i], offsets[i + 1]):

@@ -1,4 +1,4 @@
-"""Sparse matrices turned and renumbered, so that rows that are read together lie together."""
+"""Transpose and renumber sparse matrices, so that rows that are read together are stored together."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from coclick.jit.compiler import jit_noalloc
 from coclick.jit.intrinsics import prefetch
 from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, threads
 
-_CLUSTER = 200  # rows: small enough for what they read to stay in the cache, large enough to share it
-# Unsigned: numba gives signed indices a test for negative ones.
-_ONE, _LOOK_AT = np.uint64(1), np.uint64(8)  # columns of a row
+_CLUSTER = 200  # rows: what they read fits into the cache, and many of them share it
+# Unsigned: numba tests signed indices for negative values.
+_ONE, _MAX_COLUMNS = np.uint64(1), np.uint64(8)  # columns of a row that are looked at
 _ROWS_AHEAD, _ENTRIES_AHEAD, _SLOTS_AHEAD = np.uint64(32), np.uint64(64), np.uint64(24)
 
 
 class Order(NamedTuple):
-    """A new order of things with numbers."""
+    """A permutation of numbered items."""
 
-    numbers: NDArray[np.int32]  # which of them stands at each place
-    places: NDArray[np.int32]  # where each of them stands
+    numbers: NDArray[np.int32]  # the item at each place
+    places: NDArray[np.int32]  # the place of each item
 
 
 def local_orders(matrix: Csr) -> tuple[Order, Order]:
-    """Orders of the rows and of the columns in which what is connected stands together.
+    """Return orders of the rows and of the columns that put connected ones next to each other.
 
-    One pass over the rows: each joins the cluster of the first of its columns that has one with room,
-    or begins a new one; its columns without a cluster follow it.
+    One pass over the rows: each joins the first cluster among its columns that is not full, or begins a new
+    one; its columns without a cluster join it too.
     """
     keys = np.empty(matrix.rows, np.int32), np.empty(matrix.columns, np.int32)
     clusters = _clusters(matrix.indptr, matrix.indices, *keys, np.zeros(matrix.rows, np.uint8))
@@ -43,7 +43,7 @@ def local_orders(matrix: Csr) -> tuple[Order, Order]:
 
 
 def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
-    """Rows and columns in new orders; within a row, entries stay as they are."""
+    """Return a matrix with rows and columns in new orders; entries within a row keep their order."""
     begins = np.empty(matrix.rows, np.int64)
     indptr = np.zeros(matrix.rows + 1, np.int64)
 
@@ -65,10 +65,10 @@ def renumber(matrix: Csr, rows: Order, columns: Order) -> Csr:
 
 
 def transpose(matrix: Csr) -> Csr:
-    """Columns as rows; their entries are in the order of the rows they come from."""
+    """Return the transposed matrix, entries in ascending order of their former rows."""
     blocks = balanced_blocks(matrix.indptr, threads())
     number = {first: block for block, (first, _) in enumerate(blocks)}
-    # Where each block's entries of a column begin; in half the memory, if that can hold it.
+    # Where each block's entries of a column begin; in 32 bits where those suffice.
     place = np.int32 if matrix.nnz <= np.iinfo(np.int32).max else np.int64
     free = np.zeros((len(blocks), matrix.columns), place)
 
@@ -98,15 +98,15 @@ def _clusters(
     of_column: NDArray[np.int32],
     sizes: NDArray[np.uint8],
 ) -> int:
-    """Find the cluster of each row and of each column; how many there are.
+    """Find the cluster of each row and column; return the number of clusters.
 
-    Columns that no row leads to are in one more.
+    Columns without entries get one more cluster.
     """
     none, clusters = np.int32(len(of_row)), np.int32(0)
     of_column[:] = none
     for row in range(np.uint64(len(of_row))):
         first = np.uint64(indptr[row])
-        last = min(np.uint64(indptr[row + _ONE]), first + _LOOK_AT)
+        last = min(np.uint64(indptr[row + _ONE]), first + _MAX_COLUMNS)
         for at in range(first + _ENTRIES_AHEAD, min(last + _ENTRIES_AHEAD, np.uint64(len(indices)))):
             prefetch(of_column, indices[at])
         joined = clusters
@@ -133,9 +133,9 @@ def _counting_sort(
     numbers: NDArray[np.int32],
     places: NDArray[np.int32],
 ) -> None:
-    """The order of the keys: ascending, equal ones as they come.
+    """Sort keys in a stable way: the item at each place, and the place of each item.
 
-    `starts` are zeros, one for each key that may be and one more.
+    `starts` holds zeros, one for each possible key and one more.
     """
     for i in range(np.uint64(len(keys))):
         starts[np.uint64(keys[i]) + _ONE] += 1
@@ -162,7 +162,7 @@ def _find_rows(
     begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
 ) -> None:
-    """Where the rows at places `first` … `last` − 1 begin; and their lengths, each one place further on."""
+    """Where the rows at places `first` … `last` − 1 begin, and their lengths, shifted by one place."""
     end = np.uint64(last)
     for place in range(np.uint64(first), end):
         if place + _ROWS_AHEAD < end:
@@ -204,7 +204,7 @@ def _count(numbers: NDArray[np.int32], counts: NDArray[np.signedinteger]) -> Non
 
 @jit_noalloc
 def _begin_columns(counts: NDArray[np.signedinteger], indptr: NDArray[np.int64]) -> None:
-    """Turn each block's count of each column into where its entries begin."""
+    """Turn the counts by block and column into the positions where their entries begin."""
     total = 0
     for column in range(np.uint64(counts.shape[1])):
         for block in range(np.uint64(counts.shape[0])):

@@ -1,4 +1,4 @@
-"""`Entries`: one sparse vector, and the step that all models of the click graph are made of."""
+"""`SparseVector`, and the weighted sum of sparse rows that all click-graph models use."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from coclick.arrays.csr import Csr
 
 
 class SparseVector(NamedTuple):
-    """The entries of a sparse vector: their places, ascending and distinct, and their values."""
+    """The entries of a sparse vector: ascending, distinct indices and their values."""
 
     rows: NDArray[np.integer]
     values: NDArray[np.float64]
 
     @classmethod
     def add_up(cls, rows: NDArray[np.integer], values: NDArray[np.floating]) -> SparseVector:
-        """From places in any order; the values of equal ones are added up."""
-        distinct, place = np.unique(rows, return_inverse=True)
-        return cls(distinct, np.bincount(place, values, len(distinct)).astype(np.float64))
+        """Build a vector from indices in any order; values of equal indices are summed."""
+        distinct, position = np.unique(rows, return_inverse=True)
+        return cls(distinct, np.bincount(position, values, len(distinct)).astype(np.float64))
 
     @classmethod
     def none(cls) -> SparseVector:
-        """A vector of zeros."""
+        """Return a vector without entries."""
         return cls(np.empty(0, np.int32), np.empty(0))
 
     def only(self, wanted: NDArray[np.bool_]) -> SparseVector:
-        """The entries that are wanted."""
+        """Return the entries where `wanted` is true."""
         return SparseVector(self.rows[wanted], self.values[wanted])
 
     def largest(self, k: int) -> SparseVector:
-        """The k largest entries; of equal ones those that stand first."""
+        """Return the k largest entries; ties go to smaller indices."""
         if len(self.rows) <= k:
             return self
         kept = np.zeros(len(self.rows), bool)
@@ -41,5 +41,5 @@ class SparseVector(NamedTuple):
 
 
 def weighted_sum(weights: NDArray[np.floating], rows: Csr) -> SparseVector:
-    """The rows of a matrix, each times its weight, added up: one step along the edges they hold."""
+    """Return the sum of the rows, each times its weight: one step along the edges of a graph."""
     return SparseVector.add_up(rows.indices, rows.data * np.repeat(weights, rows.row_nnz()))

@@ -1,7 +1,7 @@
 """Packed strings: millions of texts in two arrays, with no Python object for any of them.
 
 `Strings` is a list of texts (titles, bodies). `Vocab` adds look-up: strings at the edge, int32 inside,
-unknown is −1. Both are views of arrays that may be memory-mapped, so opening them costs nothing.
+unknown is −1. Both are views of arrays that may be memory-mapped, so opening them is free.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 
-_FEW = 64  # below this many look-ups, Python's bisect beats loading a compiled kernel
+_MAX_BISECTIONS = 64  # up to so many look-ups, Python's bisect is faster than loading a compiled kernel
 
 
 class Strings:
@@ -27,7 +27,7 @@ class Strings:
 
     @classmethod
     def from_list(cls, texts: Iterable[str]) -> Strings:
-        """Pack texts. Lone surrogates, which UTF-8 cannot hold, become question marks."""
+        """Pack texts. Lone surrogates, which UTF-8 cannot encode, become question marks."""
         texts = list(texts)
         joined = "".join(texts)
         if joined.isascii():
@@ -43,7 +43,7 @@ class Strings:
 
     @classmethod
     def joined(cls, parts: Sequence[Strings]) -> Strings:
-        """The texts of all parts, one part behind the other."""
+        """Return the texts of all parts, one part after the other."""
         lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
         data = np.concatenate([np.empty(0, np.uint8), *(part.data for part in parts)])
         return cls(np.concatenate([[0], np.cumsum(lengths)]), data)
@@ -58,13 +58,13 @@ class Strings:
         return iter(self.to_list())
 
     def bytes(self, index: int) -> bytes:
-        """The raw UTF-8 of one text."""
+        """Return the UTF-8 bytes of one text."""
         if not 0 <= index < len(self):
             raise IndexError(index)
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def to_list(self, first: int = 0, last: int | None = None) -> list[str]:
-        """Texts first … last−1 as Python strings."""
+        """Return texts first … last − 1 as Python strings."""
         last = len(self) if last is None else min(last, len(self))
         bounds = self.offsets[first : last + 1].tolist()
         if len(bounds) < 2:
@@ -80,16 +80,16 @@ class Strings:
         ]
 
     def chunks(self, size: int = 8192) -> Iterator[list[str]]:
-        """All texts, some thousand at a time."""
+        """Yield all texts in lists of `size`."""
         for first in range(0, len(self), size):
             yield self.to_list(first, first + size)
 
     def concatenate(self, other: Strings) -> Strings:
-        """These texts followed by the other ones."""
+        """Return these texts followed by those of `other`."""
         return Strings.joined([self, other])
 
     def take(self, rows: NDArray[np.integer]) -> Strings:
-        """The chosen texts, in the given order."""
+        """Return the texts of the given rows, in that order."""
         lengths = np.diff(self.offsets)[rows]
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
@@ -98,7 +98,7 @@ class Strings:
 
 
 class Vocab(Strings):
-    """Distinct strings with ids. `order` sorts them by their bytes; empty when they stand in that order."""
+    """Distinct strings with ids. `order` sorts them by their bytes; it is empty if they are stored sorted."""
 
     def __init__(
         self,
@@ -111,24 +111,24 @@ class Vocab(Strings):
 
     @classmethod
     def from_list(cls, texts: Iterable[str]) -> Vocab:
-        """The distinct texts in canonical order, that of their bytes."""
+        """Pack the distinct texts, sorted by their bytes."""
         strings = Strings.from_list(sorted(set(texts), key=lambda text: text.encode("utf-8", "replace")))
         return cls(strings.offsets, strings.data)
 
     @property
     def digest(self) -> str:
-        """A short fingerprint that travels with artefacts made from this vocabulary."""
+        """A short digest, stored with artefacts that are made from this vocabulary."""
         digest = hashlib.sha256(self.offsets.view(np.uint8).data)
         digest.update(self.data.data)
         return digest.hexdigest()[:16]
 
     def id(self, text: str) -> int:
-        """The id of one string, −1 if it is unknown."""
+        """Return the id of one string, −1 if it is unknown."""
         return int(self.lookup([text])[0])
 
     def lookup(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """The ids of many strings, −1 for unknown ones."""
-        if len(texts) <= _FEW:
+        """Return the ids of strings, −1 for unknown ones."""
+        if len(texts) <= _MAX_BISECTIONS:
             return np.array([self._bisect(text) for text in texts], np.int32)
         from coclick.arrays.kernels import lookup
 
@@ -138,7 +138,7 @@ class Vocab(Strings):
         return found
 
     def extend(self, more: Sequence[str]) -> Vocab:
-        """The same ids, with new strings behind them (which must be new and distinct)."""
+        """Return a vocabulary with more strings after the present ones (they must be new and distinct)."""
         strings = Strings(self.offsets, self.data).concatenate(Strings.from_list(more))
         order = self.order if len(self.order) else np.arange(len(self), dtype=np.int32)
         keys = [text.encode("utf-8", "replace") for text in more]
@@ -148,8 +148,8 @@ class Vocab(Strings):
         return Vocab(strings.offsets, strings.data, merged.astype(np.int32))
 
     def _place(self, key: bytes) -> tuple[int, int]:
-        """Where `key` stands or would stand in byte order, and the entry that stands there (or −1)."""
-        entries = _InOrder(self)
+        """The position of `key` in byte order, and the id of the entry there, or −1 if `key` is unknown."""
+        entries = _SortedBytes(self)
         place = bisect.bisect_left(entries, key)
         if place < len(self) and entries[place] == key:
             return place, int(self.order[place]) if len(self.order) else place
@@ -159,8 +159,8 @@ class Vocab(Strings):
         return self._place(text.encode("utf-8", "replace"))[1]
 
 
-class _InOrder(Sequence[bytes]):
-    """A vocabulary as the sorted sequence that `bisect` wants."""
+class _SortedBytes(Sequence[bytes]):
+    """A vocabulary as a sorted sequence, for `bisect`."""
 
     def __init__(self, vocab: Vocab) -> None:
         self.vocab = vocab
@@ -173,11 +173,11 @@ class _InOrder(Sequence[bytes]):
 
 
 def columns_of(texts: Sequence[str | Mapping[str, str]], short: str) -> dict[str, Strings]:
-    """Documents, each given by its fields or by a text, which is its field `short`, as one column a field."""
+    """Return one column per field of documents given as texts by field, or as a text of the field `short`."""
     given = [{short: text} if isinstance(text, str) else text for text in texts]
     if not all(
         isinstance(text, Mapping) and all(isinstance(t, str) for t in text.values()) for text in given
     ):
-        raise UserError("a document must be a text, or texts by field")
+        raise UserError("a document must be a text or a mapping from fields to texts")
     fields = sorted({short, *(name for text in given for name in text)})
     return {name: Strings.from_list(text.get(name, "") for text in given) for name in fields}

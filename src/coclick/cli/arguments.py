@@ -1,22 +1,78 @@
-"""Arguments of the command line that have to be read before the library can take them."""
+"""Arguments and options that several commands share, and how to read their values."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from coclick.cli.terminal import say
 from coclick.errors import UserError
 
 if TYPE_CHECKING:
+    from coclick.evaluation.judgments import Judgments
     from coclick.models.base import Model
-from typing import Annotated
 
-import typer
+RENAMED_OPTIONS = {
+    "--fraction": "--held-out",
+    "--merged": "--spellings",
+    "--most-weights": "--max-weights",
+    "--trees": "--n-trees",
+}
+
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Directory of a trained model.")]
+GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="Directory of the graph.")]
+Queries = Annotated[
+    Path | None,
+    typer.Option(help="Judged queries: id<TAB>text. Without it, judgments name queries by their text."),
+]
+Qrels = Annotated[
+    Path | None,
+    typer.Option(
+        help="Judgments: TREC qrels, id<TAB>doc<TAB>grade, Quepid CSV or OpenSearch JSON. "
+        "Without it, models are evaluated on held-out clicks."
+    ),
+]
+Holdout = Annotated[
+    str | None,
+    typer.Option(help="Clicks to hold out if there are no judgments: time:0.2 (last days) or queries:0.2."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--models", help="Model, weighted sum of models, or saved model; repeat for several."),
+]
+Runs = Annotated[
+    list[str] | None,
+    typer.Option("--run", metavar="NAME=FILE", help="TREC run of another system to evaluate as well."),
+]
+Candidates = Annotated[
+    str, typer.Option(help="Documents to rank: all (full retrieval) or judged (re-ranking).")
+]
+Gain = Annotated[str, typer.Option(help="Gain of nDCG: linear or exponential.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write JSON to a file; - prints it.")
+]
+HtmlFile = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write an HTML report with charts.")
+]
+Memory = Annotated[str, typer.Option(help="Memory limit for the whole process.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", min=1, help="Number of threads; all cores by default.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
+Engine = Annotated[
+    str, typer.Option("--engine", help="Where to run: local, or spark if one machine is too small.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Spark master: local[4], spark://host:7077, yarn …"),
+]
 
 
-def listed_docs(path: Path | None, model: Model) -> list[str] | None:
-    """The documents that a file lists, one id a line."""
+def read_doc_ids(path: Path | None, model: Model) -> list[str] | None:
+    """Read a file with one document id per line."""
     if path is None:
         return None
     try:
@@ -26,12 +82,12 @@ def listed_docs(path: Path | None, model: Model) -> list[str] | None:
     except UnicodeDecodeError:
         raise UserError("the list of documents is not UTF-8 text", where=str(path)) from None
     if ids and (model.graph_.docs.lookup(ids) < 0).all():
-        say(f"note: no document of the model is listed in {path}, which has {ids[0]!r}")
+        say(f"note: the model has none of the documents in {path}; the first is {ids[0]!r}")
     return ids
 
 
-def action_weights(text: str | None) -> dict[str, float] | None:
-    """`click=1,cart=3` as a table."""
+def read_action_weights(text: str | None) -> dict[str, float] | None:
+    """Read `click=1,cart=3` as {action: weight}."""
     if text is None:
         return None
     weights = {}
@@ -48,44 +104,12 @@ def action_weights(text: str | None) -> dict[str, float] | None:
     return weights
 
 
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A trained model's directory.")]
-GraphPath = Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph's directory.")]
-Queries = Annotated[
-    Path | None,
-    typer.Option(help="Judged queries: id<TAB>text. Left out, judgments name queries by their texts."),
-]
-Qrels = Annotated[
-    Path | None,
-    typer.Option(
-        help="Judgments: TREC's four columns, id<TAB>doc<TAB>grade, Quepid's CSV or OpenSearch's JSON. "
-        "Left out, clicks are held out."
-    ),
-]
-Holdout = Annotated[
-    str | None,
-    typer.Option(help="Without judgments: time:0.2 (the last days) or queries:0.2 are held out."),
-]
-Models = Annotated[
-    list[str] | None,
-    typer.Option("--models", help="A model, a sum of models or a saved model; may be given several times."),
-]
-Runs = Annotated[
-    list[str] | None,
-    typer.Option("--run", metavar="NAME=FILE", help="A TREC run from elsewhere, judged beside the models."),
-]
-Candidates = Annotated[str, typer.Option(help="all: full retrieval; judged: re-rank judged documents.")]
-Gain = Annotated[str, typer.Option(help="linear or exponential, of nDCG.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write JSON for machines; - prints it.")
-]
-HtmlFile = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write a page with charts, for a browser.")
-]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many threads; default all cores.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-Engine = Annotated[str, typer.Option("--engine", help="local, or spark: for what does not fit one machine.")]
-Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="With --engine spark: local[4], spark://host:7077, yarn …"),
-]
+def read_judged(queries: Path | None, qrels: Path | None) -> Judgments | None:
+    """Read the judgments and the queries they are for; None if no judgments are given."""
+    if qrels is None and queries is not None:
+        raise UserError("queries without judgments", where=str(queries), hint="give --qrels as well")
+    if qrels is None:
+        return None
+    from coclick.evaluation.judgments import read_judgments
+
+    return read_judgments(queries, qrels)

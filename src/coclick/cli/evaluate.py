@@ -1,4 +1,4 @@
-"""Which model helps? Commands that judge, compare and tune models."""
+"""Commands that evaluate, compare and tune models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from coclick.cli.arguments import (
     GraphPath,
     Holdout,
     HtmlFile,
+    Json,
     JsonFile,
+    ModelPath,
     Models,
     Qrels,
     Queries,
@@ -45,8 +47,8 @@ def evaluate(
     html: HtmlFile = None,
     threads: Threads = None,
 ) -> None:
-    """Train models on a graph and rank them by judgments, or by clicks that they are not shown."""
-    from coclick.cli import render as show
+    """Train models on a graph and evaluate them with judgments or held-out clicks."""
+    from coclick.cli import render
     from coclick.evaluation.evaluate import evaluate as evaluate_models
     from coclick.progress import for_terminal
 
@@ -57,14 +59,14 @@ def evaluate(
         qrels=qrels,
         queries=queries,
         holdout=holdout,
-        runs=_runs(run),
+        runs=_run_files(run),
         candidates=candidates,  # type: ignore[arg-type]
         gain=gain,  # type: ignore[arg-type]
         progress=for_terminal(),
     )
     figures = board.to_dict()
     if json_ != _STDOUT:
-        show.leaderboard(figures)
+        render.leaderboard(figures)
     _write(figures, json_)
     _write_page(board, figures, html)
 
@@ -82,45 +84,45 @@ def compare(
     html: HtmlFile = None,
     threads: Threads = None,
 ) -> None:
-    """Try every model that fits the log and the machine, and recommend one."""
-    from coclick.cli import render as show
+    """Evaluate every model that suits the log and the machine, and recommend one."""
+    from coclick.cli import render
     from coclick.evaluation.compare import compare as compare_models
     from coclick.progress import for_terminal
 
     opened = _prepare(graph, threads, json_, html)
-    found = compare_models(
+    comparison = compare_models(
         opened,
         models or [],
         qrels=qrels,
         queries=queries,
         holdout=holdout,
-        runs=_runs(run),
+        runs=_run_files(run),
         candidates=candidates,  # type: ignore[arg-type]
         gain=gain,  # type: ignore[arg-type]
         progress=for_terminal(),
     )
-    figures = found.to_dict()
+    figures = comparison.to_dict()
     if json_ != _STDOUT:
-        show.leaderboard(figures)
-        show.recommendation(figures, f'coclick train "{found.recommended}" {graph} -o model')
+        render.leaderboard(figures)
+        render.recommendation(figures, f'coclick train "{comparison.recommended}" {graph} -o model')
     _write(figures, json_)
-    _write_page(found.leaderboard, figures, html)
+    _write_page(comparison.leaderboard, figures, html)
 
 
 def tune(
-    model: Annotated[str, typer.Argument(metavar="SPEC", help='A model or a sum: "0.5*rw + 0.5*bm25".')],
+    model: Annotated[str, typer.Argument(metavar="SPEC", help='Model or weighted sum: "0.5*rw + 0.5*bm25".')],
     graph: GraphPath,
     queries: Queries = None,
     qrels: Qrels = None,
     holdout: Holdout = None,
-    trials: Annotated[int, typer.Option(min=1, help="How many variants to try.")] = 30,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other variants.")] = 0,
+    trials: Annotated[int, typer.Option(min=1, help="Number of variants to try.")] = 30,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     gain: Gain = "linear",
     json_: JsonFile = None,
     threads: Threads = None,
 ) -> None:
-    """Choose parameters, or a sum's weights, by half of the judged queries, and check by the others."""
-    from coclick.cli import render as show
+    """Tune parameters, or the weights of a sum, on half of the judged queries and test on the other half."""
+    from coclick.cli import render
     from coclick.evaluation.tune import tune as tune_model
     from coclick.progress import for_terminal
 
@@ -137,44 +139,47 @@ def tune(
         progress=for_terminal(),
     ).to_dict()
     if json_ != _STDOUT:
-        show.tuning(found)
+        render.tuning(found)
         suggest(f'coclick train "{found["best"]}" {graph} -o model')
     _write(found, json_)
 
 
 def run(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A trained model's directory.")],
-    queries: Annotated[Path, typer.Option(help="Queries: id<TAB>text.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The run file.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="How many results for each query.")] = 100,
+    model: ModelPath,
+    queries: Annotated[Path, typer.Option(help="File of queries: id<TAB>text.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Run file to write.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of results for each query.")] = 100,
     force: Force = False,
 ) -> None:
-    """Search for all queries of a file and write a TREC run."""
+    """Search for every query in a file and write a TREC run."""
     from coclick import open_model
     from coclick.evaluation.judgments import read_queries
     from coclick.evaluation.runs import run_lines
     from coclick.storage.directories import check_file, write_file
 
     check_file(out, force=force)
-    opened, asked = open_model(model), read_queries(queries)
-    write_file(out, run_lines(opened, asked, k, opened.name))
-    say(f"wrote the results of {len(asked):,} queries to {out}")
+    opened, texts = open_model(model), read_queries(queries)
+    write_file(out, run_lines(opened, texts, k, opened.name))
+    say(f"wrote the results of {len(texts):,} queries to {out}")
 
 
 def evaluate_similar(
     graph: GraphPath,
     models: Models = None,
-    baseline: Annotated[str, typer.Option(help="What the models are compared with.")] = "cos_words",
+    baseline: Annotated[str, typer.Option(help="Model to compare with.")] = "cos_words",
     intents: Annotated[
-        Path | None, typer.Option(help="query<TAB>intent: queries of one intent are similar.")
+        Path | None,
+        typer.Option(help="File of intents: query<TAB>intent; queries of one intent are similar."),
     ] = None,
-    labels: Annotated[Path | None, typer.Option(help="query<TAB>query<TAB>grade.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which queries are sampled.")] = 0,
+    labels: Annotated[
+        Path | None, typer.Option(help="File of graded pairs: query<TAB>query<TAB>grade.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the query sample.")] = 0,
     json_: JsonFile = None,
     threads: Threads = None,
 ) -> None:
-    """Compare the three most similar queries of each model with a baseline's (paper 000, §5.4.2)."""
-    from coclick.cli import render as show
+    """Evaluate the three most similar queries of each model against a baseline."""
+    from coclick.cli import render
     from coclick.evaluation import similar_queries
     from coclick.progress import for_terminal
 
@@ -186,31 +191,33 @@ def evaluate_similar(
         opened, known, models or ["vpcg"], baseline, seed=seed, progress=for_terminal()
     )
     if json_ != _STDOUT:
-        show.similar_table(found)
+        render.similar_table(found)
     _write(found, json_)
 
 
 def evaluate_units(
     graph: GraphPath,
-    model: Annotated[str, typer.Option("--model", help="The propagation to evaluate.")] = "vpcg",
-    fraction: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the queries held out.")] = 0.2,
-    seed: Annotated[int, typer.Option(min=0, help="Which queries are held out.")] = 0,
+    model: Annotated[str, typer.Option("--model", help="Propagation model to evaluate.")] = "vpcg",
+    held_out: Annotated[
+        float, typer.Option(min=0.01, max=0.9, help="Fraction of queries to hold out.")
+    ] = 0.2,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the split.")] = 0,
     threads: Threads = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json_: Json = False,
 ) -> None:
-    """Compare ways to make vectors for unseen queries (paper 003, Table 5) on held-out queries."""
-    from coclick.cli import render as show
+    """Compare methods for the vectors of unseen queries, on held-out queries."""
+    from coclick.cli import render
     from coclick.evaluation.unit_vectors import compare_units
 
-    rows = compare_units(_prepare(graph, threads), model, fraction, seed)
+    rows = compare_units(_prepare(graph, threads), model, held_out, seed)
     if json_:
         print_json(rows)
     else:
-        show.unit_table(rows)
+        render.unit_table(rows)
 
 
 def _prepare(graph: Path, threads: int | None, *outputs: Path | None) -> ClickGraph:
-    """Set the threads, see that reports can be written, open the graph."""
+    """Set the threads, check that reports can be written, and open the graph."""
     from coclick import ClickGraph
     from coclick.jit.threads import set_threads
     from coclick.storage.directories import check_file
@@ -222,8 +229,8 @@ def _prepare(graph: Path, threads: int | None, *outputs: Path | None) -> ClickGr
     return ClickGraph.open(graph)
 
 
-def _runs(given: list[str] | None) -> dict[str, str]:
-    """`NAME=FILE` → files by name."""
+def _run_files(given: list[str] | None) -> dict[str, str]:
+    """Read `NAME=FILE` as {name: file}."""
     found = {}
     for text in given or []:
         name, equals, path = text.partition("=")

@@ -1,4 +1,4 @@
-"""Vectors for search engines."""
+"""The command that exports vectors to search engines."""
 
 from __future__ import annotations
 
@@ -21,26 +21,24 @@ def export(
             help="opensearch, elasticsearch, solr, vespa, qdrant, pgvector, tantivy or parquet.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The directory to write.")],
-    name: Annotated[str, typer.Option(help="Of the index, collection or table.")] = "coclick",
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
+    name: Annotated[str, typer.Option(help="Name of the index, collection or table.")] = "coclick",
     queries: Annotated[
         int,
-        typer.Option(
-            min=0, help="How many of the log's queries to add with their vectors, the most clicked."
-        ),
+        typer.Option(min=0, help="Number of log queries to export with their vectors, most clicked first."),
     ] = 10_000,
     max_weights: Annotated[
-        int | None, typer.Option(min=1, help="Keep only so many words of a document, the heaviest.")
+        int | None, typer.Option(min=1, help="Keep only this many words of a document, the heaviest.")
     ] = None,
     force: Force = False,
     json_: Json = False,
 ) -> None:
-    """Write a model's vectors for a search engine: schema, data, a sample query, and how to load them.
+    """Export a model's vectors to a search engine: schema, data, a sample query and instructions.
 
-    The engine then finds what `coclick search` finds; how close the scores are is measured and printed.
+    The engine then ranks like `coclick search`; the error of its scores is measured and printed.
     """
     from coclick import open_model
-    from coclick.cli import render as show
+    from coclick.cli import render
     from coclick.exporters import export as write
     from coclick.exporters.output_folder import check_folder
     from coclick.progress import for_terminal
@@ -59,5 +57,5 @@ def export(
     if json_:
         print_json(figures)
     else:
-        show.export_summary(figures)
+        render.export_summary(figures)
     suggest(f"less {out}/README.md")

@@ -1,4 +1,4 @@
-"""Learning to rank on the command line: features for other tools, and our own trees."""
+"""Commands for learning to rank: features, ltr."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coclick.cli.arguments import Force, GraphPath, Queries, Threads
+from coclick.cli.arguments import Force, GraphPath, Queries, Threads, read_judged
 from coclick.cli.terminal import say, suggest
 from coclick.errors import UserError
 
 if TYPE_CHECKING:
-    from coclick.evaluation.judgments import Judgments
     from coclick.ltr.model import Ltr
 
 Parts = Annotated[
     list[str] | None,
-    typer.Option("--models", help="A part; may be given several times. Left out, a good set of parts."),
+    typer.Option(
+        "--models", help="Model whose score is a feature; repeat for several. Default: a good set of models."
+    ),
 ]
 
 
 def features(
     graph: GraphPath,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The LETOR file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="LETOR file to write.")],
     queries: Queries = None,
     qrels: Annotated[
-        Path | None, typer.Option(help="Judgments: the labels. Left out, clicks are graded 0 to 4.")
+        Path | None, typer.Option(help="Judgments to use as labels. Without it, clicks are graded 0 to 4.")
     ] = None,
     models: Parts = None,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
-    """Write training data for learning to rank, as LETOR text: what models say about judged queries.
+    """Write training data for learning to rank in LETOR format: the scores of models as features.
 
-    The features of a query come from models that were not shown its clicks.
+    The features of a query come from models that were trained without its clicks.
     """
     from coclick import ClickGraph
     from coclick.jit.threads import set_threads
@@ -45,36 +46,39 @@ def features(
     check_file(out, force=force)
     set_threads(threads)
     opened = ClickGraph.open(graph)
-    names, found = _untrained(models).examples(opened, _read(queries, qrels), for_terminal())
-    docs = [opened.docs[row] for row in found.docs.tolist()]
-    table = Letor(names, found.features, found.grades, found.sizes, found.queries, docs)
+    names, examples = _untrained(models).examples(opened, read_judged(queries, qrels), for_terminal())
+    docs = [opened.docs[row] for row in examples.docs.tolist()]
+    table = Letor(names, examples.features, examples.grades, examples.sizes, examples.queries, docs)
     write_file(out, (f"{line}\n" for line in table.lines()))
-    say(f"wrote {len(docs):,} rows of {len(names)} features for {len(found.queries):,} queries to {out}")
+    say(f"wrote {len(docs):,} rows of {len(names)} features for {len(examples.queries):,} queries to {out}")
 
 
 def ltr(
     graph: GraphPath,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model's directory.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the new model.")],
     queries: Queries = None,
     qrels: Annotated[
         Path | None,
-        typer.Option(help="Judgments: they say how many trees there should be, or are what is learned."),
+        typer.Option(help="Judgments: to choose the number of trees, or to train on (--labels judgments)."),
     ] = None,
     models: Parts = None,
-    labels: Annotated[str, typer.Option(help="clicks or judgments: what the trees learn from.")] = "clicks",
-    objective: Annotated[str, typer.Option(help="lambdarank, or pointwise as in paper 002.")] = "lambdarank",
-    trees: Annotated[int | None, typer.Option(min=1, help="How many; with judgments, at most.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Other folds and samples.")] = 0,
+    labels: Annotated[str, typer.Option(help="Labels to train on: clicks or judgments.")] = "clicks",
+    objective: Annotated[str, typer.Option(help="Loss function: lambdarank or pointwise.")] = "lambdarank",
+    n_trees: Annotated[
+        int | None, typer.Option(min=1, help="Number of trees; the maximum if there are judgments.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
-    """Learn to rank: boosted trees over the scores of other models. Needs LightGBM to train, not to search.
+    """Train a learning-to-rank model: boosted trees over the scores of other models.
 
-    The features of a query come from models that were not shown its clicks.
+    Training needs LightGBM, searching does not. The features of a query come from models that were trained
+    without its clicks.
     """
     from coclick import ClickGraph
     from coclick.answers import describe
-    from coclick.cli import render as show
+    from coclick.cli import render
     from coclick.jit.threads import set_threads
     from coclick.progress import for_terminal
     from coclick.storage.directories import check_output
@@ -84,38 +88,28 @@ def ltr(
     check_output(out, force, "model")
     set_threads(threads)
     opened = ClickGraph.open(graph)
-    judgments = _read(queries, qrels)
-    model = _untrained(models, objective, trees, seed)
+    judgments = read_judged(queries, qrels)
+    model = _untrained(models, objective, n_trees, seed)
     if judgments is not None:
         model.fit_with(opened, judgments, labels, for_terminal())  # type: ignore[arg-type]
     elif labels == "judgments":
-        raise UserError(
-            "there are no judgments to learn from", where="--labels", hint="give them with --qrels"
-        )
+        raise UserError("there are no judgments to train on", where="--labels", hint="give --qrels")
     else:
         model.fit(opened, for_terminal())
     model.save(out, force=force)
-    show.model_summary(describe(out))
+    render.model_summary(describe(out))
     suggest(f'coclick search {out} "some query"')
 
 
 def _untrained(
-    parts: list[str] | None, objective: str = "lambdarank", trees: int | None = None, seed: int = 0
+    parts: list[str] | None, objective: str = "lambdarank", n_trees: int | None = None, seed: int = 0
 ) -> Ltr:
     from coclick.ltr.model import Ltr
-    from coclick.models import spec as specs
+    from coclick.models import spec
 
     given = {"objective": objective, "seed": str(seed)}
     if parts:
-        given[specs.SUM] = " + ".join(parts)
-    if trees:
-        given["n_trees"] = str(trees)
-    return Ltr(**specs.convert(Ltr, given, "ltr"))
-
-
-def _read(queries: Path | None, qrels: Path | None) -> Judgments | None:
-    from coclick.evaluation.judgments import read_judgments
-
-    if qrels is None and queries is not None:
-        raise UserError("queries without judgments", where=str(queries), hint="give those with --qrels")
-    return None if qrels is None else read_judgments(queries, qrels)
+        given[spec.SUM] = " + ".join(parts)
+    if n_trees:
+        given["n_trees"] = str(n_trees)
+    return Ltr(**spec.convert(Ltr, given, "ltr"))

@@ -1,4 +1,4 @@
-"""Commands that ask a trained model: search, similar, expand, explain, vectors."""
+"""Commands that query a trained model: search, similar, expand, explain, vectors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Json, ModelPath, listed_docs
+from coclick.cli.arguments import Json, ModelPath, read_doc_ids
 from coclick.cli.terminal import print_json
 from coclick.errors import UserError
 
-K = Annotated[int, typer.Option("-k", min=1, help="How many results.")]
-Query = Annotated[str, typer.Argument(metavar="QUERY", help="The query's text.")]
-OneQuery = Annotated[str | None, typer.Argument(metavar="QUERY", help="The query's text.")]
+K = Annotated[int, typer.Option("-k", min=1, help="Number of results.")]
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text of the query.")]
+OptionalQuery = Annotated[str | None, typer.Argument(metavar="QUERY", help="Text of the query.")]
 
 
 def search(
@@ -21,76 +21,76 @@ def search(
     query: Query,
     k: K = 10,
     allow: Annotated[
-        Path | None, typer.Option(help="Only these documents: a file with one id a line.")
+        Path | None, typer.Option(help="Return only these documents: a file with one id per line.")
     ] = None,
     block: Annotated[
-        Path | None, typer.Option(help="Never these documents: a file with one id a line.")
+        Path | None, typer.Option(help="Never return these documents: a file with one id per line.")
     ] = None,
     json_: Json = False,
 ) -> None:
     """Rank documents for a query."""
     from coclick import answers, open_model
-    from coclick.cli import render as show
+    from coclick.cli import render
 
     opened = open_model(model)
-    only, never = listed_docs(allow, opened), listed_docs(block, opened)
-    [answer] = answers.search(opened, [query], k, allow=only, block=never)
+    allowed, blocked = read_doc_ids(allow, opened), read_doc_ids(block, opened)
+    [answer] = answers.search(opened, [query], k, allow=allowed, block=blocked)
     if json_:
         print_json(answer)
     else:
-        show.results(query, answer["results"])
+        render.results(query, answer["results"])
 
 
 def similar(
     model: ModelPath,
-    query: OneQuery = None,
+    query: OptionalQuery = None,
     docs: Annotated[
-        str | None, typer.Option("--docs", metavar="DOC", help="A document: find similar ones.")
+        str | None, typer.Option("--docs", metavar="DOC", help="Find documents similar to this one.")
     ] = None,
     k: K = 10,
     json_: Json = False,
 ) -> None:
     """Find similar queries or, with --docs, similar documents."""
     from coclick import answers, open_model
-    from coclick.cli import render as show
+    from coclick.cli import render
 
-    asked = _either(query, docs)
+    name = _query_or_doc(query, docs)
     opened = open_model(model)
     find = answers.similar_queries if docs is None else answers.similar_docs
-    [answer] = find(opened, [asked], k)
+    [answer] = find(opened, [name], k)
     if json_:
         print_json(answer)
     else:
-        show.results(asked, answer["results"])
+        render.results(name, answer["results"])
 
 
 def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
-    """Show the words that the query's vector holds, with their weights."""
+    """Show the words in the query's vector with their weights."""
     from coclick import answers, open_model
-    from coclick.cli import render as show
+    from coclick.cli import render
 
     answer = answers.expand(open_model(model), query)
     if json_:
         print_json(answer)
     else:
-        show.words(query, answer["words"])
+        render.words(query, answer["words"])
 
 
 def explain(
     model: ModelPath,
     query: Query,
-    doc: Annotated[str, typer.Argument(metavar="DOC", help="The document's id.")],
+    doc: Annotated[str, typer.Argument(metavar="DOC", help="Id of the document.")],
     clicks: Annotated[
         int | None,
         typer.Option(
-            min=0, help="How many clicks to show behind each word, 0 for all; default 3, in JSON 10."
+            min=0, help="Number of clicks to show for each part, 0 for all; default 3, with --json 10."
         ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Say exactly why: words × weights = score, and the clicks behind each word."""
+    """Explain a score: the words and weights it is the sum of, and the clicks each was learned from."""
     from coclick import open_model
-    from coclick.cli import render as show
+    from coclick.cli import render
 
     if clicks is None:
         clicks = 10 if json_ else 3
@@ -99,25 +99,26 @@ def explain(
     if json_:
         print_json(explanation.to_dict())
     else:
-        show.explanation(explanation, opened.title(doc))
+        render.explanation(explanation, opened.title(doc))
 
 
 def vectors(
     model: ModelPath,
-    query: OneQuery = None,
-    docs: Annotated[str | None, typer.Option("--docs", metavar="DOC", help="A document instead.")] = None,
+    query: OptionalQuery = None,
+    docs: Annotated[
+        str | None, typer.Option("--docs", metavar="DOC", help="Print the vector of this document.")
+    ] = None,
 ) -> None:
-    """Print the vector of a query or, with --docs, of a document, as JSON: what a search engine is given."""
+    """Print the vector of a query or, with --docs, of a document, as JSON."""
     from coclick import answers, open_model
 
-    asked = _either(query, docs)
+    name = _query_or_doc(query, docs)
     find = answers.query_vectors if docs is None else answers.doc_vectors
-    [answer] = find(open_model(model), [asked])
+    [answer] = find(open_model(model), [name])
     print_json(answer)
 
 
-def _either(query: str | None, doc: str | None) -> str:
-    """The one of the two that was given."""
+def _query_or_doc(query: str | None, doc: str | None) -> str:
     if (query is None) == (doc is None):
-        raise UserError("name either a query or, with --docs, a document")
+        raise UserError("give either a query or, with --docs, a document")
     return str(query if doc is None else doc)

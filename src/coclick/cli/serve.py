@@ -1,15 +1,12 @@
-"""The command that starts the service."""
+"""The command that starts the HTTP service."""
 
 from __future__ import annotations
 
-import gc
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from coclick.cli.terminal import say
 from coclick.errors import UserError
 
 
@@ -17,41 +14,40 @@ def serve(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL...", help="Trained models' directories, the default first; NAME=DIR to name one."
+            metavar="MODEL...",
+            help="Directories of trained models, the default first; NAME=DIR sets the name.",
         ),
     ],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
-    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses a free one.")] = 8765,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     api_key_file: Annotated[
-        Path | None, typer.Option(help="A file with a key that every request must bring.")
+        Path | None, typer.Option(help="File with the API key that every request must send.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="A page that `evaluate --html` or `compare --html` wrote.")
+        Path | None,
+        typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; they share the models' memory.")] = 1,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 10,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Number of processes; they share the models in memory.")
+    ] = 1,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a request in seconds.")] = 10,
 ) -> None:
-    """Serve models over HTTP, with the studio page to look at them.
+    """Serve models over HTTP, with a studio page to inspect them.
 
-    A model that is trained anew into its directory is taken within a second, without a dropped request.
+    A model that is retrained in its directory is reloaded within a second, without dropping requests.
     """
-    gc.disable()  # until the service stands: what it loads stays, and the search for garbage takes long
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as for kernels: requests are answered side by side
-    try:
-        from coclick.service import loaded_models as catalogue
-        from coclick.service import run
-    except ModuleNotFoundError as missing:
-        raise UserError(f"the service needs {missing.name}", hint='pip install "coclick[serve]"') from None
-    from coclick.service.settings import Settings
+    from coclick.service import serve as serve_models
 
-    key = run.read_key(api_key_file) if api_key_file else None
-    if report is not None and not report.is_file():
-        raise UserError(
-            "there is no such report", where=str(report), hint="coclick compare GRAPH --html FILE"
-        )
-    if key is None and host not in ("127.0.0.1", "localhost", "::1"):
-        say("note: whoever reaches this address may ask; --api-key-file asks for a key")
-    settings = Settings(
-        catalogue.named(models), key, timeout, str(report.resolve()) if report is not None else None
-    )
-    run.serve(settings, host, port, workers)
+    key = _read_key(api_key_file) if api_key_file else None
+    serve_models(models, host=host, port=port, api_key=key, report=report, workers=workers, timeout=timeout)
+
+
+def _read_key(path: Path) -> str:
+    """Read the API key from a file with one line."""
+    try:
+        key = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"the API key cannot be read: {error}", where=str(path)) from None
+    if not key or "\n" in key:
+        raise UserError("the API key file must have one line", where=str(path))
+    return key

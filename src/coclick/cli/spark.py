@@ -1,4 +1,4 @@
-"""`--engine spark`: the commands that run on a cluster, and Spark's own errors in words for people."""
+"""`--engine spark`: run commands on a cluster and report Spark's errors in one line."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ENGINES = ("local", "spark")
-_ANY = "local[*]"  # the master where none is named: all cores of this machine
-_HINTS = {  # by what Spark says
-    "No module named 'coclick'": 'pip install "coclick[spark]" on all workers, where their Python is',
-    "JAVA_GATEWAY_EXITED": "look at `java -version`: Spark needs Java 17 or later",
+_DEFAULT_MASTER = "local[*]"  # all cores of this machine
+_HINTS = {  # by a part of Spark's message
+    "No module named 'coclick'": 'run pip install "coclick[spark]" in the Python environment of all workers',
+    "JAVA_GATEWAY_EXITED": "check `java -version`: Spark needs Java 17 or later",
 }
-_ANY_HINT = "nothing was finished, and what is unfinished is removed by the next run; Spark's log says more"
-_TEXT = {".tsv": "\t", ".tab": "\t", ".csv": ","}
+_DEFAULT_HINT = "no output was written; the next run removes partial files; see Spark's log for details"
+_SEPARATORS = {".tsv": "\t", ".tab": "\t", ".csv": ","}
 
 
-def chosen(engine: str, master: str | None) -> bool:
-    """Whether Spark shall run."""
+def is_spark(engine: str, master: str | None) -> bool:
+    """Return whether to run on Spark; raise for invalid options."""
     if engine not in ENGINES:
-        raise UserError(f"there is no engine {engine!r}", hint=f"choose {' or '.join(ENGINES)}")
+        raise UserError(f"unknown engine {engine!r}", hint=f"choose {' or '.join(ENGINES)}")
     if master and engine != "spark":
-        raise UserError("--master is for --engine spark", hint="add --engine spark, or leave --master out")
+        raise UserError("--master requires --engine spark", hint="add --engine spark, or leave --master out")
     return engine == "spark"
 
 
 def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **options: Any) -> None:
-    """Build a graph from Parquet files."""
+    """Build a graph from Parquet files and print its size."""
     with _session(master) as spark:
         from coclick.spark import build as build_on_spark
 
@@ -40,13 +40,13 @@ def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **
         sizes = graph.manifest["sizes"]
     say(f"{sizes['queries']:,} queries, {sizes['docs']:,} documents, {sizes['edges']:,} edges in {out}")
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
-        for reason, count in graph.figures.get(key, {}).items():
-            say(f"{count:,} {rows} rejected, kept in the table rejects: {reason}")
+        for reason, count in graph.stats.get(key, {}).items():
+            say(f"{count:,} {rows} rejected (see the table rejects): {reason}")
     suggest(f'coclick train "vpcg" {out} --engine spark -o model')
 
 
 def train(spec: str, graph: str, out: str, master: str | None, force: bool) -> None:
-    """Train a model on a graph from Spark."""
+    """Train a model on a graph that was built on Spark."""
     with _session(master) as spark:
         from coclick.spark import train as train_on_spark
 
@@ -57,44 +57,44 @@ def train(spec: str, graph: str, out: str, master: str | None, force: bool) -> N
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    """A session for one command; what goes wrong in Spark is said in a line."""
-    from coclick.spark.engine import started  # first: it says what to install
+    """Open a session for one command; convert Spark's errors to one line."""
+    from coclick.spark.session import start_session  # first, because it checks the packages
 
     from py4j.protocol import Py4JError, Py4JJavaError  # isort: skip
     from pyspark.errors import PySparkException
 
-    from coclick.spark.storage import cleaning
+    from coclick.spark.storage import cleanup
 
     try:
-        spark = started(master or _ANY)
-        with cleaning(spark.stop):
+        spark = start_session(master or _DEFAULT_MASTER)
+        with cleanup(spark.stop):
             yield spark
     except PySparkException as error:
-        raise _explained(error.getMessage() or str(error)) from error
+        raise _error_of(error.getMessage() or str(error)) from error
     except Py4JJavaError as error:
-        raise _explained(str(error.java_exception)) from error
+        raise _error_of(str(error.java_exception)) from error
     except Py4JError as error:
-        raise _explained(str(error)) from error
+        raise _error_of(str(error)) from error
 
 
-def _explained(message: str) -> CoclickError:
-    """The line that says most: of a Python traceback the one behind it, else the first."""
+def _error_of(message: str) -> CoclickError:
+    """Report the most useful line: the last of a Python traceback, else the first."""
     lines = [line for line in message.splitlines() if line.strip()]
-    first = next(iter(lines), "no reason given")
+    first = next(iter(lines), "no message")
     _, traceback, after = message.partition("Traceback (most recent call last):\n")
     if traceback:
         first = next((line for line in after.splitlines() if line.strip() and line[0] != " "), first)
     hints = [hint for sign, hint in _HINTS.items() if sign in message]
-    return CoclickError(f"Spark gave up: {first[:300]}", hint=next(iter(hints), _ANY_HINT))
+    return CoclickError(f"Spark failed: {first[:300]}", hint=next(iter(hints), _DEFAULT_HINT))
 
 
 def _read_log(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     wrong = [path for path in paths if not path.endswith((".parquet", ".pq", "/"))]
     if wrong:
         raise UserError(
-            "on Spark a log is Parquet",
+            "on Spark, logs must be Parquet files",
             where=wrong[0],
-            hint="name *.parquet files, or a directory of them with a slash at the end",
+            hint="give *.parquet files, or a directory of them with a trailing slash",
         )
     return _parquet(spark, *paths)
 
@@ -103,21 +103,24 @@ def _read_docs(spark: SparkSession, path: str | None) -> DataFrame | None:
     if path is None:
         return None
     suffix = "." + path.removesuffix(".gz").rpartition(".")[2]
-    return _text(spark, path, _TEXT[suffix]) if suffix in _TEXT else _parquet(spark, path)
+    return _text(spark, path, _SEPARATORS[suffix]) if suffix in _SEPARATORS else _parquet(spark, path)
 
 
 def _text(spark: SparkSession, path: str, separator: str) -> DataFrame:
-    """CSV with quotes, or tabs without; the first line is a header if it looks like one. It says how many
-    columns there are: Spark would cut off what stands behind them in other lines, and say nothing."""
+    """Read quoted CSV or unquoted TSV; the first line is a header if it looks like one.
+
+    The first line sets the number of columns. Spark would silently drop the extra cells of longer lines, so
+    these lines are kept in the column TOO_LONG.
+    """
     from coclick.logs.documents import default_fields, is_header
     from coclick.spark.documents import TOO_LONG
 
     quotes = {"quote": '"', "escape": '"', "multiLine": True} if separator == "," else {"quote": ""}
     reader = spark.read.options(sep=separator, **quotes)
-    with _readable(path):
+    with _read_errors(path):
         first = reader.csv(path).first()
         if first is None:
-            raise UserError("the file of documents is empty", where=path)
+            raise UserError("the file is empty", where=path)
         header = is_header([cell or "" for cell in first])
         read = reader.option("header", header)
         schema = read.csv(path).schema.add(TOO_LONG, "string")
@@ -128,8 +131,7 @@ def _text(spark: SparkSession, path: str, separator: str) -> DataFrame:
 
 
 def _if_longer(record: str, separator: str, columns: int) -> Column:
-    """The record if it has more cells than columns. Spark marks shorter ones, too, but what is missing there
-    is empty."""
+    """The record if it has more cells than columns. Spark marks shorter ones too, which are valid here."""
     from pyspark.sql import functions as F
 
     unquoted = F.regexp_replace(record, '"[^"]*"', "") if separator == "," else F.col(record)
@@ -137,17 +139,17 @@ def _if_longer(record: str, separator: str, columns: int) -> Column:
 
 
 def _parquet(spark: SparkSession, *paths: str) -> DataFrame:
-    with _readable(*paths):
+    with _read_errors(*paths):
         return spark.read.parquet(*paths)
 
 
 @contextmanager
-def _readable(*paths: str) -> Iterator[None]:
-    """What Spark cannot read is the user's to mend."""
+def _read_errors(*paths: str) -> Iterator[None]:
+    """Report files that Spark cannot read as user errors."""
     from pyspark.errors import AnalysisException
 
     try:
         yield
     except AnalysisException as error:
         message = (error.getMessage() or str(error)).splitlines()[0]
-        raise UserError(f"Spark cannot read this: {message}", where=", ".join(paths)) from None
+        raise UserError(f"Spark cannot read the file: {message}", where=", ".join(paths)) from None

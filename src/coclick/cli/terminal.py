@@ -1,20 +1,34 @@
-"""What the command line writes, and to whom: results to standard output, all else to standard error."""
+"""Write to the terminal: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import warnings
-from typing import Any, NoReturn
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import typer
 
+if TYPE_CHECKING:  # rich is imported where it is used: an error message needs none of it
+    from rich.console import Console
+    from rich.table import Table
+
+BAR = 24  # characters of the longest bar
+_PIPE_WIDTH = 110  # columns when the output is not a terminal
+_ANY_WIDTH = 10_000  # columns
+_MAX_HEADING = 200  # characters
+_SPACES = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
 
 def prepare() -> None:
-    """Make both streams usable, whatever they are, and warnings readable.
+    """Make both streams usable, and warnings readable.
 
-    Output that is closed goes nowhere; characters that a terminal cannot show become question marks.
+    Output to a closed stream is dropped; characters that the terminal cannot show become question marks.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -26,22 +40,98 @@ def prepare() -> None:
 
 
 def say(line: str) -> None:
-    """A line that is no result."""
+    """Print a line to standard error."""
     typer.echo(line, err=True)
 
 
 def suggest(command: str) -> None:
-    """What one would do next, for a person who is watching."""
+    """Suggest the next command if a person is watching."""
     if sys.stderr.isatty():
         say(f"next: {command}")
 
 
-def fail(what: str, code: int = 1) -> NoReturn:
-    """End with a message for people."""
-    say(f"error: {what}")
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Print an error message and exit."""
+    say(f"error: {message}")
     sys.exit(code)
 
 
 def print_json(value: Any) -> None:
-    """UTF-8, whatever the terminal speaks; bytes of the command line that are no text stay escaped."""
+    """Print JSON as UTF-8, whatever the terminal's encoding; bytes that are not text stay escaped."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+
+
+@cache
+def console() -> Console:
+    """Return the console for standard output."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+
+
+class Bar(NamedTuple):
+    """A table cell that draws a value as a bar; omitted if the terminal is too narrow for the table."""
+
+    value: float
+    largest: float
+
+    def draw(self) -> str:
+        """Draw the bar in eighths of a character; negative values have no bar."""
+        eighths = round(8 * BAR * max(self.value, 0) / self.largest) if self.largest > 0 else 0
+        return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a plain table with numbers aligned to the right."""
+    from rich.text import Text
+
+    rows = [list(row) for row in rows]
+    out = console()
+    if title:
+        out.print(Text(one_line(title), "bold"), no_wrap=True, overflow="ellipsis")
+    table = _layout(columns, rows)
+    if out.measure(table, options=out.options.update(max_width=_ANY_WIDTH)).maximum > out.width:
+        kept = [i for i in range(len(columns)) if not any(isinstance(row[i], Bar) for row in rows)]
+        table = _layout([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
+    out.print(table)
+
+
+def _layout(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    from rich.table import Table
+
+    table = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
+    for i, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[i], int | float) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*[_cell(value) for value in row])
+    return table
+
+
+def _cell(value: Any) -> str:
+    from rich.markup import escape
+
+    if isinstance(value, Bar):
+        return value.draw()
+    return f"{value:.4f}" if isinstance(value, float) else escape(one_line(short(value), None))
+
+
+def short(value: Any) -> str:
+    """Format a number or parameter in as few characters as possible."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{str(key).replace('_', ' ')} {short(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(short, value[:5])) + (" …" if len(value) > 5 else "")
+    return str(value)
+
+
+def one_line(text: str, max_length: int | None = _MAX_HEADING) -> str:
+    """Put untrusted text on one line, without control characters that could move the cursor."""
+    clean = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _SPACES.sub(" ", text))
+    return clean if max_length is None or len(clean) <= max_length else f"{clean[:max_length]}…"

@@ -10,7 +10,8 @@ import numpy as np
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.measures import MAIN_MEASURE, Rankings, mean, measure
 from coclick.graph.click_graph import ClickGraph
-from coclick.text.analyzer import Analyzer, normalise
+from coclick.text.analyzer import Analyzer
+from coclick.text.normalise import normalise
 
 _CLICKS = (("≤10", 10.0), ("≤100", 100.0), ("≤1000", 1000.0), (">1000", math.inf))
 _MAX_WORDS = 5  # queries with at least as many words are one group

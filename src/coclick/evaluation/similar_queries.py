@@ -21,7 +21,7 @@ from coclick.evaluation.leaderboard import Trainer
 from coclick.evaluation.significance import Values, paired_tests
 from coclick.graph.click_graph import ClickGraph
 from coclick.progress import Progress, quiet
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 TOP_K = 3
 MAX_QUERIES = 500

@@ -15,7 +15,7 @@ from typing import Any
 
 from coclick._version import __version__
 from coclick.errors import UserError
-from coclick.storage.directories import check_output, only_writer, write_file
+from coclick.storage.directories import check_output, write_file, write_lock
 from coclick.storage.manifest import FORMAT, MANIFEST, read_manifest
 
 KIND = "export"
@@ -27,7 +27,7 @@ def create_folder(path: Path, *, force: bool) -> Iterator[Path]:
     path = path.resolve()
     check_folder(path, force=force)
     part, old = (path.with_name(f".{path.name}.{state}") for state in ("part", "old"))
-    with only_writer(part, named=path):
+    with write_lock(part, shown_as=path):
         for leftover in part.iterdir():
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         try:
@@ -42,7 +42,7 @@ def check_folder(path: Path, *, force: bool) -> None:
     """Raise if the folder may not be written; call it before the work starts."""
     check_output(path, force, KIND)
     if (path / MANIFEST).exists():
-        ours = {*read_manifest(path).get("written", []), MANIFEST}
+        ours = {*read_manifest(path, allow_older=True).get("written", []), MANIFEST}
         if foreign := sorted(entry.name for entry in path.iterdir() if entry.name not in ours):
             raise UserError(
                 f"the output directory holds other files ({foreign[0]})",

@@ -19,7 +19,7 @@ from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.output_folder import write_text
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
-from coclick.text.term_ids import SPACE
+from coclick.text.term_ids import N_TERM_IDS
 
 _HNSW_MAX_WORDS, _HNSW_MAX_DIM, _HNSW_MAX_HALF_DIM = 1000, 2000, 4000
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}  # for COPY; the backslash comes first
@@ -46,7 +46,7 @@ class PgVector(Exporter):
 
     @property
     def _type(self) -> str:
-        return f"vector({self.source.dim})" if self.source.dense else f"sparsevec({SPACE})"
+        return f"vector({self.source.dim})" if self.source.dense else f"sparsevec({N_TERM_IDS})"
 
     def write_schema(self, folder: Path) -> None:
         """Write the tables, the load script and an optional approximate index."""
@@ -125,7 +125,8 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
         if self.source.dense:
             return [f"[{row}]" for row in join_entries(vectors, format_floats(vectors.data), ",")]
         return [
-            f"{{{row}}}/{SPACE}" for row in join_pairs(vectors, self._keys, format_floats(vectors.data), ",")
+            f"{{{row}}}/{N_TERM_IDS}"
+            for row in join_pairs(vectors, self._keys, format_floats(vectors.data), ",")
         ]
 
     def _index(self) -> str:

@@ -1,1 +1,1 @@
-"""Views of queries and documents as sparse matrices."""
+"""Feature views: queries and documents as sparse rows."""

@@ -1,15 +1,15 @@
-"""Features: queries and documents as sparse rows, made of one or several views of them.
+"""Feature sets: queries and documents as sparse rows, from one or several views.
 
     words     the words of the query, and of the document's fields, by TF-IDF
     chars     the character n-grams of the same texts, by IDF
-    clicks    ln(1 + clicks): a query by the documents clicked for it, a document by its queries
+    clicks    ln(1 + clicks): a query by its clicked documents, a document by its queries
     ids       a column for each query and each document of the graph
-    title …   words, of that field of the documents alone
-    <name>    a view of the user's own, that was added to the graph under this name
+    title …   words of this document field only
+    <name>    a user view that was added to the graph under this name
 
-Every view has rows of unit length. Views stand side by side in one space of columns for queries and one for
-documents; where a model joins them into one, the whole row has unit length. What is not in the graph has the
-features of its text alone.
+Every view has rows of unit length. The columns of the views are concatenated, for queries and for documents;
+where a model treats them as one view, the whole row gets unit length. Queries and documents that are not in
+the graph only have features of their text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from coclick.errors import UserError
 from coclick.features.views import (
     CharView,
     ClickView,
+    FeatureMatrices,
+    FeatureView,
     IdView,
-    Sides,
     TextOptions,
     Texts,
     TextView,
-    UserView,
-    View,
+    UserFeatureView,
 )
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.user_views import BUILT_IN
@@ -42,58 +42,58 @@ from coclick.text.term_matrix import unit_rows
 
 @stored
 @dataclass(frozen=True)
-class Features:
-    """The views of a model, side by side."""
+class FeatureSet:
+    """The feature views of a model, with their columns concatenated."""
 
-    views: list[View]
-    joined: bool  # whether the row of all views together has unit length
-    query_ends: list[int]  # behind the last column of each view
+    views: list[FeatureView]
+    joined: bool  # whether the whole row has unit length, not only the row of each view
+    query_ends: list[int]  # the end of each view's columns
     doc_ends: list[int]
 
     @classmethod
     def fit(
         cls, graph: ClickGraph, names: str, options: TextOptions, *, joined: bool = True
-    ) -> tuple[Features, Sides]:
-        """The views that are named, joined by +, and the features of all that is in the graph."""
+    ) -> tuple[FeatureSet, FeatureMatrices]:
+        """Fit the named views (`"words+clicks"`); also return the features of the whole graph."""
         views, sides = [], []
         for name in _distinct(names):
-            view, rows = _learn_view(name, graph, options)
+            view, rows = _fit_view(name, graph, options)
             for side, matrix in (("query", rows.queries), ("document", rows.docs)):
                 if not matrix.nnz:
                     raise UserError(
-                        f"the view {name!r} has nothing for any {side}", hint=_instead(view, side)
+                        f"the view {name!r} is empty for every {side}", hint=_empty_view_hint(view, side)
                     )
             views.append(view)
             sides.append(rows)
         ends = [list(accumulate(matrix.columns for matrix in side)) for side in zip(*sides, strict=True)]
         features = cls(views, joined, *ends)
-        return features, Sides(*(features._join(list(side)) for side in zip(*sides, strict=True)))
+        return features, FeatureMatrices(*(features._join(list(side)) for side in zip(*sides, strict=True)))
 
-    def of_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
-        """The features of normalised queries that are not in the graph."""
-        return self._join([view.of_queries(queries, graph) for view in self.views])
+    def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
+        """Return the features of normalised queries that are not in the graph."""
+        return self._join([view.transform_queries(queries, graph) for view in self.views])
 
-    def of_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
-        """The features of documents that are not in the graph."""
-        return self._join([view.of_docs(texts, graph) for view in self.views])
+    def transform_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
+        """Return the features of documents that are not in the graph, from their text fields."""
+        return self._join([view.transform_docs(texts, graph) for view in self.views])
 
     def query_label(self, column: int, graph: ClickGraph) -> tuple[str, str]:
-        """The view that a column of the queries' features belongs to, and what it stands for."""
-        view, place = _place(self.query_ends, column)
-        return self.views[view].name, self.views[view].query_label(place, graph)
+        """Return the view of a query feature, and the label of the feature."""
+        view, position = _locate(self.query_ends, column)
+        return self.views[view].name, self.views[view].query_label(position, graph)
 
     def doc_label(self, column: int, graph: ClickGraph) -> tuple[str, str]:
-        """The view that a column of the documents' features belongs to, and what it stands for."""
-        view, place = _place(self.doc_ends, column)
-        return self.views[view].name, self.views[view].doc_label(place, graph)
+        """Return the view of a document feature, and the label of the feature."""
+        view, position = _locate(self.doc_ends, column)
+        return self.views[view].name, self.views[view].doc_label(position, graph)
 
     def coverage(self, query: str) -> float | None:
-        """How much of a query is known, by the view that knows most; None if no view looks at texts."""
+        """Return the largest coverage of a query among the views; None if no view reads texts."""
         known = [share for view in self.views if (share := view.coverage(query)) is not None]
         return max(known, default=None)
 
     def words(self) -> tuple[TextView, int] | None:
-        """The first view of words, and its first column among the documents' features."""
+        """Return the first view of words, and its first column among the document features."""
         for i, view in enumerate(self.views):
             if isinstance(view, TextView):
                 return view, ([0, *self.doc_ends])[i]
@@ -107,12 +107,12 @@ class Features:
 
 
 def reads_texts(names: str) -> bool:
-    """Whether any of the named views has something for texts that are not in the graph."""
+    """Return whether any of the named views has features for texts that are not in the graph."""
     return any(name not in ("clicks", "ids") for name in _distinct(names))
 
 
 def requires_texts(names: str) -> bool:
-    """Whether any of the named views needs documents with texts, whatever views the graph has."""
+    """Return whether any of the named views always requires documents with texts."""
     return any(name in ("words", "chars") for name in _distinct(names))
 
 
@@ -123,7 +123,7 @@ def _distinct(names: str) -> list[str]:
     return wanted
 
 
-def _learn_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[View, Sides]:
+def _fit_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[FeatureView, FeatureMatrices]:
     if name == "words" or name in graph.texts:
         return TextView.fit(name, graph, options)
     if name == "chars":
@@ -133,21 +133,21 @@ def _learn_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[Vie
     if name == "ids":
         return IdView.fit(name, graph)
     if name in graph.views:
-        return UserView.fit(name, graph)
+        return UserFeatureView.fit(name, graph)
     known = ", ".join([*BUILT_IN, *graph.texts, *graph.views])
     raise UserError(f"there is no view {name!r}", hint=f"the views of this graph are {known}")
 
 
-def _instead(empty: View, side: str) -> str:
-    """What to do about a view that has nothing for queries, or for documents."""
+def _empty_view_hint(empty: FeatureView, side: str) -> str:
+    """Advise what to do about a view without features for one side."""
     if isinstance(empty, TextView | CharView) and side == "document":
-        return "build with documents that have texts, or name other fields"
+        return "build the graph with document texts, or choose other fields"
     if isinstance(empty, TextView):
-        return "remove_stop_words=false counts every word"
-    return "leave it out of views="
+        return "set remove_stop_words=false to keep all words"
+    return "remove it from views="
 
 
-def _place(ends: list[int], column: int) -> tuple[int, int]:
-    """The view that a column belongs to, and which of its columns that is."""
+def _locate(ends: list[int], column: int) -> tuple[int, int]:
+    """Return the view that a column belongs to, and its position within the view."""
     view = int(np.searchsorted(ends, column, side="right"))
     return view, column - ([0, *ends])[view]

@@ -1,11 +1,11 @@
-"""Views: one kind of features each, as sparse rows of unit length for queries and for documents.
+"""Feature views: one kind of features each, as sparse rows of unit length for queries and documents.
 
-A view is learned from a graph, for which it has rows; it may have rows for texts that are not in it, too.
+A view is fitted to a graph, and may also have features for texts that are not in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -40,38 +40,38 @@ class TextOptions:
     analyzer: Analyzer
     fields: str = "all"
     tf: str = "log"
-    one_idf: bool = False  # of queries and documents together; else each side has its own, as in paper 000
-    max_terms: int | None = None  # only the commonest
+    one_idf: bool = False  # of queries and documents together; else one per side (Wu, Li & Xu 2013)
+    max_terms: int | None = None  # keep only the most frequent
 
 
-class Sides(NamedTuple):
-    """The feature rows of all queries and of all documents of a graph."""
+class FeatureMatrices(NamedTuple):
+    """The features of all queries and all documents of a graph."""
 
     queries: Csr
     docs: Csr
 
 
-class View(Protocol):
-    """One kind of features, as learned from a graph."""
+class FeatureView(Protocol):
+    """One kind of features, fitted to a graph."""
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """The name of the view in model specifications."""
 
-    def of_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
-        """Rows for normalised queries that are not in the graph."""
+    def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
+        """Return the features of normalised queries that are not in the graph."""
 
-    def of_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
-        """Rows for documents that are not in the graph, from their fields."""
+    def transform_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
+        """Return the features of documents that are not in the graph, from their text fields."""
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
-        """A column of the queries' features, for people."""
+        """Return a readable name of a query feature."""
 
     def doc_label(self, column: int, graph: ClickGraph) -> str:
-        """A column of the documents' features, for people."""
+        """Return a readable name of a document feature."""
 
     def coverage(self, query: str) -> float | None:
-        """How much of the query this view knows, 0 … 1; None if it does not look at texts."""
+        """Return the share of the query that this view knows, 0 … 1; None if it does not read texts."""
 
 
 @stored
@@ -84,44 +84,46 @@ class TextView:
     analyzer: Analyzer
     tf: str
     terms: Vocab
-    surfaces: Strings
+    display_terms: Strings
     query_idf: NDArray[np.float32]
     doc_idf: NDArray[np.float32]
 
     @classmethod
-    def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[TextView, Sides]:
-        """Count the words of both sides and weigh them."""
+    def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[TextView, FeatureMatrices]:
+        """Count the words of queries and documents, and weigh them by TF-IDF."""
         fields = choose_fields(graph.texts, options.fields if name == "words" else name)
         texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
-        words = TermMatrix.fit(texts, options.analyzer).commonest(options.max_terms)
+        words = TermMatrix.fit(texts, options.analyzer).most_frequent(options.max_terms)
         counts = words.counts()
-        queries, docs = _cut(counts, len(graph.queries))
-        together = inverse_frequency(counts) if options.one_idf else None
+        queries, docs = _split_rows(counts, len(graph.queries))
+        shared_idf = inverse_frequency(counts) if options.one_idf else None
         query_idf, doc_idf = (
-            inverse_frequency(side) if together is None else together for side in (queries, docs)
+            inverse_frequency(side) if shared_idf is None else shared_idf for side in (queries, docs)
         )
-        text = options.analyzer, options.tf, words.terms, words.surfaces
+        text = options.analyzer, options.tf, words.terms, words.display_terms
         view = cls(name, fields, *text, query_idf, doc_idf)
-        return view, Sides(tf_idf(queries, query_idf, options.tf), tf_idf(docs, doc_idf, options.tf))
+        return view, FeatureMatrices(
+            tf_idf(queries, query_idf, options.tf), tf_idf(docs, doc_idf, options.tf)
+        )
 
-    def of_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
-        """From the words that are known."""
+    def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
+        """Use the words that are known."""
         tokens = self.analyzer.look_up(queries, self.terms)
         return tf_idf(count_terms(tokens, len(self.terms)), self.query_idf, self.tf)
 
-    def of_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
-        """From the words that are known."""
+    def transform_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
+        """Use the words that are known."""
         tokens = self.analyzer.look_up(_joined(texts, self.fields), self.terms)
         return tf_idf(count_terms(tokens, len(self.terms)), self.doc_idf, self.tf)
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
-        """The word in its commonest form."""
-        return self.surfaces[column]
+        """Return the word in its most frequent form."""
+        return self.display_terms[column]
 
     doc_label = query_label
 
     def coverage(self, query: str) -> float:
-        """The share of its words that are known."""
+        """Return the share of words that are known."""
         terms = self.analyzer.look_up([query], self.terms).terms
         return float(np.mean(terms >= 0)) if len(terms) else 0.0
 
@@ -138,154 +140,157 @@ class CharView:
     doc_idf: NDArray[np.float32]
 
     @classmethod
-    def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[CharView, Sides]:
-        """The n-grams that at least two texts hold."""
+    def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[CharView, FeatureMatrices]:
+        """Extract the n-grams that at least two texts contain."""
         fields = choose_fields(graph.texts, options.fields)
         texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
         held = CharUnits.extract(character_sequences(texts))
         assert isinstance(held.table, CharUnits)
-        queries, docs = _cut(_ones(held), len(graph.queries))
+        queries, docs = _split_rows(_indicators(held), len(graph.queries))
         view = cls(name, fields, held.table, inverse_frequency(queries), inverse_frequency(docs))
-        return view, Sides(tf_idf(queries, view.query_idf, "count"), tf_idf(docs, view.doc_idf, "count"))
+        return view, FeatureMatrices(
+            tf_idf(queries, view.query_idf, "count"), tf_idf(docs, view.doc_idf, "count")
+        )
 
-    def of_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
-        """From the n-grams that are known."""
-        return tf_idf(_ones(self.units.incidence(character_sequences(queries))), self.query_idf, "count")
+    def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
+        """Use the n-grams that are known."""
+        incidence = self.units.incidence(character_sequences(queries))
+        return tf_idf(_indicators(incidence), self.query_idf, "count")
 
-    def of_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
-        """From the n-grams that are known."""
+    def transform_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
+        """Use the n-grams that are known."""
         sequences = character_sequences(_joined(texts, self.fields))
-        return tf_idf(_ones(self.units.incidence(sequences)), self.doc_idf, "count")
+        return tf_idf(_indicators(self.units.incidence(sequences)), self.doc_idf, "count")
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
-        """The n-gram between tildes."""
+        """Return the n-gram between tildes."""
         return self.units.labels(np.array([column]), Strings.from_list([]))[0]
 
     doc_label = query_label
 
     def coverage(self, query: str) -> float:
-        """The share of its n-grams that are known."""
+        """Return the share of n-grams that are known."""
         sequences = character_sequences([query])
         every = CharUnits.extract(sequences, 1)
         return len(self.units.incidence(sequences).units) / max(len(every.units), 1)
 
 
-class _NoTexts:
-    """What views have in common that know only what is in the graph."""
+class _GraphOnlyView:
+    """Base of views that have features only for queries and documents of the graph."""
 
-    def of_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
-        """Nothing."""
+    def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
+        """Return empty rows."""
         return Csr.empty(len(queries), self.columns(graph)[0])
 
-    def of_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
-        """Nothing."""
+    def transform_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
+        """Return empty rows."""
         return Csr.empty(len(next(iter(texts.values()))), self.columns(graph)[1])
 
     def columns(self, graph: ClickGraph) -> tuple[int, int]:
-        """Of queries and of documents."""
+        """Return the number of columns of queries and of documents."""
         raise NotImplementedError  # abstract
 
     def coverage(self, query: str) -> None:
-        """Texts do not matter."""
+        """Return None: this view does not read texts."""
         return
 
 
 @stored
 @dataclass(frozen=True)
-class ClickView(_NoTexts):
-    """Who was clicked together: a query by its documents, a document by its queries."""
+class ClickView(_GraphOnlyView):
+    """Clicks: a query by its documents, a document by its queries."""
 
     name: str
-    docs: int  # when the model was trained: documents that came later have no column
+    docs: int  # at training time: documents added later have no column
 
     @classmethod
-    def fit(cls, name: str, graph: ClickGraph) -> tuple[ClickView, Sides]:
-        """Logarithmic clicks."""
+    def fit(cls, name: str, graph: ClickGraph) -> tuple[ClickView, FeatureMatrices]:
+        """Take ln(1 + clicks)."""
         sides = (edges.with_data(np.log1p(edges.data)) for edges in (graph.clicks, graph.clicks_by_doc))
-        return cls(name, len(graph.docs)), Sides(*map(unit_rows, sides))
+        return cls(name, len(graph.docs)), FeatureMatrices(*map(unit_rows, sides))
 
     def columns(self, graph: ClickGraph) -> tuple[int, int]:
-        """Queries have a column for each document, documents one for each query."""
+        """Return the number of documents and of queries, which are each other's columns."""
         return self.docs, len(graph.queries)
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
-        """The document."""
+        """Return the document."""
         return graph.docs[column]
 
     def doc_label(self, column: int, graph: ClickGraph) -> str:
-        """The query."""
+        """Return the query."""
         return graph.queries[column]
 
 
 @stored
 @dataclass(frozen=True)
-class IdView(_NoTexts):
-    """Every query and every document stands for itself: a bilinear model of these is LSI."""
+class IdView(_GraphOnlyView):
+    """One column for each query and each document: a bilinear model of these is LSI."""
 
     name: str
     docs: int
 
     @classmethod
-    def fit(cls, name: str, graph: ClickGraph) -> tuple[IdView, Sides]:
-        """Ones on the diagonal."""
-        return cls(name, len(graph.docs)), Sides(*(_identity(len(v)) for v in (graph.queries, graph.docs)))
+    def fit(cls, name: str, graph: ClickGraph) -> tuple[IdView, FeatureMatrices]:
+        """Take identity matrices."""
+        return cls(name, len(graph.docs)), FeatureMatrices(
+            *(_identity(len(v)) for v in (graph.queries, graph.docs))
+        )
 
     def columns(self, graph: ClickGraph) -> tuple[int, int]:
-        """One each."""
+        """Return the number of queries and of documents."""
         return len(graph.queries), self.docs
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
-        """The query."""
+        """Return the query."""
         return graph.queries[column]
 
     def doc_label(self, column: int, graph: ClickGraph) -> str:
-        """The document."""
+        """Return the document."""
         return graph.docs[column]
 
 
 @stored
 @dataclass(frozen=True)
-class UserView(_NoTexts):
-    """Features that the user has given to the graph, with their names."""
+class UserFeatureView(_GraphOnlyView):
+    """The features of a user view of the graph: see `coclick.graph.user_views`."""
 
     name: str
     query_features: Strings
     doc_features: Strings
 
     @classmethod
-    def fit(cls, name: str, graph: ClickGraph) -> tuple[UserView, Sides]:
-        """As they are in the graph, with rows of unit length."""
-        given = graph.views[name]
-        rows = Sides(unit_rows(given.queries), unit_rows(given.docs))
-        return cls(name, given.query_features, given.doc_features), rows
+    def fit(cls, name: str, graph: ClickGraph) -> tuple[UserFeatureView, FeatureMatrices]:
+        """Take the features of the graph, with rows of unit length."""
+        view = graph.views[name]
+        rows = FeatureMatrices(unit_rows(view.queries), unit_rows(view.docs))
+        return cls(name, view.query_features, view.doc_features), rows
 
     def columns(self, graph: ClickGraph) -> tuple[int, int]:
-        """One a feature."""
+        """Return the number of features."""
         return len(self.query_features), len(self.doc_features)
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
-        """Its name."""
+        """Return the name of the feature."""
         return self.query_features[column]
 
     def doc_label(self, column: int, graph: ClickGraph) -> str:
-        """Its name."""
+        """Return the name of the feature."""
         return self.doc_features[column]
 
 
 def _joined(texts: Texts, fields: list[str]) -> list[str]:
-    """For each document the wanted fields, one behind the other; what is missing is empty."""
+    """The text of the given fields of each document; missing fields are empty."""
     rows = len(next(iter(texts.values())))
     blank = Strings.from_list([""] * rows)
-    found: Iterator[str] = joined_fields({name: texts.get(name) or blank for name in fields}, fields)
-    return list(found)
+    return list(joined_fields({name: texts.get(name) or blank for name in fields}, fields))
 
 
-def _cut(rows: Csr, at: int) -> tuple[Csr, Csr]:
-    """The rows before and from a place on."""
+def _split_rows(rows: Csr, at: int) -> tuple[Csr, Csr]:
     return rows.row_slice(0, at), rows.row_slice(at, rows.rows)
 
 
-def _ones(held: Incidence) -> Csr:
+def _indicators(held: Incidence) -> Csr:
     return Csr(held.indptr, held.units, np.ones(len(held.units), np.float32), len(held.table))
 
 

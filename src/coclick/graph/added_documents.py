@@ -1,4 +1,4 @@
-"""Documents that arrive after training: checked, with their fields side by side, and in the graph."""
+"""Documents added after training: check them, and extend the graph by them."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from coclick.text.term_matrix import short_field
 
 
 @dataclass(frozen=True)
-class Arrivals:
-    """New documents, and the graph with them, in which nobody has clicked them."""
+class AddedDocuments:
+    """New documents, and the graph extended by them; they have no clicks in it."""
 
     names: list[str]
     texts: Mapping[str, Strings]  # by field
     graph: ClickGraph
 
     @classmethod
-    def of(cls, docs: Mapping[str, str | Mapping[str, str]], graph: ClickGraph) -> Arrivals:
-        """From fields by id, or from titles (or what the graph has instead); none of them may be known."""
+    def from_mapping(cls, docs: Mapping[str, str | Mapping[str, str]], graph: ClickGraph) -> AddedDocuments:
+        """Take a mapping from id to text fields, or to the short field alone: see `short_field`.
+
+        Raises if the graph has one of the documents already.
+        """
         names = list(docs)
         known = graph.docs.lookup(names) >= 0
         if known.any():
             count, example = int(known.sum()), names[int(np.flatnonzero(known)[0])]
             raise UserError(
                 f"{count:,} of {len(names):,} documents are in the model already, such as {example!r}",
-                hint="train again to change documents that are known",
+                hint="train again to change known documents",
             )
         short = short_field(graph.texts)
         texts = columns_of(list(docs.values()), short)
@@ -41,7 +44,7 @@ class Arrivals:
 def _with_docs(
     graph: ClickGraph, names: list[str], texts: Mapping[str, Strings], fields: Iterable[str]
 ) -> ClickGraph:
-    """The same graph with more documents, none of them clicked."""
+    """Return the graph with more documents, none of them clicked."""
     clicks = Csr(
         graph.clicks.indptr, graph.clicks.indices, graph.clicks.data, graph.clicks.columns + len(names)
     )
@@ -49,4 +52,4 @@ def _with_docs(
     columns = {
         name: graph.texts.get(name, old_blank).concatenate(texts.get(name, blank)) for name in sorted(fields)
     }
-    return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, figures=graph.figures)
+    return ClickGraph(graph.queries, graph.docs.extend(names), clicks, columns, stats=graph.stats)

@@ -1,16 +1,16 @@
-"""`ClickGraph`: which documents were clicked for which queries, with all that later models need.
+"""`ClickGraph`: which documents were clicked for which queries.
 
-Rows are queries and columns are documents, always. A graph is immutable. On disk it is a directory that
-opens by memory map; in memory it is the same class over plain arrays.
+Rows are queries and columns are documents, always. A graph is immutable. On disk it is a directory that is
+memory-mapped on open; in memory it is the same class over plain arrays.
 
     clicks        weighted clicks (CSR), and the same by document
     pairs         every pair that was shown or clicked: impressions, users, sessions, navigational clicks
-    daily         for each day of each pair the same counts, with a histogram of positions
-    skips         for each query: (clicked document, document shown above it and passed over, how often)
+    daily         the same counts per day of each pair, with a histogram of positions
+    skips         for each query: (clicked document, skipped document above it, count)
     variants      raw spellings that normalisation merged into a query
-    views         features of a user's own, by name: see `coclick.graph.user_views`
+    views         user-defined features by name: see `coclick.graph.user_views`
 
-A log of aggregated clicks has `clicks` and perhaps `pairs`; the rest needs events.
+A log of aggregated clicks has `clicks` and perhaps `pairs`; the rest needs a log of events.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError, UserError
 from coclick.graph.tables import click_rows, doc_texts, is_table
-from coclick.graph.user_views import View, check_name, merged, placed, view_names
+from coclick.graph.user_views import UserView, align_rows, check_view_name, merge_views, view_names
 from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
-from coclick.storage.manifest import ARRAY_NAME, a_kind
-from coclick.text.analyzer import normalise_batch
+from coclick.storage.manifest import ARRAY_NAME, with_article
+from coclick.text.normalise import normalise_batch
 
 if TYPE_CHECKING:
     from coclick.graph.split import Split
-    from coclick.graph.user_views import Rows
+    from coclick.graph.user_views import FeatureRows
 
 Ints = NDArray[np.int32]
-_MOST_CLICKS = 1e12  # of a row, as in a log
+_MAX_CLICKS = 1e12  # of one row, as for log files
 
 
-class _Columns:
-    """A table: one array a column, stored as `<table>.<column>`; a missing optional column is None."""
+class _Table:
+    """A table with one array per column, stored as `<table>.<column>`; a missing optional column is None."""
 
     table: str
 
     @classmethod
     def read(cls, source: Artefact) -> Self | None:
         columns = {column.name: column.default for column in fields(cls)}  # type: ignore[arg-type]
-        told = {name: f"{cls.table}.{name}" for name in columns if f"{cls.table}.{name}" in source}
-        if not told:
+        arrays = {name: f"{cls.table}.{name}" for name in columns if f"{cls.table}.{name}" in source}
+        if not arrays:
             return None
         for name, default in columns.items():
-            if default is MISSING and name not in told:
+            if default is MISSING and name not in arrays:
                 raise ArtefactError(f"the table {cls.table!r} has no {name}", where=str(source.path))
-        return cls(**{name: source.array(array) for name, array in told.items()})
+        return cls(**{name: source.array(array) for name, array in arrays.items()})
 
     def write(self, out: ArtefactWriter) -> None:
         for column in fields(self):  # type: ignore[arg-type]
@@ -67,8 +67,8 @@ class _Columns:
 
 
 @dataclass(frozen=True)
-class Pairs(_Columns):
-    """Every pair that was shown or clicked, by query (`indptr`), documents ascending."""
+class PairStats(_Table):
+    """Counts of every pair that was shown or clicked, by query (`indptr`), documents ascending."""
 
     table = "pairs"
     indptr: NDArray[np.int64]
@@ -80,8 +80,8 @@ class Pairs(_Columns):
 
 
 @dataclass(frozen=True)
-class Daily(_Columns):
-    """The days of each pair (`indptr` over pairs), and for each of those rows a histogram of positions."""
+class DailyStats(_Table):
+    """Counts per day of each pair (`indptr` over pairs), each row with a histogram of positions."""
 
     table = "daily"
     indptr: NDArray[np.int64]
@@ -97,8 +97,8 @@ class Daily(_Columns):
 
 
 @dataclass(frozen=True)
-class Skips(_Columns):
-    """Joachims' pairs by query (`indptr`): clicked over one that stood above it and was not clicked."""
+class SkipPairs(_Table):
+    """Pairs of a clicked document and a skipped one above it (Joachims 2002), by query (`indptr`)."""
 
     table = "skips"
     indptr: NDArray[np.int64]
@@ -109,20 +109,28 @@ class Skips(_Columns):
 
 @dataclass(frozen=True, eq=False)
 class ClickGraph:
-    """An immutable click graph; see the module's docstring for its parts."""
+    """An immutable click graph: queries, documents and the clicks between them.
+
+    `coclick.build` makes one from log files, `ClickGraph.from_clicks` from rows in memory. The parts are
+    listed at the top of this module.
+    """
 
     queries: Vocab
     docs: Vocab
     clicks: Csr
     texts: Mapping[str, Strings] = field(default_factory=dict)  # by field: title, body, url, anchor …
-    pairs: Pairs | None = None
-    daily: Daily | None = None
-    skips: Skips | None = None
-    figures: Mapping[str, Any] = field(default_factory=dict)  # what the build counted
+    pairs: PairStats | None = None
+    daily: DailyStats | None = None
+    skips: SkipPairs | None = None
+    stats: Mapping[str, Any] = field(default_factory=dict)  # counts of the build: rows, rejects, users …
     artefact: Artefact | None = None
-    views: Mapping[str, View] = field(default_factory=dict)  # the user's own
+    views: Mapping[str, UserView] = field(default_factory=dict)
 
-    # -- making one ------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        sizes = f"{len(self.queries):,} queries, {len(self.docs):,} docs, {self.clicks.nnz:,} edges"
+        return f"ClickGraph({sizes})"
+
+    # -- create, open, save ----------------------------------------------------------------------------
 
     @classmethod
     def from_clicks(
@@ -149,9 +157,9 @@ class ClickGraph:
                 hint='for example [("ny hotels", "d1", 3)], or a table with columns query, doc, clicks',
             ) from None
         if not all(isinstance(text, str) for query, doc, _ in rows for text in (query, doc)):
-            raise UserError("queries and documents must be texts", hint="str(id) makes one of a number")
-        if any(not 0 < count <= _MOST_CLICKS for _, _, count in rows):
-            raise UserError(f"clicks must be positive numbers, up to {_MOST_CLICKS:g}")
+            raise UserError("queries and documents must be strings", hint="convert ids with str(id)")
+        if any(not 0 < count <= _MAX_CLICKS for _, _, count in rows):
+            raise UserError(f"clicks must be positive numbers, at most {_MAX_CLICKS:g}")
         docs = {} if docs is None else docs
         texts = normalise_batch([query for query, _, _ in rows])
         if not all(texts):
@@ -168,7 +176,7 @@ class ClickGraph:
         names = sorted({name for text in given.values() for name in text})
         if wrong := [name for name in names if not ARRAY_NAME.fullmatch(name)]:
             raise UserError(
-                f"a field cannot be called {wrong[0]!r}", hint="lower-case letters, digits and _ can be used"
+                f"a field cannot be called {wrong[0]!r}", hint="use lower-case letters, digits and _"
             )
         columns = {
             name: Strings.from_list(given.get(doc, {}).get(name, "") for doc in documents) for name in names
@@ -177,15 +185,15 @@ class ClickGraph:
 
     @classmethod
     def open(cls, path: str | Path) -> ClickGraph:
-        """Open a graph on disk, in milliseconds whatever its size."""
+        """Open a graph on disk. Its arrays are memory-mapped, so this takes milliseconds at any size."""
         source = Artefact(path)
         if source.kind != "graph":
-            raise UserError(f"this is {a_kind(source.kind)}, not a graph", where=str(path))
+            raise UserError(f"this is {with_article(source.kind)}, not a graph", where=str(path))
         return cls.read(source)
 
     @classmethod
     def read(cls, source: Artefact) -> ClickGraph:
-        """The graph in an artefact: a graph of its own, or the one that a model carries."""
+        """Read the graph of an artefact, which is a graph or a model."""
         if tables.is_parquet(source):
             return cls._read_tables(source)
         queries, docs = read_vocab(source, "queries"), read_vocab(source, "docs")
@@ -194,23 +202,23 @@ class ClickGraph:
         ]
         texts = {name: read_strings(source, f"text.{name}") for name in sorted(names)}
         if any(len(column) != len(docs) for column in texts.values()):
-            raise ArtefactError("the documents' texts do not fit the documents", where=str(source.path))
+            raise ArtefactError("the texts do not match the number of documents", where=str(source.path))
         return cls(
             queries,
             docs,
             read_csr(source, "clicks", len(queries), len(docs)),
             texts,
-            Pairs.read(source),
-            Daily.read(source),
-            Skips.read(source),
-            source.manifest.get("figures" if source.kind == "graph" else "build", {}),
+            PairStats.read(source),
+            DailyStats.read(source),
+            SkipPairs.read(source),
+            source.manifest.get("stats" if source.kind == "graph" else "build", {}),
             source,
-            {name: View.read(source, name, len(queries), len(docs)) for name in view_names(source.files)},
+            {name: UserView.read(source, name, len(queries), len(docs)) for name in view_names(source.files)},
         )
 
     @classmethod
     def _read_tables(cls, source: Artefact) -> ClickGraph:
-        """A graph that Spark wrote, read whole."""
+        """Read a graph that Spark wrote, as Parquet tables."""
         queries, docs = (
             tables.read_vocab(source, "queries", "text"),
             tables.read_vocab(source, "docs", "name"),
@@ -225,22 +233,22 @@ class ClickGraph:
             docs,
             tables.read_edges(source, *sizes),
             texts,
-            Pairs(**pairs) if pairs else None,
-            Daily(**daily) if daily else None,
-            Skips(**skips) if skips else None,
-            figures=source.manifest.get("figures" if source.kind == "graph" else "build", {}),
+            PairStats(**pairs) if pairs else None,
+            DailyStats(**daily) if daily else None,
+            SkipPairs(**skips) if skips else None,
+            stats=source.manifest.get("stats" if source.kind == "graph" else "build", {}),
             artefact=source,
         )
 
     def save(self, path: str | Path, *, force: bool = False) -> ClickGraph:
-        """Write to a directory and return the graph opened from there."""
+        """Write the graph to a directory, and return it opened from there."""
         with writing(path, force=force) as out:
             self.write(out)
-            out.commit("graph", figures=dict(self.figures))
+            out.commit("graph", stats=dict(self.stats))
         return ClickGraph.open(path)
 
     def write(self, out: ArtefactWriter) -> None:
-        """Store every part."""
+        """Write all parts into an artefact."""
         write_strings(out, "queries", self.queries)
         write_strings(out, "docs", self.docs)
         for name, column in self.texts.items():
@@ -256,26 +264,29 @@ class ClickGraph:
     def with_view(
         self,
         name: str,
-        queries: Rows,
-        docs: Rows,
+        queries: FeatureRows,
+        docs: FeatureRows,
         *,
         query_features: Sequence[str] | None = None,
         doc_features: Sequence[str] | None = None,
     ) -> ClickGraph:
-        """The graph with one more view: for each side ids and a sparse matrix with a row for each of them.
+        """Return the graph with one more view: user-defined features of queries and documents.
 
-        Features are called as given or, without names, by the number of their column. Ids that the graph
-        does not have are counted in `figures` and left out.
+        `queries` and `docs` are pairs of ids and a sparse matrix with a row for each id. Without
+        `query_features` and `doc_features`, features are named by their column number. Ids that the graph
+        does not have are ignored, and counted in `stats`.
         """
-        check_name(name, self.texts)
-        query_rows, query_names, unknown_queries = placed(queries, query_features, self.queries, "queries")
-        doc_rows, doc_names, unknown_docs = placed(docs, doc_features, self.docs, "documents")
-        view = View(query_rows, doc_rows, query_names, doc_names)
+        check_view_name(name, self.texts)
+        query_rows, query_names, unknown_queries = align_rows(
+            queries, query_features, self.queries, "queries"
+        )
+        doc_rows, doc_names, unknown_docs = align_rows(docs, doc_features, self.docs, "documents")
+        view = UserView(query_rows, doc_rows, query_names, doc_names)
         unknown = {"unknown_queries": unknown_queries, "unknown_docs": unknown_docs}
-        figures = {**self.figures, "views": {**self.figures.get("views", {}), name: unknown}}
-        return replace(self, views={**self.views, name: view}, figures=figures, artefact=None)
+        stats = {**self.stats, "views": {**self.stats.get("views", {}), name: unknown}}
+        return replace(self, views={**self.views, name: view}, stats=stats, artefact=None)
 
-    # -- looking at it ---------------------------------------------------------------------------------
+    # -- inspect ---------------------------------------------------------------------------------------
 
     @cached_property
     def clicks_by_doc(self) -> Csr:
@@ -286,18 +297,18 @@ class ClickGraph:
 
     @property
     def digest(self) -> str:
-        """The content's identity, empty for a graph that was never saved."""
+        """A digest of the content; empty for a graph that was never saved."""
         return self.artefact.digest if self.artefact else ""
 
     def title(self, doc: int) -> str:
-        """A document's title, or the empty string."""
+        """Return the title of a document, or the empty string."""
         return self.texts["title"][doc] if "title" in self.texts else ""
 
     @cached_property
     def provides(self) -> frozenset[str]:
-        """What there is beyond clicks: texts, impressions, sessions, days, positions, skips."""
+        """The optional data of this graph: texts, impressions, sessions, days, positions, skips."""
         pairs, daily = self.pairs, self.daily
-        there = {
+        present = {
             "texts": bool(self.texts),
             "impressions": pairs is not None and pairs.impressions is not None,
             "sessions": pairs is not None and pairs.sessions is not None,
@@ -307,18 +318,18 @@ class ClickGraph:
             and bool((daily.position > 0).any()),
             "skips": self.skips is not None,
         }
-        return frozenset(name for name, found in there.items() if found)
+        return frozenset(name for name, found in present.items() if found)
 
-    # -- cutting it ------------------------------------------------------------------------------------
+    # -- split and merge -------------------------------------------------------------------------------
 
     def split(self, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
-        """Hold clicks out by `time`, `queries` or `pairs`: see `coclick.graph.split`."""
+        """Hold out clicks by `time`, `queries` or `pairs`: see `coclick.graph.split`."""
         from coclick.graph.split import split
 
         return split(self, by, fraction, seed)
 
     def merge(self, other: ClickGraph) -> ClickGraph:
-        """The clicks of both graphs; texts, and rows of views, from the other where this one has none."""
+        """Add the clicks of another graph. Texts and view rows come from it where this graph has none."""
         queries = Vocab.from_list([*self.queries, *other.queries])
         docs = Vocab.from_list([*self.docs, *other.docs])
         graphs = (self, other)
@@ -339,5 +350,5 @@ class ClickGraph:
                     column[doc] = text or column[doc]
             texts[name] = Strings.from_list(column)
         parts = [(graph.views, q, d) for graph, q, d in zip(graphs, new_query, new_doc, strict=True)]
-        views = merged(parts, len(queries), len(docs))
+        views = merge_views(parts, len(queries), len(docs))
         return ClickGraph(queries, docs, clicks, texts, views=views)

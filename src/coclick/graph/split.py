@@ -1,8 +1,7 @@
-"""A graph cut in two: what a model may learn from, and the clicks that it was not shown.
+"""Split a graph into training data and held-out clicks.
 
-What the graph knows beyond clicks (impressions, sessions, days, skips) is cut the same way, so that nothing
-of what is held out can be learned from it: a model that reads impressions can be judged like any other.
-Views of the user's own are no part of the log: like texts they stay with the queries and documents that stay.
+Impressions, sessions, days and skips are split with the clicks, so that nothing about held-out clicks leaks
+into training. User views are not part of the log: like texts, they stay with their queries and documents.
 """
 
 from __future__ import annotations
@@ -16,36 +15,39 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
-from coclick.graph.click_graph import ClickGraph, Daily, Pairs, Skips
+from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
 
 Mask = NDArray[np.bool_]
-T = TypeVar("T", Pairs, Daily, Skips)
+T = TypeVar("T", PairStats, DailyStats, SkipPairs)
 
 
 class Split(NamedTuple):
-    """A graph to learn from, and the clicks that it was not shown."""
+    """A graph to train on, and the clicks that were held out."""
 
     train: ClickGraph
     held_out: Csr
 
 
 def split(graph: ClickGraph, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
-    """Hold clicks out: the last `fraction` of the days (`time`), all clicks of that share of the
-    queries (`queries`), or that share of the pairs of queries that keep another pair (`pairs`)."""
+    """Hold out a fraction of the clicks.
+
+    `by="time"`: the clicks of the last days; `"queries"`: all clicks of randomly chosen queries; `"pairs"`:
+    randomly chosen pairs of queries that keep at least one other pair.
+    """
     if not 0 < fraction < 1:
-        raise UserError(f"a fraction between 0 and 1 is needed, not {fraction}")
+        raise UserError(f"fraction must be between 0 and 1, not {fraction}")
     random = np.random.default_rng(seed)
     if by == "time":
         return _by_time(graph, fraction)
     if by == "queries":
-        return without_queries(graph, random.random(len(graph.queries)) < fraction)
+        return hold_out_queries(graph, random.random(len(graph.queries)) < fraction)
     if by == "pairs":
         return _by_pairs(graph, fraction, random)
-    raise UserError(f"cannot split by {by!r}", hint="by time, queries or pairs")
+    raise UserError(f"cannot split by {by!r}", hint="use time, queries or pairs")
 
 
-def without_queries(graph: ClickGraph, held: Mask) -> Split:
-    """All that is known of the queries marked in `held` is taken out; they stay in the vocabulary."""
+def hold_out_queries(graph: ClickGraph, held: Mask) -> Split:
+    """Hold out all clicks of the marked queries, and remove their other data; they stay in the vocabulary."""
     chosen = np.repeat(held, graph.clicks.row_nnz())
     kept = None if graph.pairs is None else np.repeat(~held, np.diff(graph.pairs.indptr))
     skips = graph.skips
@@ -54,12 +56,12 @@ def without_queries(graph: ClickGraph, held: Mask) -> Split:
     return _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
 
 
-def forget_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
-    """The graph as if the queries marked in `held` had never been asked: their texts are gone, too."""
-    rest = without_queries(graph, held).train
+def remove_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
+    """Remove the marked queries from the graph, with all their data."""
+    rest = hold_out_queries(graph, held).train
 
     def kept_rows(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.append(indptr[:-1][~held], indptr[-1])  # the rows taken out are empty
+        return np.append(indptr[:-1][~held], indptr[-1])  # removed rows are empty
 
     kept = np.flatnonzero(~held)
     texts, order = graph.queries.take(kept), graph.queries.order
@@ -75,8 +77,8 @@ def forget_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
     )
 
 
-def forget_docs(graph: ClickGraph, held: Mask) -> ClickGraph:
-    """The graph as if the documents marked in `held` had never been shown; they stay in the collection."""
+def remove_doc_interactions(graph: ClickGraph, held: Mask) -> ClickGraph:
+    """Remove all clicks, impressions and skips of the marked documents; they stay in the collection."""
     clicks = graph.clicks
     kept = None if graph.pairs is None else ~held[graph.pairs.docs]
     skips = graph.skips
@@ -88,7 +90,7 @@ def forget_docs(graph: ClickGraph, held: Mask) -> ClickGraph:
 
 
 def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -> Split:
-    """Skips are left out altogether: they would tell which of the held-out documents was clicked."""
+    """Hold out pairs. All skips are dropped: they would reveal which held-out documents were clicked."""
     clicks = graph.clicks
     chosen = random.random(clicks.nnz) < fraction
     clicked = clicks.row_nnz() > 0
@@ -96,19 +98,19 @@ def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -
     kept = None
     if graph.pairs is not None:
         pattern = Csr(graph.pairs.indptr, graph.pairs.docs, np.empty(0, np.float32), clicks.columns)
-        kept = look_up(clicks.with_data(chosen.astype(np.float32)), pattern) == 0
+        kept = values_at(clicks.with_data(chosen.astype(np.float32)), pattern) == 0
     return _split(graph, np.where(chosen, clicks.data, 0), *_keep_pairs(graph, kept), None)
 
 
 def _by_time(graph: ClickGraph, fraction: float) -> Split:
-    """Skips are left out, as they are not kept by day; a user of several days counts once for each."""
+    """Hold out the last days. Skips are dropped: they are not kept by day. Users are counted once per day."""
     pairs, daily = graph.pairs, graph.daily
     if daily is None or pairs is None:
         raise UserError("this graph has no days, so it cannot be split by time", hint="split by queries")
     days = np.unique(daily.day)
     cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
     late = _sums(np.where(daily.day >= cut, daily.clicks, 0), daily.indptr).astype(np.float32)
-    held = look_up(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
+    held = values_at(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
     daily = _keep(daily, daily.day < cut)
     counts: dict[str, Any] = {
         name: _sums(getattr(daily, name), daily.indptr).astype(np.int32)
@@ -120,19 +122,23 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     return _split(graph, held, _keep(replace(pairs, **counts), kept), daily, None)
 
 
-def look_up(source: Csr, wanted: Csr) -> NDArray[np.float32]:
-    """The values of `source` at the entries of `wanted`, 0 where it has none; rows sorted by column."""
+def values_at(source: Csr, wanted: Csr) -> NDArray[np.float32]:
+    """Return the values of `source` at the entries of `wanted`, 0 where it has none; rows are sorted."""
     width = np.int64(source.columns)
     keys = np.repeat(np.arange(source.rows), source.row_nnz()) * width + source.indices
-    asked = np.repeat(np.arange(wanted.rows), wanted.row_nnz()) * width + wanted.indices
+    wanted_keys = np.repeat(np.arange(wanted.rows), wanted.row_nnz()) * width + wanted.indices
     if not len(keys):
-        return np.zeros(len(asked), np.float32)
-    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    return np.where(keys[place] == asked, source.data[place], np.float32(0))
+        return np.zeros(len(wanted_keys), np.float32)
+    position = np.minimum(np.searchsorted(keys, wanted_keys), len(keys) - 1)
+    return np.where(keys[position] == wanted_keys, source.data[position], np.float32(0))
 
 
 def _split(
-    graph: ClickGraph, held: NDArray[Any], pairs: Pairs | None, daily: Daily | None, skips: Skips | None
+    graph: ClickGraph,
+    held: NDArray[Any],
+    pairs: PairStats | None,
+    daily: DailyStats | None,
+    skips: SkipPairs | None,
 ) -> Split:
     clicks = graph.clicks
     rest = _drop_zeros(clicks, clicks.data - held)
@@ -141,12 +147,12 @@ def _split(
 
 
 def _drop_zeros(pattern: Csr, data: NDArray[Any]) -> Csr:
-    """The pattern's entries whose new value is above zero (rounding of a difference is not a click)."""
+    """Keep the entries whose new value is above zero, up to rounding."""
     return pattern.with_data(data.astype(np.float32)).positive(above=1e-6)
 
 
-def _keep_pairs(graph: ClickGraph, kept: Mask | None) -> tuple[Pairs | None, Daily | None]:
-    """The marked pairs with their days."""
+def _keep_pairs(graph: ClickGraph, kept: Mask | None) -> tuple[PairStats | None, DailyStats | None]:
+    """Keep the marked pairs, and their days."""
     if graph.pairs is None or kept is None:
         return None, None
     daily = graph.daily
@@ -157,13 +163,13 @@ def _keep_pairs(graph: ClickGraph, kept: Mask | None) -> tuple[Pairs | None, Dai
 
 
 def _keep(table: T, rows: Mask) -> T:
-    """A table with only the marked rows; what points into it, or from its rows elsewhere, follows."""
+    """Keep the marked rows of a table, and update its row pointers."""
     columns: dict[str, Any] = {}
     positions = rows
-    if isinstance(table, Daily) and table.position_indptr is not None:  # its rows have positions of their own
+    if isinstance(table, DailyStats) and table.position_indptr is not None:  # each row has several positions
         positions = np.repeat(rows, np.diff(table.position_indptr))
-        begins = table.position_indptr[:-1][rows]
-        columns["position_indptr"] = np.append(_pointers(positions)[begins], np.count_nonzero(positions))
+        starts = table.position_indptr[:-1][rows]
+        columns["position_indptr"] = np.append(_pointers(positions)[starts], np.count_nonzero(positions))
     for column in fields(table):
         values = getattr(table, column.name)
         if values is None or column.name in columns:

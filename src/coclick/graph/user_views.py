@@ -1,7 +1,7 @@
-"""A user's own view of queries and documents: features with names and weights, kept with the graph.
+"""User views: user-defined features of queries and documents, with names and weights, stored in the graph.
 
-Tags of documents, categories of queries, whatever has ids and weights. A view has both sides, since a
-bilinear model learns from a click how the features of its query go with those of its document.
+Examples are tags of documents and categories of queries. A view has features for both sides, because a
+bilinear model learns from a click which query features go with which document features.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
 from coclick.storage.array_files import read_csr, read_strings, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 if TYPE_CHECKING:
     import scipy.sparse
 
-    Rows = tuple[Sequence[str], scipy.sparse.sparray | scipy.sparse.spmatrix]  # ids, and a row for each
+    FeatureRows = tuple[Sequence[str], scipy.sparse.sparray | scipy.sparse.spmatrix]  # ids, a row for each
 
-BUILT_IN = ("words", "chars", "clicks", "ids")  # views that are made of the graph itself
+BUILT_IN = ("words", "chars", "clicks", "ids")  # views that are computed from the graph
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_EXAMPLES = 3
+_MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
-class View:
-    """Sparse features, not negative; a row for each query and each document of the graph, perhaps empty."""
+class UserView:
+    """Non-negative sparse features: a row, possibly empty, for each query and each document of the graph."""
 
     queries: Csr
     docs: Csr
@@ -41,8 +41,8 @@ class View:
     doc_features: Strings
 
     @classmethod
-    def read(cls, source: Artefact, name: str, queries: int, docs: int) -> View:
-        """The view stored under its name, for so many queries and documents."""
+    def read(cls, source: Artefact, name: str, queries: int, docs: int) -> UserView:
+        """Read a view by its name; `queries` and `docs` are the sizes of the graph."""
         prefix = f"view.{name}"
         query_features = read_strings(source, f"{prefix}.query_features")
         doc_features = read_strings(source, f"{prefix}.doc_features")
@@ -54,18 +54,18 @@ class View:
         )
 
     def write(self, out: ArtefactWriter, name: str) -> None:
-        """Store under a name."""
+        """Write the view under a name."""
         write_csr(out, f"view.{name}.queries", self.queries)
         write_csr(out, f"view.{name}.docs", self.docs)
         write_strings(out, f"view.{name}.query_features", self.query_features)
         write_strings(out, f"view.{name}.doc_features", self.doc_features)
 
-    def take_queries(self, rows: NDArray[np.integer]) -> View:
-        """The view of a graph that has only these queries."""
+    def take_queries(self, rows: NDArray[np.integer]) -> UserView:
+        """Return the view of a graph that has only these queries."""
         return replace(self, queries=self.queries.take(rows))
 
-    def figures(self) -> dict[str, int]:
-        """How many queries and documents have features, and how many there are of these."""
+    def stats(self) -> dict[str, int]:
+        """Count the queries and documents with features, the features, and the entries."""
         return {
             "queries": int(np.count_nonzero(self.queries.row_nnz())),
             "docs": int(np.count_nonzero(self.docs.row_nnz())),
@@ -76,32 +76,38 @@ class View:
 
 
 def view_names(files: Iterable[str]) -> list[str]:
-    """The views whose arrays are among these."""
-    ending = ".queries.indptr"
+    """Return the names of the views whose arrays are among the files."""
+    suffix = ".queries.indptr"
     return sorted(
-        name.removeprefix("view.").removesuffix(ending)
+        name.removeprefix("view.").removesuffix(suffix)
         for name in files
-        if name.startswith("view.") and name.endswith(ending)
+        if name.startswith("view.") and name.endswith(suffix)
     )
 
 
-def check_name(name: str, fields: Iterable[str]) -> None:
-    """A view's name stands in specifications (`views=words+tags`), beside the documents' fields, and in
-    names of files."""
+def check_view_name(name: str, fields: Iterable[str]) -> None:
+    """Raise unless the name can be used in model specifications (`views=words+tags`) and file names.
+
+    It must differ from the built-in views and from the text fields of the documents.
+    """
     if name in (*BUILT_IN, *fields):
         raise UserError(
-            f"a view cannot be called {name!r}: coclick makes one of that name", hint="choose another name"
+            f"a view cannot be called {name!r}: a built-in view or a text field has this name",
+            hint="choose another name",
         )
     if not _NAME.fullmatch(name):
         raise UserError(
-            f"a view cannot be called {name!r}", hint="use small letters, digits and _, a letter first"
+            f"a view cannot be called {name!r}", hint="use lower-case letters, digits and _, a letter first"
         )
 
 
-def placed(rows: Rows, names: Sequence[str] | None, known: Vocab, side: str) -> tuple[Csr, Strings, int]:
-    """One side of a view in the order of the graph: its rows, its features, and how many ids are unknown.
+def align_rows(
+    rows: FeatureRows, names: Sequence[str] | None, known: Vocab, side: str
+) -> tuple[Csr, Strings, int]:
+    """Put one side of a view in the order of the graph.
 
-    Ids that the graph does not have are left out; rows of one id are added up.
+    Returns its rows, its feature names, and the number of unknown ids, which are ignored. Rows with the same
+    id are added up.
     """
     ids, matrix = list(rows[0]), Csr.from_scipy(rows[1])
     if len(ids) != matrix.rows:
@@ -114,46 +120,50 @@ def placed(rows: Rows, names: Sequence[str] | None, known: Vocab, side: str) -> 
     if not np.all(np.isfinite(matrix.data)) or np.any(matrix.data < 0):
         raise UserError(f"a value of the {side} is negative or not a finite number")
     row = known.lookup(normalise_batch(ids) if side == "queries" else ids)
-    of_entry = np.repeat(row, matrix.row_nnz())
-    entered = (of_entry >= 0) & (matrix.data > 0)
-    if not entered.any():
-        raise nothing_matches(side, ids, known)
+    row_of = np.repeat(row, matrix.row_nnz())
+    kept = (row_of >= 0) & (matrix.data > 0)
+    if not kept.any():
+        raise no_match_error(side, ids, known)
     shape = len(known), matrix.columns
-    found = Csr.from_triples(of_entry[entered], matrix.indices[entered], matrix.data[entered], shape)
-    return found, Strings.from_list(features), int(np.count_nonzero(row < 0))
+    aligned = Csr.from_triples(row_of[kept], matrix.indices[kept], matrix.data[kept], shape)
+    return aligned, Strings.from_list(features), int(np.count_nonzero(row < 0))
 
 
-def nothing_matches(side: str, ids: Sequence[str], known: Vocab, where: str | None = None) -> UserError:
-    """No row of a view belongs to the graph: most likely its ids are spelt otherwise."""
-    given, there = (
-        ", ".join(map(repr, some[:_EXAMPLES])) or "none" for some in (ids, known.to_list(0, _EXAMPLES))
+def no_match_error(side: str, ids: Sequence[str], known: Vocab, where: str | None = None) -> UserError:
+    """Return the error for a view without any id of the graph; it shows ids of both for comparison."""
+    given, expected = (
+        ", ".join(map(repr, some[:_MAX_EXAMPLES])) or "none"
+        for some in (ids, known.to_list(0, _MAX_EXAMPLES))
     )
     return UserError(
         f"no {side} of the graph have any feature in this view",
         where=where,
-        hint=f"compare the ids: the view has {given}; the graph has {there}",
+        hint=f"compare the ids: the view has {given}; the graph has {expected}",
     )
 
 
-def merged(
-    parts: Sequence[tuple[Mapping[str, View], NDArray[np.int32], NDArray[np.int32]]], queries: int, docs: int
-) -> dict[str, View]:
-    """The views of several graphs under the row numbers of their merger, given for each graph.
+def merge_views(
+    parts: Sequence[tuple[Mapping[str, UserView], NDArray[np.int32], NDArray[np.int32]]],
+    queries: int,
+    docs: int,
+) -> dict[str, UserView]:
+    """Merge the views of several graphs.
 
-    Where two graphs have features of one query or document in a view, those of the first one count.
+    `parts` has for each graph its views and the new rows of its queries and documents. Where two graphs have
+    features of the same query or document in a view, those of the first are used.
     """
-    found = {}
+    merged = {}
     for name in sorted({name for views, _, _ in parts for name in views}):
-        there = [(views[name], query, doc) for views, query, doc in parts if name in views]
-        query_side = [(view.queries, view.query_features, query) for view, query, _ in there]
-        doc_side = [(view.docs, view.doc_features, doc) for view, _, doc in there]
-        query_rows, query_features = _merged_side(query_side, queries)
-        doc_rows, doc_features = _merged_side(doc_side, docs)
-        found[name] = View(query_rows, doc_rows, query_features, doc_features)
-    return found
+        present = [(views[name], query, doc) for views, query, doc in parts if name in views]
+        query_side = [(view.queries, view.query_features, query) for view, query, _ in present]
+        doc_side = [(view.docs, view.doc_features, doc) for view, _, doc in present]
+        query_rows, query_features = _merge_side(query_side, queries)
+        doc_rows, doc_features = _merge_side(doc_side, docs)
+        merged[name] = UserView(query_rows, doc_rows, query_features, doc_features)
+    return merged
 
 
-def _merged_side(parts: Sequence[tuple[Csr, Strings, NDArray[np.int32]]], rows: int) -> tuple[Csr, Strings]:
+def _merge_side(parts: Sequence[tuple[Csr, Strings, NDArray[np.int32]]], rows: int) -> tuple[Csr, Strings]:
     features = Vocab.from_list(name for _, names, _ in parts for name in names)
     taken = np.zeros(rows, bool)
     triples: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []

@@ -1,20 +1,23 @@
-"""`ApproximateIndex`: a graph of near vectors (HNSW, by usearch) that finds candidates without reading all.
+"""`ApproximateIndex`: an HNSW graph (by usearch) that proposes candidates without reading every vector.
 
-What it finds is scored exactly, so scores are those of the exact index, and only a document may be missed now
-and then. How often, is measured at training. It pays where documents are so many that reading all of their
-vectors for each query is too slow.
+Candidates are scored exactly, so scores equal those of the exact index; only a document may be missed now
+and then. Training measures how often. The index pays off where there are so many documents that reading all
+of their vectors for each query is too slow.
 
-usearch does not survive a graph that leads outside its own nodes, so one that was opened is looked through
-before it is used for the first time.
+The graph is never stored. usearch trusts the file it opens: one that points outside its own nodes crashes the
+process. A digest in the manifest would not help, because a forged graph can come with a forged digest. So the
+first search after a model was opened checks the vectors and builds the graph from them; other searches wait
+for it. That takes about 20 seconds of processor time for 100,000 vectors of 100 dimensions, spread over all
+threads.
 
-The graph holds the vectors a second time, in 16 bits. Several threads build it in an order of their own, so
-two trainings may miss different documents; with one thread they are the same.
+The graph holds a second copy of the vectors, in 16 bits. Several threads insert the vectors in no fixed
+order, so two builds may miss different documents; with one thread they are the same.
 """
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,59 +25,59 @@ from numpy.typing import NDArray
 
 from coclick.errors import ArtefactError, UserError
 from coclick.index.dense import DenseIndex
-from coclick.index.usearch_format import is_sound
 from coclick.jit.threads import threads
 from coclick.results import padded, top_rows
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]
 
-_NEIGHBOURS = 32  # of each vector, twice usearch's own: the same recall in less than half the time
-_EXPANSIONS = (64, 128, 256, 512)  # how many candidates a search keeps; the first that finds enough is taken
-_ENOUGH = 0.95  # recall among the first ten
-_SAMPLE = 500  # queries that it is measured on
+_CONNECTIVITY = 32  # twice usearch's default: the same recall in less than half the time
+_EXPANSIONS = (64, 128, 256, 512)  # candidates that a search keeps; the first with enough recall is used
+_MIN_RECALL = 0.95  # among the first _DEPTH results
+_SAMPLE = 500  # queries on which recall is measured
 _DEPTH = 10
-_SPARE = 2  # times as many candidates as results: 16 bits do not tell all of them apart
+_OVERSAMPLING = 2  # candidates per result, because 16 bits cannot separate all of them
+_BUILDING = threading.Lock()
 
 
 @stored
-@dataclass(frozen=True)
+@dataclass
 class ApproximateIndex:
-    """The graph as usearch writes it, and how far a search looks."""
+    """How many candidates a search keeps, and the graph once it has been built."""
 
-    data: NDArray[np.uint8]
     expansion: int
+
+    def __post_init__(self) -> None:
+        self._graph: Any = None  # not a field: fields are stored
 
     @classmethod
     def build(cls, exact: DenseIndex, queries: Floats) -> tuple[ApproximateIndex, dict[str, Any]]:
-        """Index the same rows; look as far as a sample of the queries needs. Also returns what they found."""
-        empty = _usearch().Index(
-            ndim=exact.vectors.shape[1], metric="ip", dtype="bf16", connectivity=_NEIGHBOURS
-        )
-        data = _with_rows(empty, exact.vectors)
-        asked = queries[np.any(queries != 0, axis=1)]
-        asked = asked[np.linspace(0, len(asked) - 1, min(len(asked), _SAMPLE)).astype(np.int64)]
-        best = exact.search(asked, min(_DEPTH, len(exact.vectors)))[1]
+        """Index the rows of `exact`; also return the recall on a sample of `queries`.
+
+        The expansion is the smallest that reaches a recall of 0.95, or the largest.
+        """
+        sample = queries[np.any(queries != 0, axis=1)]
+        sample = sample[np.linspace(0, len(sample) - 1, min(len(sample), _SAMPLE)).astype(np.int64)]
+        best = exact.search(sample, min(_DEPTH, len(exact.vectors)))[1]
+        index = cls(_EXPANSIONS[0])
+        index._graph_of(exact)
         for expansion in _EXPANSIONS:
-            index = cls(data, expansion)
-            found = _recall(index.search(asked, best.shape[1], exact)[1], best)
-            if found >= _ENOUGH:
+            index.expansion = expansion
+            recall = _recall(index.search(sample, best.shape[1], exact)[1], best)
+            if recall >= _MIN_RECALL:
                 break
-        return index, {"recall@10": found, "expansion": expansion, "queries": len(asked)}
+        return index, {"recall@10": recall, "expansion": expansion, "queries": len(sample)}
 
     def search(self, queries: Floats, k: int, exact: DenseIndex) -> tuple[NDArray[np.int32], Floats]:
-        """For each query nearly the k best rows of the exact index, with exact scores; −1 where no more."""
+        """Return nearly the k best rows of `exact` for each query, with exact scores; −1 pads short lists."""
         found, scores = padded(len(queries), k)
         if not len(queries):
             return found, scores
-        if self._graph.ndim != exact.vectors.shape[1] or len(self._graph) != len(exact.vectors):
-            raise ArtefactError(
-                "the approximate index belongs to other vectors", hint="train the model again"
-            )
-        answer = self._graph.search(queries, min(_SPARE * k, len(exact.vectors)), threads=threads())
-        alone = len(queries) == 1  # one query has an answer of another shape
-        keys = answer.keys[None] if alone else answer.keys
-        counts = [len(answer.keys)] if alone else answer.counts
+        graph = self._graph_of(exact)
+        answer = graph.search(queries, min(_OVERSAMPLING * k, len(exact.vectors)), threads=threads())
+        is_single = len(queries) == 1  # usearch drops the first axis for a single query
+        keys = answer.keys[None] if is_single else answer.keys
+        counts = [len(answer.keys)] if is_single else answer.counts
         for i, count in enumerate(counts):
             rows = np.sort(keys[i, :count]).astype(np.int32)
             best, values = top_rows(exact.score(queries[i], rows), k)
@@ -82,40 +85,46 @@ class ApproximateIndex:
         return found, scores
 
     def extended(self, vectors: Floats) -> ApproximateIndex:
-        """With more rows behind the others."""
-        self._check()
-        return ApproximateIndex(_with_rows(_usearch().Index.restore(self.data), vectors), self.expansion)
-
-    @cached_property
-    def _graph(self) -> Any:
-        self._check()
-        graph = _usearch().Index.restore(self.data, view=True)  # reads the mapped file where it lies
-        graph.expansion_search = self.expansion
-        return graph
+        """Return an index with more rows after the present ones."""
+        larger = ApproximateIndex(self.expansion)
+        if self._graph is not None:
+            larger._graph = _add_rows(self._graph.copy(), vectors)
+        return larger
 
     def find_defect(self) -> str | None:
-        """What usearch would not survive."""
+        """Return what is wrong with the stored state, or None."""
         if not isinstance(self.expansion, int) or not 0 < self.expansion <= _EXPANSIONS[-1]:
-            return "the expansion is none of ours"
-        return None if is_sound(self.data, _NEIGHBOURS) else "not a graph that can be searched"
+            return f"the expansion must be a number from 1 to {_EXPANSIONS[-1]}"
+        return None
 
-    def _check(self) -> None:
-        if problem := self.find_defect():
-            raise ArtefactError(f"the approximate index is damaged: {problem}", hint="train the model again")
+    def _graph_of(self, exact: DenseIndex) -> Any:
+        """The graph of these vectors, built if there is none yet."""
+        with _BUILDING:
+            if self._graph is None or len(self._graph) != len(exact.vectors):
+                if problem := self.find_defect() or exact.find_defect():
+                    raise ArtefactError(
+                        f"the approximate index is damaged: {problem}", hint="train the model again"
+                    )
+                empty = _usearch().Index(
+                    ndim=exact.vectors.shape[1], metric="ip", dtype="bf16", connectivity=_CONNECTIVITY
+                )
+                self._graph = _add_rows(empty, exact.vectors)
+            self._graph.expansion_search = self.expansion
+            return self._graph
 
 
-def _with_rows(graph: Any, vectors: Floats) -> NDArray[np.uint8]:
+def _add_rows(graph: Any, vectors: Floats) -> Any:
     first = len(graph)
     graph.add(np.arange(first, first + len(vectors)), vectors, threads=threads())
-    return np.frombuffer(graph.save(), np.uint8)
+    return graph
 
 
 def _recall(found: Floats, best: Floats) -> float:
-    """The share of the best that was found: by scores, so that of equals any will do."""
+    """The share of the best results that was found; compared by score, so any of equal documents counts."""
     wanted = (best > 0).sum(1)
     last = np.take_along_axis(best, np.maximum(wanted - 1, 0)[:, None], 1)
-    there = ((found >= last) & (found > 0)).sum(1)
-    return float(there.sum() / wanted.sum()) if wanted.any() else 1.0
+    hits = ((found >= last) & (found > 0)).sum(1)
+    return float(hits.sum() / wanted.sum()) if wanted.any() else 1.0
 
 
 def _usearch() -> Any:

@@ -1,8 +1,8 @@
 """`DenseIndex`: rows of dense vectors, searched exactly, many queries at a time.
 
-Matrix products of blocks find what may be among the best; their float32 sums depend on the company of a row,
-so what they find is scored again one by one. A score is thus the same in any batch and among any candidates.
-Dot products that are negative, or no more than rounding, count as nothing found.
+Blocked matrix products find the candidates. Their float32 sums depend on the other rows of a block, so the
+candidates are scored again one by one: a score is the same in any batch and among any candidates. Dot
+products that are negative or within rounding error of zero do not match.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]
 
-_SCORES = 1 << 24  # that are in memory at a time
-_NOTHING = 1e-6  # of the product of lengths: what is less would be zero but for rounding
-_ROUNDING = 2.0**-23  # of a float32 product and sum, for each dimension
+_MAX_SCORES = 1 << 24  # in memory at a time
+_MIN_COSINE = 1e-6  # smaller dot products, relative to the lengths, may be rounding errors
+_ROUNDING = 2.0**-23  # relative error of a float32 product and sum, per dimension
 
 
 @stored
 @dataclass(frozen=True)
 class DenseIndex:
-    """One vector a row."""
+    """A matrix of dense vectors, one per row."""
 
     vectors: Floats
-    longest: float  # no vector is longer
+    longest: float  # the largest length of a vector
 
     @classmethod
     def build(cls, vectors: Floats) -> DenseIndex:
@@ -42,35 +42,39 @@ class DenseIndex:
     def search(
         self, queries: Floats, k: int, allowed: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.int32], Floats]:
-        """For each query the k rows with the largest positive dot products, best first; −1 where no more."""
+        """Return the k rows with the largest positive dot products for each query, padded with −1."""
         found = np.full((len(queries), k), -1, np.int32)
         scores = np.zeros((len(queries), k), np.float32)
-        block = max(1, _SCORES // max(len(self.vectors), 1))
+        block = max(1, _MAX_SCORES // max(len(self.vectors), 1))
         mask = EVERYTHING if allowed is None else allowed
         for start in range(0, len(queries), block):
-            asked = np.ascontiguousarray(queries[start : start + block])
-            rough = asked @ self.vectors.T
-            margins = len(self.vectors.T) * _ROUNDING * self.longest * np.linalg.norm(asked, axis=1)
+            block_queries = np.ascontiguousarray(queries[start : start + block])
+            rough = block_queries @ self.vectors.T
+            margins = len(self.vectors.T) * _ROUNDING * self.longest * np.linalg.norm(block_queries, axis=1)
 
             def work(
-                first: int, last: int, at: int = start, rough: Floats = rough, asked: Floats = asked
+                first: int,
+                last: int,
+                at: int = start,
+                rough: Floats = rough,
+                block_queries: Floats = block_queries,
             ) -> None:
                 for i in range(first, last):
                     rows = candidates(rough[i], k, float(margins[i]), mask)  # noqa: B023
-                    best, values = top_rows(self.score(asked[i], rows), k)
+                    best, values = top_rows(self.score(block_queries[i], rows), k)
                     found[at + i, : len(best)], scores[at + i, : len(best)] = rows[best], values
 
-            run_blocks(work, [(i, i + 1) for i in range(len(asked))])
+            run_blocks(work, [(i, i + 1) for i in range(len(block_queries))])
         return found, scores
 
     def score(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
-        """The dot products of one query with the given rows; 0 where negative or no more than rounding."""
+        """Return the dot products of one query with rows; 0 if negative or within rounding error."""
         dots = self.dots(query, rows)
-        dots[dots <= _NOTHING * self.longest * np.linalg.norm(query)] = 0
+        dots[dots <= _MIN_COSINE * self.longest * np.linalg.norm(query)] = 0
         return dots
 
     def dots(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
-        """The dot products of one query with the given rows."""
+        """Return the dot products of one query with the given rows."""
         dots = np.empty(len(rows), np.float32)
         dot_rows(self.vectors, rows, query, dots)
         if not np.isfinite(dots).all():
@@ -78,14 +82,14 @@ class DenseIndex:
         return dots
 
     def score_all(self, query: Floats) -> Floats:
-        """The dot products of one query with all rows, 0 where negative."""
+        """Return the dot products of one query with all rows, 0 where negative."""
         return self.score(query, np.arange(len(self.vectors), dtype=np.int32))
 
     def find_defect(self) -> str | None:
-        """What is wrong with the content, reading all of it: for `coclick verify`."""
+        """Read all of the content and return what is wrong with it, or None; for `coclick verify`."""
         return None if np.isfinite(self.vectors).all() else "a value is not a number"
 
 
 def longest_row(matrix: Floats) -> float:
-    """The largest Euclidean length of a row."""
+    """Return the largest Euclidean length of a row."""
     return float(np.sqrt(np.einsum("ij,ij->i", matrix, matrix).max(initial=0)))

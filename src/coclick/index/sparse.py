@@ -1,4 +1,4 @@
-"""`VectorIndex`: rows of sparse vectors, searched exactly through the words they hold."""
+"""`VectorIndex`: exact top-k search over sparse vectors through an inverted index."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from coclick.kernels.search import EVERYTHING, Scratch, score_rows, search_block
 from coclick.storage.state import stored
 
 _local = threading.local()
-_QUERIES_A_BLOCK = 16
-_SIZES_KEPT = 8  # of working memory, in each thread
+_QUERIES_PER_BLOCK = 16
+_MAX_SCRATCHES = 8  # kept in each thread
 
 
 @stored
 @dataclass(frozen=True)
 class VectorIndex:
-    """Vectors by row, for each term the places of its rows, heaviest first, and blocks of like rows."""
+    """Vectors by row, postings by term (places of rows, heaviest first), and blocks of similar rows."""
 
     vectors: Csr
     indptr: NDArray[np.int64]
@@ -43,9 +43,9 @@ class VectorIndex:
     def search(
         self, queries: Csr, k: int, allowed: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """For each query the k rows with the largest dot products, best first; −1 where there are no more.
+        """Return for each query the k rows with the largest dot products, best first, padded with −1.
 
-        Ties go to the smaller row; rows that share nothing with the query are never returned.
+        Ties go to the smaller row; rows that share no term with the query are never returned.
         """
         found = np.empty((queries.rows, k), np.int32)
         scores = np.empty((queries.rows, k), np.float32)
@@ -59,20 +59,20 @@ class VectorIndex:
             scratch = self._scratch()
             search_block(postings, blocks, *forward, *asked, first, last, found, scores, scratch, mask)
 
-        parts = 1 if threads() == 1 else -(-queries.rows // _QUERIES_A_BLOCK)
+        parts = 1 if threads() == 1 else -(-queries.rows // _QUERIES_PER_BLOCK)
         run_blocks(work, balanced_blocks(queries.indptr, max(parts, 1)))
         return found, scores
 
     def score(self, query: Csr, rows: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The dot products of one query (the only row of `query`) with the given rows."""
+        """Return the dot products of one query (the only row of `query`) with the given rows."""
         return self._dots(query, self.vectors, rows)
 
     def score_others(self, query: Csr, vectors: Csr) -> NDArray[np.float32]:
-        """The dot products of one query (the only row of `query`) with rows that are not indexed."""
+        """Return the dot products of one query (the only row of `query`) with other vectors."""
         return self._dots(query, vectors, np.arange(vectors.rows, dtype=np.int32))
 
     def score_all(self, query: Csr) -> NDArray[np.float32]:
-        """The dot products of one query (the only row of `query`) with all rows."""
+        """Return the dot products of one query (the only row of `query`) with all rows."""
         by_place = np.zeros(self.vectors.rows, np.float32)
         for term, weight in zip(*query.row(0), strict=True):
             of_term = slice(self.indptr[term], self.indptr[term + 1])
@@ -87,14 +87,14 @@ class VectorIndex:
         return score_rows(vectors.indptr, vectors.indices, vectors.data, terms, weights, rows, scratch)
 
     def _scratch(self) -> Scratch:
-        """This thread's working memory for indexes of this size; that of a few sizes is kept.
+        """This thread's working memory for indexes of this size.
 
-        A service asks several indexes in turn, and to make this anew costs more than a search.
+        A service searches several indexes in turn, and allocating this memory costs more than a search.
         """
         size = self.vectors.rows, self.vectors.columns
         kept: dict[tuple[int, int], Scratch] = _local.__dict__.setdefault("scratches", {})
         if size not in kept:
-            while len(kept) >= _SIZES_KEPT:
+            while len(kept) >= _MAX_SCRATCHES:
                 del kept[next(iter(kept))]
             kept[size] = Scratch(*size)
         return kept[size]

@@ -17,7 +17,7 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import train
 from coclick.models.sparse_vectors import VectorModel
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

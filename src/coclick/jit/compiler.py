@@ -1,11 +1,11 @@
-"""`jit`: numba's nopython compiler, single-threaded, releasing the GIL, with a cache that can be trusted.
+"""`jit`: numba's nopython compiler, single-threaded, without the GIL, and with a cache that is never stale.
 
-Numba's own file cache looks at the decorated file alone, so a changed callee in another file would go
-unnoticed. Ours lives in the user's cache directory under a name made of the package's version and a hash
-of all kernel sources. Where it cannot be written, functions are compiled afresh and a warning says so once.
+Numba's file cache looks at the decorated file alone, so it misses a changed callee in another file. Ours lies
+in the user's cache directory, in a folder named after the package version and a digest of all sources with
+compiled code. If that is not writable, functions are compiled in every process and a warning says so once.
 
-Parallelism is not numba's: kernels take a range of rows, and `threads.run_blocks` runs ranges side by side.
-That makes them safe to call from a server's threads and from Spark's workers.
+numba's own parallelism is not used: kernels take a range of rows, and `threads.run_blocks` runs ranges in a
+thread pool. That makes them safe to call from the threads of a server and from Spark workers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def cache_home() -> Path:
-    """Where this user's caches live (`COCLICK_CACHE`, else the platform's cache directory)."""
+    """Return the user's cache directory: `COCLICK_CACHE`, else the platform's default."""
     if chosen := os.environ.get("COCLICK_CACHE"):
         return Path(chosen)
     from platformdirs import user_cache_path
@@ -37,12 +37,12 @@ def cache_home() -> Path:
     return user_cache_path("coclick").expanduser()  # raises RuntimeError where there is no home directory
 
 
-def _sources_digest() -> str:
+def _sources_digest(package: Path) -> str:
+    """A digest of all files that may hold compiled code: those that import this module, and jit/."""
     digest = hashlib.sha256()
-    package = Path(__file__).parent.parent
     for source in sorted(package.rglob("*.py")):
         content = source.read_bytes()
-        if b"coclick.jit.compiler" in content or source.parent == Path(__file__).parent:
+        if b"coclick.jit.compiler" in content or source.parent == package / "jit":
             digest.update(str(source.relative_to(package)).encode())
             digest.update(content)
     return digest.hexdigest()[:12]
@@ -50,7 +50,7 @@ def _sources_digest() -> str:
 
 def _cache_directory() -> Path | None:
     try:
-        directory = cache_home() / f"jit-{__version__}-{_sources_digest()}"
+        directory = cache_home() / f"jit-{__version__}-{_sources_digest(Path(__file__).parent.parent)}"
         if not directory.exists() and sys.stderr is not None and sys.stderr.isatty():
             print("compiling: the first commands take up to half a minute longer", file=sys.stderr)
         directory.mkdir(parents=True, exist_ok=True)
@@ -71,32 +71,32 @@ def _cache_directory() -> Path | None:
 _DIRECTORY = _cache_directory()
 
 
-class _Result(CompileResultCacheImpl):
-    """What is kept of a compiled function: not the environments in which there is nothing.
+class _CompileResult(CompileResultCacheImpl):
+    """A compiled function without its empty environments.
 
-    Every function that was copied into it has one, and to load it numba imports the module where that
-    function stood: for `np.empty` a part of its compiler.
+    Every inlined function has an environment, and to load it numba imports the module that defines the
+    function: for `np.empty` that is a part of the compiler.
     """
 
     def reduce(self, cres: Any) -> tuple[Any, ...]:
-        """What is written to the cache."""
+        """Return what is written to the cache."""
         *kept, environments = super().reduce(cres)
-        return (*kept, tuple(one for one in environments if one.consts))
+        return (*kept, tuple(environment for environment in environments if environment.consts))
 
 
 # The cache classes are private names of numba: pyproject.toml pins its versions, a test names what is gone.
 class _Cache(FunctionCache):
-    """Numba's cache of compiled functions, without what only compiling needs.
+    """Numba's cache of compiled functions, without loading the compiler.
 
-    Before numba looks into its cache, it loads everything that it can compile, and searches for BLAS through
-    scipy.linalg: half a second in every new process. Compiled code needs but the runtime which counts
-    references; where there is none yet, numba's compiler loads the rest itself.
+    Before numba looks into its cache, it loads all that it can compile and searches for BLAS through
+    scipy.linalg: half a second in every new process. Compiled code only needs the runtime for reference
+    counting; on a cache miss numba loads the rest itself.
     """
 
-    _impl_class = _Result
+    _impl_class = _CompileResult
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The function compiled for these types, or None."""
+        """Return the function compiled for these types, or None."""
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
@@ -108,10 +108,10 @@ def jit(function: F) -> F:
 
 
 def jit_noalloc(function: F) -> F:
-    """Like `jit`, for kernels that make no arrays: nobody counts who holds the arrays that they are given.
+    """Like `jit`, for kernels that allocate no arrays: skips numba's reference counting.
 
-    numba counts at every mention of an array, in inner loops too, by an atomic addition: up to a seventh of
-    a kernel's time. Whoever calls a kernel holds its arrays until it is done.
+    numba updates the count atomically wherever an array is used, in inner loops too: up to 15 % of a
+    kernel's time. The caller keeps the arrays alive until the kernel returns.
     """
     options: Any = {"_nrt": False}  # a private option of numba, whose versions pyproject.toml pins
     return _cached(function, numba.njit(nogil=True, fastmath=False, error_model="numpy", **options)(function))
@@ -120,25 +120,25 @@ def jit_noalloc(function: F) -> F:
 def _cached(function: F, compiled: Any) -> F:
     if _DIRECTORY is None:
         return compiled
-    # Numba reads its cache directory while a cache is made; other people's functions keep theirs.
+    # numba reads this setting when a cache is created; other packages keep their own directory.
     settings: Any = config
-    theirs, settings.CACHE_DIR = settings.CACHE_DIR, str(_DIRECTORY)
+    previous, settings.CACHE_DIR = settings.CACHE_DIR, str(_DIRECTORY)
     try:
         compiled._cache = _Cache(function)
         return compiled
     finally:
-        settings.CACHE_DIR = theirs
+        settings.CACHE_DIR = previous
 
 
 _OPTIONS: Any = {"_nrt": False}  # a private option of numba, whose versions pyproject.toml pins
 
-# Like `borrowing`, for small functions that only other kernels call: the compiler copies them into their
-# callers. That matters where they take tuples of arrays: a call would put every pointer on the stack.
+# Like `jit_noalloc`, for small functions that only kernels call: they are inlined. That matters for functions
+# that take tuples of arrays, because a call would put every pointer on the stack.
 jit_inline: Any = numba.njit(nogil=True, error_model="numpy", forceinline=True, **_OPTIONS)
 
 
-# Like `inlined`, for sums that the compiler may take in any order: it adds a vector of numbers at a time. The
-# order is fixed at compile time, so results are the same in every call and on every thread.
+# Like `jit_inline`, for sums that the compiler may reorder, so that it can use vector instructions. The order
+# is fixed at compile time: results are the same in every call and on every thread.
 jit_fastmath: Any = numba.njit(
-    nogil=True, error_model="numpy", forceinline=True, fastmath={"reassoc", "contract", "nsz"}
+    nogil=True, error_model="numpy", forceinline=True, fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS
 )

@@ -1,28 +1,22 @@
-"""Instructions that numba offers no way to write: vector comparisons, prefetch, bit scan, group unpacking."""
+"""Instructions that numba cannot express: vector comparisons, prefetch, bit scan, group unpacking."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
-
-from coclick.jit.compiler import jit_inline
-from coclick.jit.heapsort import place_of, sort, with_place
 
 LANES = 32
-MASK = 64  # numbers, each of which is a bit of a word
-_FEW = np.uint64(256)
+MASK_BITS = 64  # numbers that one mask covers
 _VECTOR = ir.VectorType(ir.IntType(32), LANES)
 _ZEROS = ir.Constant(_VECTOR, [0] * LANES)
-_SIZES = ir.VectorType(ir.FloatType(), MASK)
+_SIZES = ir.VectorType(ir.FloatType(), MASK_BITS)
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, lanes: Any = _VECTOR) -> Any:
-    """Where the lanes that begin at an index of an array lie."""
+    """A pointer to the vector that begins at an index of an array."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), lanes.as_pointer())
 
@@ -33,7 +27,7 @@ def _load(builder: Any, pointer: Any) -> Any:
     return lanes
 
 
-def _in_all_lanes(builder: Any, number: Any, lanes: Any = _VECTOR) -> Any:
+def _broadcast(builder: Any, number: Any, lanes: Any = _VECTOR) -> Any:
     nothing = ir.Constant(lanes, ir.Undefined)
     first = builder.insert_element(nothing, number, ir.IntType(32)(0))
     every = ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), [0] * lanes.count)
@@ -41,24 +35,23 @@ def _in_all_lanes(builder: Any, number: Any, lanes: Any = _VECTOR) -> Any:
 
 
 def _add_where(builder: Any, condition: Any, counts: Any) -> None:
-    """Add 1 to the counts of the lanes for which a condition holds, which is 0 or −1 there."""
+    """Add 1 to the counts of the lanes whose condition holds (sign-extended to −1)."""
     builder.store(builder.sub(builder.load(counts), builder.sext(condition, _VECTOR)), counts)
 
 
-def _no_counts(builder: Any) -> Any:
+def _zero_counts(builder: Any) -> Any:
     counts = cgutils.alloca_once_value(builder, _ZEROS)
     builder.store(_ZEROS, counts)
     return counts
 
 
-def _counting(comparison: str) -> Any:
-    """Lanes for which others are counted that compare with them in a way."""
+def _count_intrinsic(comparison: str) -> Any:
+    """An intrinsic that counts, for each lane, the numbers that compare with it in this way."""
 
     def count_others(typing: Any, numbers: Any, start: Any, count: Any, first: Any, counts: Any) -> Any:
-        """`counts[i]` becomes how many of `count` numbers from `start` on are smaller (larger) than the i-th.
+        """Set `counts[i]` to how many of `count` numbers from `start` on are smaller (larger) than the i-th.
 
-        For i = `first` … `first` + 31 at once; there must be room for as many behind the `count` in both
-        arrays.
+        Computed for i = `first` … `first` + 31 at once; both arrays need room for 32 more after the `count`.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -66,14 +59,14 @@ def _counting(comparison: str) -> Any:
             own = builder.add(start, first)
             lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, own))
             data = context.make_array(signature.args[0])(context, builder, numbers).data
-            found = _no_counts(builder)
+            found = _zero_counts(builder)
             with cgutils.for_range_slice(
                 builder, start, builder.add(start, count), start.type(1), inc=True
             ) as (
                 index,
                 _,
             ):
-                other = _in_all_lanes(builder, builder.load(builder.gep(data, [index])))
+                other = _broadcast(builder, builder.load(builder.gep(data, [index])))
                 _add_where(builder, builder.icmp_signed(comparison, other, lanes), found)
             pointer = _pointer(context, builder, signature.args[4], counts, first)
             builder.store(builder.load(found), pointer).align = 4
@@ -85,12 +78,12 @@ def _counting(comparison: str) -> Any:
 
 
 def _count_at_least(typing: Any, numbers: Any, start: Any, end: Any, bound: Any) -> Any:
-    """How many of `numbers[start:end]`, a multiple of 32, reach the bound."""
+    """Count the `numbers[start:end]`, a multiple of 32, that reach the bound."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         numbers, start, end, bound = arguments
-        least = _in_all_lanes(builder, bound)
-        counts = _no_counts(builder)
+        least = _broadcast(builder, bound)
+        counts = _zero_counts(builder)
         step = ir.IntType(64)(LANES)
         with cgutils.for_range_slice(builder, start, end, step, inc=True) as (index, _):
             lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, index))
@@ -102,51 +95,28 @@ def _count_at_least(typing: Any, numbers: Any, start: Any, end: Any, bound: Any)
     return types.int32(numbers, types.uint64, types.uint64, types.int32), generate
 
 
-def _larger(typing: Any, numbers: Any, first: Any, bound: Any) -> Any:
-    """Which of `numbers[first]` … `numbers[first + 63]` have a size above the bound: a bit for each."""
+def _larger_mask(typing: Any, numbers: Any, first: Any, bound: Any) -> Any:
+    """Return a mask with a bit for each of `numbers[first]` … `numbers[first + 63]`: is |x| > bound?"""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         numbers, first, bound = arguments
         lanes = _load(builder, _pointer(context, builder, signature.args[0], numbers, first, _SIZES))
         kind = ir.FunctionType(_SIZES, [_SIZES])
-        size = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{MASK}f32")
-        above = builder.fcmp_ordered(">", builder.call(size, [lanes]), _in_all_lanes(builder, bound, _SIZES))
-        return builder.bitcast(above, ir.IntType(MASK))
+        size = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{MASK_BITS}f32")
+        above = builder.fcmp_ordered(">", builder.call(size, [lanes]), _broadcast(builder, bound, _SIZES))
+        return builder.bitcast(above, ir.IntType(MASK_BITS))
 
     return types.uint64(numbers, types.uint64, types.float32), generate
 
 
-count_smaller: Any = _counting("<")
-count_larger: Any = _counting(">")
+count_smaller: Any = _count_intrinsic("<")
+count_larger: Any = _count_intrinsic(">")
 count_at_least: Any = intrinsic(_count_at_least)
-larger: Any = intrinsic(_larger)
-
-
-@jit_inline
-def rank(
-    numbers: NDArray[np.uint32],
-    start: np.uint64,
-    count: np.uint64,
-    room: NDArray[np.uint64],
-    ranks: NDArray[np.uint32],
-) -> None:
-    """`ranks[i]` becomes how many of `count` numbers from `start` on are smaller than the i-th; all differ.
-
-    There must be room for 32 more behind the `count` in both arrays.
-    """
-    if count <= _FEW:
-        for first in range(np.uint64(0), count, np.uint64(LANES)):
-            count_smaller(numbers, start, count, first, ranks)
-    else:
-        for i in range(count):
-            room[i] = with_place(numbers[start + i], i)
-        sort(room, count)
-        for i in range(count):
-            ranks[place_of(room[i])] = i
+larger_mask: Any = intrinsic(_larger_mask)
 
 
 def _prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Start to load the cache line of `array[index]`; a hint only, harmless at any index."""
+    """Start to load the cache line of `array[index]`. It is only a hint, safe for any index."""
     byte = ir.IntType(8).as_pointer()
     number = ir.IntType(32)
     read, keep, into_data_cache = (ir.Constant(number, value) for value in (0, 3, 1))
@@ -167,7 +137,7 @@ prefetch: Any = intrinsic(_prefetch)
 
 
 def _lowest_bit(typing: Any, word: Any) -> Any:
-    """The place of the lowest set bit of a uint64 that is not 0."""
+    """Return the position of the lowest set bit of a uint64 that is not 0."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.IntType(1)(1))
@@ -178,13 +148,13 @@ def _lowest_bit(typing: Any, word: Any) -> Any:
 lowest_bit: Any = intrinsic(_lowest_bit)
 
 
-GROUP = 4  # entries
+GROUP = 4  # entries of a packed row that are read at once
 _PAIRS = ir.VectorType(ir.IntType(32), 2 * GROUP)
 _NUMBERS = ir.VectorType(ir.IntType(32), GROUP)
 
 
 def _split_group(typing: Any, entries: Any, start: Any, terms: Any, values: Any, to: Any) -> Any:
-    """Copy the group at `entries[start]`: its terms to `terms`, its values to `values`, from `to` on."""
+    """Copy the group at `entries[start]`: its terms to `terms[to:]`, its values to `values[to:]`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         def at(argument: int, index: Any, kind: Any) -> Any:

@@ -1,7 +1,11 @@
-"""Logarithms and powers of many numbers at once, in float32 to about a millionth.
+"""Vector arithmetic in float32: dot products of padded rows, logarithms and powers of whole arrays.
 
-The library's functions take one number a call; these are plain arithmetic, which the compiler turns into
-arithmetic on vectors. (It adds integers as int64, for which there are fewer instructions: hence the casts.)
+Rows for dot products are padded to whole cache lines. The mask on their length tells the compiler so, which
+saves it the code for a remainder.
+
+Logarithms and powers have a relative error of about 1e-6. The C library computes one number per call; this is
+plain arithmetic, which the compiler vectorises. The casts keep integers at 32 bits: numba adds them as int64,
+for which there are fewer vector instructions.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit_fastmath, jit_inline
 
+CACHE_LINE = 16  # float32 numbers; rows for dot products are padded to a multiple
+_WHOLE_LINES = np.uint64(2**64 - CACHE_LINE)  # mask
 _F, _I = np.float32, np.int32
 _ROOT = _I(0x3F3504F3)  # the bits of √½
 _MANTISSA = _I(0x7FFFFF)
@@ -22,9 +28,43 @@ _ROUNDER, _ROUNDER_BITS = _F(3 << 22), _I(0x4B400000)
 _LOWEST, _HIGHEST = _F(-126), _F(126)
 
 
+@jit_fastmath
+def dot(left: NDArray[np.float32], right: NDArray[np.float32]) -> np.float32:
+    """Return the dot product of two padded rows."""
+    total = _F(0)
+    for j in range(np.uint64(len(left)) & _WHOLE_LINES):
+        total += left[j] * right[j]
+    return total
+
+
+@jit_fastmath
+def four_dots(
+    left: NDArray[np.float32],
+    a: NDArray[np.float32],
+    b: NDArray[np.float32],
+    c: NDArray[np.float32],
+    d: NDArray[np.float32],
+) -> tuple[np.float32, np.float32, np.float32, np.float32]:
+    """Return the dot products of a padded row with four others, reading it once."""
+    w = x = y = z = _F(0)
+    for j in range(np.uint64(len(left)) & _WHOLE_LINES):
+        w += left[j] * a[j]
+        x += left[j] * b[j]
+        y += left[j] * c[j]
+        z += left[j] * d[j]
+    return w, x, y, z
+
+
+@jit_fastmath
+def add_scaled(total: NDArray[np.float32], scale: np.float32, row: NDArray[np.float32]) -> None:
+    """Add `scale` times a padded row to another."""
+    for j in range(np.uint64(len(total)) & _WHOLE_LINES):
+        total[j] += scale * row[j]
+
+
 @jit_inline
 def powers(base: NDArray[np.float32], exponent: np.float32, out: NDArray[np.float32]) -> None:
-    """`out` = base ** exponent for normal positive numbers; what leaves float32 stays at its ends."""
+    """Set `out` = base ** exponent for normal positive numbers; results beyond float32 are clipped."""
     for j in range(len(base)):
         power = exponent * log2(base[j])
         power = power if power > _LOWEST else _LOWEST
@@ -33,7 +73,7 @@ def powers(base: NDArray[np.float32], exponent: np.float32, out: NDArray[np.floa
 
 @jit_fastmath
 def sum_of_logs(row: NDArray[np.float32], count: int) -> float:
-    """Σ log of the first `count` values, which are normal and positive."""
+    """Return Σ log of the first `count` values, which are normal and positive."""
     total = _F(0)
     for j in range(count):
         total += log2(row[j])
@@ -42,7 +82,7 @@ def sum_of_logs(row: NDArray[np.float32], count: int) -> float:
 
 @jit_inline
 def log2(x: np.float32) -> np.float32:
-    """Exponent, and mantissa m between √½ and √2: log m = 2 artanh t = 2 (t + t³/3 + …), t = (m−1)/(m+1)."""
+    """Return the exponent plus log₂ of the mantissa m in [√½, √2): log m = 2 artanh t, t = (m−1)/(m+1)."""
     bits = _I(_F(x).view(np.int32) - _ROOT)
     exponent = _I(bits >> _SHIFT)
     mantissa = _I(_I(bits & _MANTISSA) + _ROOT).view(np.float32)
@@ -54,8 +94,8 @@ def log2(x: np.float32) -> np.float32:
 
 @jit_inline
 def exp2(x: np.float32) -> np.float32:
-    """2 to the nearest whole number, times e to the rest by the first terms of its series."""
-    shifted = x + _ROUNDER  # leaves no bits for a fraction, and the whole number in the lowest ones
+    """Return 2 to the nearest integer, times e to the remainder by the first terms of its series."""
+    shifted = x + _ROUNDER  # rounds: the integer ends up in the lowest bits
     rest = (x - (shifted - _ROUNDER)) * _LN2
     series = _F(1 / 24) + rest * (_F(1 / 120) + rest * _F(1 / 720))
     series = _F(1) + rest * (_F(1) + rest * (_F(1 / 2) + rest * (_F(1 / 6) + rest * series)))

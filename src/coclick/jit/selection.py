@@ -1,10 +1,11 @@
-"""The k best: a heap of the best rows so far, and the k largest of a list of numbers without sorting.
+"""Top-k selection: a heap of the best rows, the k largest numbers of a list, heap sort and ranks.
 
-In the heap the worst row is at the root, ready to be replaced; rows of equal score are ordered by number.
+The heap keeps the worst row at the root, ready to be replaced; ties are ordered by row number.
 
-The bits of positive floats, read as integers, are in the order of the floats. Of a short list, each number
-is compared with all others, many at once: no jump depends on them. A long one is made short first, by
-bisection on the bits, each step a count of all numbers at or above a bound.
+The k largest numbers are found without sorting. The bits of positive floats, read as integers, have the order
+of the floats. In a short list every number is compared with all others by vector instructions, without
+branches. A long list is shortened first, by bisection on the bits: each step counts the numbers that reach a
+bound.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit_inline, jit_noalloc
-from coclick.jit.heapsort import place_of, sort, with_place
-from coclick.jit.intrinsics import LANES, count_at_least, count_larger
+from coclick.jit.intrinsics import LANES, count_at_least, count_larger, count_smaller
 
 
 @jit_noalloc
 def push(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score: np.float32, row: int) -> int:
-    """Offer an entry to a heap with room for `len(rows)`, the worst at its root: the new size."""
+    """Offer an entry to a heap that holds up to `len(rows)`; return its new size."""
     if size == len(rows):
         if _worse(scores[0], rows[0], score, row):
             _sink(scores, rows, size, score, row)
@@ -37,7 +37,7 @@ def push(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score:
 
 @jit_noalloc
 def best_first(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int) -> None:
-    """Heap sort."""
+    """Turn the heap into a list, best first."""
     while size > 1:
         size -= 1
         score, row = scores[size], rows[size]
@@ -49,7 +49,7 @@ def best_first(scores: NDArray[np.float32], rows: NDArray[np.int32], size: int) 
 def _sink(
     scores: NDArray[np.float32], rows: NDArray[np.int32], size: int, score: np.float32, row: int
 ) -> None:
-    """Put an entry in the place of the root and restore the heap."""
+    """Replace the root by an entry and restore the heap."""
     at = 0
     while True:
         child = 2 * at + 1
@@ -69,17 +69,80 @@ def _worse(score: np.float32, row: int, other_score: np.float32, other_row: int)
     return bool(score < other_score or (score == other_score and row > other_row))
 
 
-# Unsigned throughout: numba gives signed indices a test for negative ones, which costs a fifth here.
+# Unsigned throughout: numba tests signed indices for negative values, which costs 20 % here.
 ZERO, ONE = np.uint64(0), np.uint64(1)
-VECTOR = LANES  # numbers: lists begin at multiples of this, so that their last vector is their own
+VECTOR = LANES  # lists begin at multiples of this, so that no vector holds numbers of two lists
 _FEW = np.uint64(64)
 _LOWEST = np.int32(-1)
 _POSITIVE = np.int32(0x7FFFFFFF)
+_TWO = np.uint64(2)
+_HALF, _LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
+_MAX_COMPARED = np.uint64(256)  # numbers up to which comparing all pairs is faster than sorting
+
+
+@jit_inline
+def tag_position(number: np.uint32, place: np.uint64) -> np.uint64:
+    """Return a number that sorts like the given one and carries its position in the low bits."""
+    return np.uint64(number) << _HALF | place
+
+
+@jit_inline
+def position_of(number: np.uint64) -> np.uint64:
+    """Return the position that `tag_position` stored in a number."""
+    return number & _LOW_HALF
+
+
+@jit_inline
+def sort(numbers: NDArray[np.uint64], count: np.uint64) -> None:
+    """Sort the first `count` numbers in ascending order, in place."""
+    unheaped, unsorted = count // _TWO, count  # build the heap, then remove the largest one by one
+    while unsorted > ONE:
+        if unheaped > np.uint64(0):
+            unheaped -= ONE
+            moved = numbers[unheaped]
+        else:
+            unsorted -= ONE
+            moved = numbers[unsorted]
+            numbers[unsorted] = numbers[np.uint64(0)]
+        hole = unheaped
+        child = _TWO * hole + ONE
+        while child < unsorted:
+            if child + ONE < unsorted and numbers[child + ONE] > numbers[child]:
+                child += ONE
+            if numbers[child] <= moved:
+                break
+            numbers[hole] = numbers[child]
+            hole = child
+            child = _TWO * hole + ONE
+        numbers[hole] = moved
+
+
+@jit_inline
+def rank(
+    numbers: NDArray[np.uint32],
+    start: np.uint64,
+    count: np.uint64,
+    room: NDArray[np.uint64],
+    ranks: NDArray[np.uint32],
+) -> None:
+    """Set `ranks[i]` to how many of `count` distinct numbers from `start` on are smaller than the i-th.
+
+    Both arrays need room for 32 more after the `count`.
+    """
+    if count <= _MAX_COMPARED:
+        for first in range(np.uint64(0), count, np.uint64(LANES)):
+            count_smaller(numbers, start, count, first, ranks)
+    else:
+        for i in range(count):
+            room[i] = tag_position(numbers[start + i], i)
+        sort(room, count)
+        for i in range(count):
+            ranks[position_of(room[i])] = i
 
 
 @jit_inline
 def padded(count: np.uint64) -> np.uint64:
-    """The room of a list of so many numbers."""
+    """Return `count` rounded up to whole vectors."""
     return (count + np.uint64(VECTOR - 1)) & ~np.uint64(VECTOR - 1)
 
 
@@ -93,16 +156,16 @@ def _largest_below(keys: NDArray[np.int32], start: np.uint64, end: np.uint64, bo
 
 @jit_inline
 def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k: np.uint64) -> np.int32:
-    """A bound that the `k` largest of `n` keys reach; others only if they are few, or tie with the last.
+    """A bound that the `k` largest of `n` keys reach; others only if they are few or tie with the last.
 
-    Keys are not negative, 1 ≤ k < n, and their list is padded.
+    Keys are not negative, 1 ≤ k < n, and the list is padded.
     """
     end = start + padded(n)
     for i in range(start + n, end):
         keys[i] = _LOWEST
     low, high = _POSITIVE, np.int32(0)
     for i in range(start, end):
-        low = min(low, keys[i] & _POSITIVE)  # makes the padding the largest of all
+        low = min(low, keys[i] & _POSITIVE)  # turns the padding into the largest number
         high = max(high, keys[i])
     wanted, enough = np.int32(k), np.int32(max(k, _FEW))
     above_low, above_high = np.int32(n), np.int32(0)
@@ -117,7 +180,7 @@ def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k
             low, above_low = middle, count
         else:
             high, above_high = middle, count
-        if empty_half:  # the keys left are few or all equal: step from key to key
+        if empty_half:  # few keys are left, or all are equal: step from key to key
             high = _largest_below(keys, start, end, high)
             above_high = count_at_least(keys, start, end, high)
             if above_high >= wanted:
@@ -125,7 +188,7 @@ def _bound_of_largest(keys: NDArray[np.int32], start: np.uint64, n: np.uint64, k
 
 
 @jit_inline
-def _move_up(
+def _keep_reaching(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
     keys: NDArray[np.int32],
@@ -133,7 +196,7 @@ def _move_up(
     n: np.uint64,
     bound: np.int32,
 ) -> np.uint64:
-    """Leave only what reaches the bound, in its order; how many that are."""
+    """Keep the entries that reach the bound, in order; return their number."""
     kept = start
     for i in range(start, start + n):
         reaches = keys[i] >= bound
@@ -144,7 +207,7 @@ def _move_up(
 
 
 @jit_inline
-def _leave_few(
+def _keep_by_rank(
     terms: NDArray[np.uint32],
     values: NDArray[np.float32],
     keys: NDArray[np.int32],
@@ -153,7 +216,7 @@ def _leave_few(
     k: np.uint64,
     larger: NDArray[np.uint32],
 ) -> np.uint64:
-    """Leave only what fewer than `k` others exceed, in its order; how many that are."""
+    """Keep the entries that fewer than `k` others exceed, in order; return their number."""
     for first in range(ZERO, n, np.uint64(LANES)):
         count_larger(keys, start, n, first, larger)
     kept = start
@@ -174,10 +237,10 @@ def _drop_ties(
     bound: np.int32,
     tied: NDArray[np.uint64],
 ) -> None:
-    """All keys reach the bound: take out those equal to it of largest terms until `k` are left."""
+    """Of the keys equal to the bound, drop those with the largest terms until `k` are left."""
     count = ZERO
     for i in range(n):
-        tied[count] = with_place(terms[start + i], i)
+        tied[count] = tag_position(terms[start + i], i)
         count += np.uint64(keys[start + i] == bound)
     left = k - (n - count)
     if count <= _FEW:
@@ -185,11 +248,11 @@ def _drop_ties(
             smaller = ZERO
             for j in range(count):
                 smaller += np.uint64(tied[j] < tied[i])
-            keys[start + place_of(tied[i])] = bound if smaller < left else _LOWEST
+            keys[start + position_of(tied[i])] = bound if smaller < left else _LOWEST
     else:
         sort(tied, count)
         for i in range(left, count):
-            keys[start + place_of(tied[i])] = _LOWEST
+            keys[start + position_of(tied[i])] = _LOWEST
 
 
 @jit_inline
@@ -203,17 +266,17 @@ def keep_largest(
     tied: NDArray[np.uint64],
     larger: NDArray[np.uint32],
 ) -> None:
-    """Of the `n` > k terms and values from `start` on, leave the `k` of largest values, in their order.
+    """Keep the `k` largest of the `n` > k values from `start` on, with their terms, in order.
 
-    Where values tie for the last places, smaller terms win. `keys` are the values, read as integers.
+    Ties for the last places go to smaller terms. `keys` are the values, read as integers.
     """
     if n > _FEW:
-        n = _move_up(terms, values, keys, start, n, _bound_of_largest(keys, start, n, k))
+        n = _keep_reaching(terms, values, keys, start, n, _bound_of_largest(keys, start, n, k))
     if k < n <= _FEW:
-        n = _leave_few(terms, values, keys, start, n, k, larger)
+        n = _keep_by_rank(terms, values, keys, start, n, k, larger)
     if n > k:
         bound = keys[start]
         for i in range(start, start + n):
             bound = min(bound, keys[i])
         _drop_ties(terms, keys, start, n, k, bound, tied)
-        _move_up(terms, values, keys, start, n, bound)
+        _keep_reaching(terms, values, keys, start, n, bound)

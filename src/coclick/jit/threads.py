@@ -1,4 +1,4 @@
-"""Our own pool: kernels that release the GIL, run side by side over blocks of rows."""
+"""The thread pool: kernels that release the GIL run in parallel over blocks of rows."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _threads: int | None = None
 
 
 def set_threads(count: int | None) -> None:
-    """Fix how many threads the kernels use; None means every core this process may run on."""
+    """Set how many threads the kernels use; None means every core this process may run on."""
     global _threads
     _threads = count
 
 
 def threads() -> int:
-    """How many threads the kernels use."""
+    """Return how many threads the kernels use."""
     if _threads:
         return _threads
     if hasattr(os, "sched_getaffinity"):  # not on macOS
@@ -34,13 +34,13 @@ def threads() -> int:
 
 
 def balanced_blocks(indptr: NDArray[np.int64], blocks: int) -> list[tuple[int, int]]:
-    """Cut rows into at most `blocks` ranges of about equal work (non-zeros plus rows)."""
+    """Split rows into at most `blocks` ranges of about equal work (non-zeros plus rows)."""
     rows = len(indptr) - 1
-    if blocks == 1 or rows < 2:  # one query is searched again and again: do not weigh what cannot be cut
+    if blocks == 1 or rows < 2:  # the common case of one query: nothing to split
         return [(0, rows)] if rows else []
     wanted = np.linspace(0, indptr[-1] - indptr[0] + rows, blocks + 1)
     cuts, above = np.zeros(blocks + 1, np.int64), np.full(blocks + 1, rows)
-    while np.any(cuts < above):  # bisection: the work before a row ascends
+    while np.any(cuts < above):  # bisection: the cumulative work ascends
         middle = (cuts + above) // 2
         too_little = indptr[middle] - indptr[0] + middle < wanted
         cuts, above = np.where(too_little, middle + 1, cuts), np.where(too_little, above, middle)
@@ -50,7 +50,7 @@ def balanced_blocks(indptr: NDArray[np.int64], blocks: int) -> list[tuple[int, i
 
 
 def even_blocks(rows: int, blocks: int) -> list[tuple[int, int]]:
-    """Cut rows of equal work into at most `blocks` ranges."""
+    """Split rows of equal work into at most `blocks` ranges."""
     cuts = [rows * block // blocks for block in range(blocks + 1)]
     return [(first, last) for first, last in pairwise(cuts) if first < last]
 
@@ -60,11 +60,11 @@ def run_blocks(
     blocks: Iterable[tuple[int, int]],
     done: Callable[[int], None] | None = None,
 ) -> None:
-    """Call `work(first, last)` for every block, `threads()` at a time; `done(rows)` now and then.
+    """Call `work(first, last)` for every block, `threads()` at a time, and report progress to `done(rows)`.
 
-    Blocks are handed out in order as threads come free, so a block with heavy rows holds up nobody. This
-    thread works, too, and alone calls `done`. The first exception (Ctrl-C too) stops what has not started
-    and is raised.
+    Blocks are handed out in order as threads become free, so a slow block does not delay the others. The
+    calling thread works too, and only it calls `done`. The first exception (Ctrl-C too) cancels the blocks
+    that have not started and is raised.
     """
     waiting = deque(blocks)
     finished: deque[int] = deque()
@@ -105,23 +105,23 @@ def run_blocks(
 
 
 def run_alongside(action: Callable[[], None], main: Callable[[], T]) -> T:
-    """The result of `main`, called in this thread while another one, if we may have it, does `action`.
+    """Return the result of `main`, run in this thread while another thread, if allowed, runs `action`.
 
-    What takes much memory belongs into `main`: other threads do not share what this one has freed.
+    Put the work that needs much memory into `main`: other threads cannot reuse what this one has freed.
     """
     if threads() == 1:
         action()
         return main()
-    beside_us = _pool(threads() - 1).submit(action)
+    future = _pool(threads() - 1).submit(action)
     try:
         return main()
     finally:
-        beside_us.result()
+        future.result()
 
 
 @cache
 def _pool(size: int) -> ThreadPoolExecutor:
-    """Threads that live as long as the process: to start some takes longer than many a kernel."""
+    """A pool that lives as long as the process: starting threads takes longer than many kernels."""
     return ThreadPoolExecutor(size)
 
 

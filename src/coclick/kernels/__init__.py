@@ -1,5 +1,5 @@
-"""The numeric core: pure functions on arrays. No word of the product occurs in here.
+"""Compiled code that several rooms use: pure functions on arrays, which know nothing of clicks or models.
 
-Arrays have one layout each, so that every kernel is compiled once: row pointers int64, indices int32,
+Every array has one layout, so that each kernel is compiled once: row pointers int64, indices int32,
 values float32, C-contiguous.
 """

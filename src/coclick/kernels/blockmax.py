@@ -1,20 +1,20 @@
-"""Exact top-k search over sparse non-negative vectors that reads little of what could match.
+"""Exact top-k search over sparse non-negative vectors that reads only a small part of the index.
 
-Rare terms have short lists, which are read. Lists of common terms are not: blocks.py bounds what these
-terms add to a row by the most that they add to its block, then to its strip.
+Posting lists of rare terms are short and are read. Lists of common terms are not: blocks.py bounds what these
+terms add to a row by the maximum over its block, then over its strip.
 
 1. Sum the bounds of the query's common terms for all blocks.
-2. Read the lists of its rare terms, adding to each row's counter.
-3. Score the rows whose counter + bound is highest through their own vectors. θ is the k-th score.
-4. Visit the blocks whose bound reaches θ, the highest first, and score the rows of those of their strips
-   that reach it, too: what matches for its common terms alone.
+2. Read the lists of its rare terms and add them to a counter for each row.
+3. Score the rows with the highest counter + bound through their own vectors. θ is the k-th best score.
+4. Visit the blocks whose bound reaches θ, highest first, and score the rows of their strips that reach it
+   too: the rows that match by their common terms alone.
 5. Score the rows with a rare term whose counter + bound reaches θ.
 
-The counters fit into the processor's cache; rows whose places agree modulo their count share one. A
-stranger's share only lifts a bound, so nothing is missed.
+The counters form a hash table that fits into the processor's cache. Collisions can only raise a bound, so no
+result is lost.
 
-Arrays may come from files that somebody damaged: whatever was read from them is checked before it
-is used as a position. A damaged row's score is NaN; functions that count return −1.
+Arrays may come from damaged files: every number read from them is checked before it is used as an index. The
+score of a damaged row is NaN; functions that return a count return −1.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from coclick.jit.compiler import jit, jit_inline, jit_noalloc
 from coclick.jit.selection import best_first, push
 from coclick.kernels.block_bounds import (
     TILE,
-    Common,
+    CommonTerms,
     blocks_between,
-    fetch_strips,
+    prefetch_strips,
     strip_bound,
     sum_bounds,
     sum_strips,
 )
 from coclick.kernels.blocks import BLOCK, SHARES, STRIP, Blocks
-from coclick.kernels.dots import TOGETHER, spread, wipe
+from coclick.kernels.dots import BATCH, clear_query, scatter_query
 from coclick.kernels.postings import Postings
-from coclick.kernels.scorer import Scorer, is_allowed, score_new
+from coclick.kernels.scorer import Scorer, is_allowed, score_unstamped
 
-HEAD = 16  # postings of each list that are considered in step 3, at least
-CHOSEN = 16  # rows that are scored there, at least
-LEVELS = 16  # blocks are visited from the highest bound down, in so many steps
-WHOLE = 1 << 29  # units of the bounds, which are whole numbers; the highest possible bound
+MIN_HEAD = 16  # postings of each list that step 3 considers, at least
+MIN_PROMISING = 16  # rows that step 3 scores, at least
+LEVELS = 16  # steps in which blocks are visited, from the highest bound down
+UNITS = 1 << 29  # bounds are integers: this is the highest possible one
 ROUNDING = 1e-7  # relative error of a float32 operation
-_BLOCK = np.uint64(BLOCK)  # unsigned: numba gives signed indices a test for negative ones
+_BLOCK = np.uint64(BLOCK)  # unsigned: numba tests signed indices for negative values
 
 
-class Rare(NamedTuple):
-    """The lists to read, and the counters."""
+class RareTerms(NamedTuple):
+    """The posting lists to read, and the counters."""
 
     places: NDArray[np.int32]
     weights: NDArray[np.float32]
@@ -59,14 +59,14 @@ class Rare(NamedTuple):
     table: NDArray[np.float32]
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Working memory of one search."""
 
-    chosen: NDArray[np.int32]  # promising rows
-    reaches: NDArray[np.float32]  # and what they may score
+    promising: NDArray[np.int32]  # places of promising rows, a heap
+    reaches: NDArray[np.float32]  # upper bounds of their scores
     strip_bounds: NDArray[np.int32]
-    waiting: NDArray[np.int32]  # places of rows to be scored
-    near: NDArray[np.int64]  # blocks or places to be looked at
+    pending: NDArray[np.int32]  # places of rows to score
+    listed: NDArray[np.int64]  # blocks or places to look at
 
 
 @jit
@@ -90,9 +90,9 @@ def search_range(
     rows: NDArray[np.int32],
     scores: NDArray[np.float32],
 ) -> bool:
-    """The best rows for each query of a range, best first; −1 and 0 where there are no more.
+    """Find the best rows for each query of a range, best first, padded with −1 and 0.
 
-    An empty `allowed` permits every row. False for damage.
+    An empty `allowed` permits every row. Return False for a damaged index.
     """
     for query in range(first, last):
         start, end = query_indptr[query], query_indptr[query + 1]
@@ -100,17 +100,17 @@ def search_range(
             return False
         terms = query_terms[start:end]
         clock[0] += 1
-        if clock[0] == 0:  # it went round
+        if clock[0] == 0:  # overflow
             stamps[:] = 0
             clock[0] = 1
         rows[query, :] = -1
         scores[query, :] = 0.0
-        spread(terms, query_weights[start:end], dense)
-        target = Scorer(
+        scatter_query(terms, query_weights[start:end], dense)
+        scorer = Scorer(
             blocks.order, indptr, indices, data, dense, allowed, stamps, clock[0], rows[query], scores[query]
         )
-        found = _search(postings, blocks, terms, target, table, bounds)
-        wipe(terms, dense)
+        found = _search(postings, blocks, terms, scorer, table, bounds)
+        clear_query(terms, dense)
         if found < 0:
             return False
         best_first(scores[query], rows[query], found)
@@ -122,28 +122,28 @@ def _search(
     postings: Postings,
     blocks: Blocks,
     terms: NDArray[np.int32],
-    target: Scorer,
+    scorer: Scorer,
     table: NDArray[np.float32],
     bounds: NDArray[np.int32],
 ) -> int:
-    """The heap of the best rows: its size, or −1 for damage."""
+    """Fill the heap of the best rows; return its size, or −1 for a damaged index."""
     starts = np.empty(len(terms), np.int64)
     ends = np.empty(len(terms), np.int64)
     query = np.empty(len(terms), np.float64)
     lines = np.empty(len(terms), np.int64)
-    lists = _open(postings, blocks.common, terms, target.query, starts, ends, query, lines)
-    if lists <= 0 or len(target.rows) == 0:
+    lists = _open_lists(postings, blocks.common, terms, scorer.query, starts, ends, query, lines)
+    if lists <= 0 or len(scorer.rows) == 0:
         return min(lists, 0)
     if lists == 1:
-        return _first_of_list(postings, starts[0], ends[0], query[0], target)
+        return _search_one_list(postings, starts[0], ends[0], query[0], scorer)
 
-    # Rare lists come to the front, and so do the lines of common ones.
-    largest, of_common = 0.0, 0.0
+    # Move the rare lists to the front of their arrays, and the lines of common terms to the front of theirs.
+    largest, common_total = 0.0, 0.0
     for i in range(lists):
         most = query[i] * postings.weights[starts[i]]
         largest += most
-        of_common += most if lines[i] >= 0 else 0.0
-    unit = of_common / WHOLE
+        common_total += most if lines[i] >= 0 else 0.0
+    unit = common_total / UNITS
     steps = np.empty(lists, np.int32)
     count, reads = 0, 0
     for i in range(lists):
@@ -154,32 +154,32 @@ def _search(
         else:
             lines[i - count] = lines[i]
             steps[i - count] = np.int32(query[i] * postings.weights[starts[i]] / SHARES / unit) + 1
-    rare = Rare(
-        postings.places, postings.weights, starts[:count], ends[:count], query[:count], _clear(table, reads)
+    rare = RareTerms(
+        postings.places, postings.weights, starts[:count], ends[:count], query[:count], _cleared(table, reads)
     )
     peaks = np.empty(-(-len(bounds) // TILE), np.int32)
     slack = np.float32(ROUNDING * (lists + 10) * largest)
-    common = Common(
+    common = CommonTerms(
         lines[: lists - count], steps[: lists - count], np.float32(unit), blocks.strips, bounds, peaks, slack
     )
 
     top = sum_bounds(common, blocks.blocks)
-    _count(rare)
-    most = max(CHOSEN, 2 * len(target.rows))
-    room = Room(
+    _add_rare(rare)
+    most = max(MIN_PROMISING, 2 * len(scorer.rows))
+    workspace = Workspace(
         np.empty(most, np.int32), np.empty(most, np.float32), np.empty(BLOCK // STRIP, np.int32),
-        np.empty(TOGETHER, np.int32), np.empty(TILE, np.int64),
+        np.empty(BATCH, np.int32), np.empty(TILE, np.int64),
     )  # fmt: skip
-    found = _score_promising(rare, common, target, room)
+    found = _score_promising(rare, common, scorer, workspace)
     if found >= 0:
-        found = _visit_blocks(common, top, target, room, found)
+        found = _visit_blocks(common, top, scorer, workspace, found)
     if found >= 0:
-        found = _score_counted(rare, common, target, room, found)
+        found = _score_rare(rare, common, scorer, workspace, found)
     return found
 
 
 @jit_noalloc
-def _open(
+def _open_lists(
     postings: Postings,
     common: NDArray[np.int32],
     terms: NDArray[np.int32],
@@ -189,7 +189,7 @@ def _open(
     query: NDArray[np.float64],
     lines: NDArray[np.int64],
 ) -> int:
-    """The lists that hold anything, each once, with the lines of common terms: how many, or −1 for damage."""
+    """Find the distinct non-empty lists and the lines of common terms; return how many, or −1 for damage."""
     lists = 0
     count = min(len(postings.places), len(postings.weights))
     for term in terms:
@@ -202,7 +202,7 @@ def _open(
             starts[lists], ends[lists], query[lists] = start, end, dense[term]
             lines[lists] = _line_of(common, term)
             lists += 1
-            dense[term] = -dense[term]  # taken
+            dense[term] = -dense[term]  # marks the term as done
     for term in terms:
         if 0 <= term < len(dense):
             dense[term] = abs(dense[term])
@@ -211,7 +211,7 @@ def _open(
 
 @jit_inline
 def _line_of(common: NDArray[np.int32], term: int) -> int:
-    """Where a term stands among the common ones, which ascend; −1 if it is none."""
+    """The position of a term among the common terms, which ascend; −1 if it is not common."""
     low, high = 0, len(common)
     while low < high:
         middle = (low + high) >> 1
@@ -223,27 +223,28 @@ def _line_of(common: NDArray[np.int32], term: int) -> int:
 
 
 @jit_noalloc
-def _first_of_list(postings: Postings, start: int, end: int, weight: float, target: Scorer) -> int:
-    """The heap of the best rows where there is one list: its size, or −1 for damage.
+def _search_one_list(postings: Postings, start: int, end: int, weight: float, scorer: Scorer) -> int:
+    """Fill the heap for a query with a single list; return its size, or −1 for damage.
 
-    They stand in front, and need no look at their vectors, which matters where thousands tie.
+    The best rows are at the head of the list, and their vectors need not be read: that matters when
+    thousands tie.
     """
     found = 0
     for at in range(start, end):
         value = np.float32(weight * np.float64(postings.weights[at]))
-        if found == len(target.rows) and value < target.scores[0]:
+        if found == len(scorer.rows) and value < scorer.scores[0]:
             break
         place = postings.places[at]
-        if not 0 <= place < len(target.order) or not 0 <= target.order[place] < len(target.order):
+        if not 0 <= place < len(scorer.order) or not 0 <= scorer.order[place] < len(scorer.order):
             return -1
-        if value > 0.0 and is_allowed(target, place):
-            found = push(target.scores, target.rows, found, value, target.order[place])
+        if value > 0.0 and is_allowed(scorer, place):
+            found = push(scorer.scores, scorer.rows, found, value, scorer.order[place])
     return found
 
 
 @jit
-def _clear(table: NDArray[np.float32], postings: int) -> NDArray[np.float32]:
-    """As much of the table as there are postings, twice, in powers of two; zeros."""
+def _cleared(table: NDArray[np.float32], postings: int) -> NDArray[np.float32]:
+    """A part of the table with at least two counters per posting, a power of two, set to zero."""
     size = 1024
     while size < 2 * postings and size < len(table):
         size *= 2
@@ -253,8 +254,8 @@ def _clear(table: NDArray[np.float32], postings: int) -> NDArray[np.float32]:
 
 
 @jit_noalloc
-def _count(rare: Rare) -> None:
-    """Add to each row's counter what the rare terms contribute."""
+def _add_rare(rare: RareTerms) -> None:
+    """Add the contributions of the rare terms to the counters."""
     mask = np.uint32(len(rare.table) - 1)
     for i in range(len(rare.query)):
         weight = np.float32(rare.query[i])
@@ -263,124 +264,132 @@ def _count(rare: Rare) -> None:
 
 
 @jit_noalloc
-def _score_promising(rare: Rare, common: Common, target: Scorer, room: Room) -> int:
-    """Score rows at the heads of lists whose counter + bound is highest: the heap's size, or −1 for damage.
+def _score_promising(rare: RareTerms, common: CommonTerms, scorer: Scorer, workspace: Workspace) -> int:
+    """Score the most promising heads of lists; return the heap size, or −1 for damage.
 
-    Their counters turn negative. Which rows are best is no more than a good guess, so rows that share
-    a counter may displace each other.
+    These have the highest counter + bound, and their counters turn negative. It is only a first guess, so
+    rows that share a counter may displace each other.
     """
     mask = np.uint32(len(rare.table) - 1)
-    chosen, reaches = room.chosen, room.reaches
+    promising, reaches = workspace.promising, workspace.reaches
     size = 0
     for i in range(len(rare.query)):
-        for at in range(rare.starts[i], min(rare.starts[i] + max(HEAD, len(target.rows)), rare.ends[i])):
+        for at in range(rare.starts[i], min(rare.starts[i] + max(MIN_HEAD, len(scorer.rows)), rare.ends[i])):
             place = rare.places[at]
-            if not 0 <= place < len(target.order):
+            if not 0 <= place < len(scorer.order):
                 return -1
             value = rare.table[np.uint32(place) & mask]
             reach = value + common.unit * np.float32(common.bounds[place // BLOCK])
-            if value <= 0.0 or (size == len(chosen) and reach <= reaches[0]):
+            if value <= 0.0 or (size == len(promising) and reach <= reaches[0]):
                 continue
             rare.table[np.uint32(place) & mask] = -value
-            if is_allowed(target, place):
-                size = push(reaches, chosen, size, reach, place)
-    return score_new(target, chosen[:size], 0)
+            if is_allowed(scorer, place):
+                size = push(reaches, promising, size, reach, place)
+    return score_unstamped(scorer, promising[:size], 0)
 
 
 @jit_noalloc
-def _visit_blocks(common: Common, top: int, target: Scorer, room: Room, found: int) -> int:
-    """Add to the heap every row that belongs there for its common terms: its size, or −1 for damage."""
-    strip_bounds, waiting, near = room.strip_bounds, room.waiting, room.near
-    waits = 0
-    least = _least(common, target, found)
+def _visit_blocks(common: CommonTerms, top: int, scorer: Scorer, workspace: Workspace, found: int) -> int:
+    """Add the rows that belong in the heap by their common terms; return its size, or −1 for damage."""
+    strip_bounds, pending, listed = workspace.strip_bounds, workspace.pending, workspace.listed
+    n_pending = 0
+    min_bound = _min_bound(common, scorer, found)
     below = top + 1
-    while below > least:
-        level = max(least, below - 1 - top // LEVELS)
+    while below > min_bound:
+        level = max(min_bound, below - 1 - top // LEVELS)
         for tile in range(len(common.peaks)):
             if common.peaks[tile] < level:
                 continue
-            count, common.peaks[tile] = blocks_between(common.bounds, tile, level, below, near)
-            for block in near[:count]:
-                fetch_strips(common, block)
-            for block in near[:count]:
-                if common.bounds[block] < least:
+            count, common.peaks[tile] = blocks_between(common.bounds, tile, level, below, listed)
+            for block in listed[:count]:
+                prefetch_strips(common, block)
+            for block in listed[:count]:
+                if common.bounds[block] < min_bound:
                     continue
                 sum_strips(common, block, strip_bounds)
                 for strip in range(BLOCK // STRIP):
-                    if strip_bounds[strip] < least:
+                    if strip_bounds[strip] < min_bound:
                         continue
                     first = block * BLOCK + strip * STRIP
-                    for place in range(first, min(first + STRIP, len(target.order))):
-                        if is_allowed(target, place):
-                            waiting[waits] = place
-                            waits += 1
-                    if waits > TOGETHER - STRIP:
-                        found = score_new(target, waiting[:waits], found)
+                    for place in range(first, min(first + STRIP, len(scorer.order))):
+                        if is_allowed(scorer, place):
+                            pending[n_pending] = place
+                            n_pending += 1
+                    if n_pending > BATCH - STRIP:
+                        found = score_unstamped(scorer, pending[:n_pending], found)
                         if found < 0:
                             return -1
-                        waits = 0
-                        least = _least(common, target, found)
+                        n_pending = 0
+                        min_bound = _min_bound(common, scorer, found)
         below = level
-    return score_new(target, waiting[:waits], found)
+    return score_unstamped(scorer, pending[:n_pending], found)
 
 
 @jit_noalloc
-def _score_counted(rare: Rare, common: Common, target: Scorer, room: Room, found: int) -> int:
-    """Add to the heap every row with a rare term that belongs there: its size, or −1 for damage."""
-    waiting, near = room.waiting, room.near
-    waits = 0
-    full = len(target.rows)
-    cut = target.scores[0] - common.slack if found == full else np.float32(-1.0)
+def _score_rare(
+    rare: RareTerms, common: CommonTerms, scorer: Scorer, workspace: Workspace, found: int
+) -> int:
+    """Add the rows with a rare term that belong in the heap; return its size, or −1 for damage."""
+    pending, listed = workspace.pending, workspace.listed
+    n_pending = 0
+    full = len(scorer.rows)
+    cut = scorer.scores[0] - common.slack if found == full else np.float32(-1.0)
     for i in range(len(rare.query)):
         for first in range(rare.starts[i], rare.ends[i], TILE):
-            count = _counted(
-                rare, common, len(target.order), first, min(first + TILE, rare.ends[i]), cut, near
+            count = _list_reaching(
+                rare, common, len(scorer.order), first, min(first + TILE, rare.ends[i]), cut, listed
             )
             if count < 0:
                 return -1
-            for place in near[:count]:
-                fetch_strips(common, place // BLOCK)
-            for place in near[:count]:
+            for place in listed[:count]:
+                prefetch_strips(common, place // BLOCK)
+            for place in listed[:count]:
                 value = abs(rare.table[place & (len(rare.table) - 1)])
                 if value + common.unit * np.float32(strip_bound(common, place)) < cut:
                     continue
-                if not is_allowed(target, place):
+                if not is_allowed(scorer, place):
                     continue
-                waiting[waits] = place
-                waits += 1
-                if waits == TOGETHER:
-                    found = score_new(target, waiting, found)
+                pending[n_pending] = place
+                n_pending += 1
+                if n_pending == BATCH:
+                    found = score_unstamped(scorer, pending, found)
                     if found < 0:
                         return -1
-                    waits = 0
+                    n_pending = 0
                     if found == full:
-                        cut = target.scores[0] - common.slack
-    return score_new(target, waiting[:waits], found)
+                        cut = scorer.scores[0] - common.slack
+    return score_unstamped(scorer, pending[:n_pending], found)
 
 
 @jit_inline
-def _counted(
-    rare: Rare, common: Common, rows: int, first: int, last: int, cut: np.float32, near: NDArray[np.int64]
+def _list_reaching(
+    rare: RareTerms,
+    common: CommonTerms,
+    rows: int,
+    first: int,
+    last: int,
+    cut: np.float32,
+    listed: NDArray[np.int64],
 ) -> int:
-    """List the places of postings whose counter + bound reaches a cut: how many, or −1 for damage.
+    """List the places of postings whose counter + bound reaches `cut`; return how many, or −1 for damage.
 
-    Places are listed whether they reach it or not, the next one over those that do not: no jumps.
+    Without branches: every place is written, and the next one overwrites it if it does not reach the cut.
     """
     mask, most, highest = np.uint64(len(rare.table) - 1), np.uint64(rows - 1), np.uint64(0)
     count = np.uint64(0)
     for at in range(np.uint64(first), np.uint64(last)):
-        given = np.uint64(rare.places[at])  # beyond all rows if it was negative
+        given = np.uint64(rare.places[at])  # a negative number becomes larger than all rows
         highest = max(highest, given)
         place = min(given, most)
         reach = abs(rare.table[place & mask]) + common.unit * np.float32(common.bounds[place // _BLOCK])
-        near[count] = place
+        listed[count] = place
         count += np.uint64(not reach < cut)
     return int(count) if highest <= most else -1
 
 
 @jit_inline
-def _least(common: Common, target: Scorer, found: int) -> int:
-    """The least bound of a row that belongs into the heap."""
-    if found < len(target.rows) or common.unit == 0.0:
+def _min_bound(common: CommonTerms, scorer: Scorer, found: int) -> int:
+    """The smallest bound of a row that may still enter the heap."""
+    if found < len(scorer.rows) or common.unit == 0.0:
         return 1
-    return max(1, int((target.scores[0] - common.slack) / common.unit))
+    return max(1, int((scorer.scores[0] - common.slack) / common.unit))

@@ -1,13 +1,13 @@
-"""Rows in an order that brings like ones together, and the most that a common term weighs in each few.
+"""Rows ordered by similarity, and the largest weight of each common term in every block of rows.
 
-Lists of common terms are too long to be read at every search. Instead rows that share their common terms
-become neighbours, every 8 of them make a strip and every 32 a block, and of each strip and block we keep
-the largest weight of each common term. Summed over a query's common terms these bound the score of every
-row in it, and few reach what a search is looking for: block-max pruning (Mallia et al., "Faster learned
-sparse retrieval with block-max pruning", SIGIR 2024).
+Posting lists of common terms are too long to read in every search. Instead, rows that share common terms are
+placed next to each other. 8 rows form a strip, 32 rows a block, and each strip and block keeps the largest
+weight of each common term. Summed over the common terms of a query, these bound the score of every row, and
+few blocks reach the k-th best score: block-max pruning (Mallia et al., "Faster learned sparse retrieval with
+block-max pruning", SIGIR 2024).
 
-A weight is kept as a byte, in 255ths of the term's largest, rounded up. A place is a row's number in
-the order.
+A weight is stored as a byte, in 255ths of the term's largest weight, rounded up. A place is the position of a
+row in the new order.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from coclick.kernels.postings import Postings, build_postings, count_terms
 
 STRIP = 8  # rows
 BLOCK = 32  # rows
-COMMON = 256  # a term is common if more than one row in so many holds it
-LONG = 256  # and its list is longer than this
-SHARES = 255  # of a term's largest weight
-_HEAVIEST = 3  # common terms of a row that decide on its place
-_LEVELS = 8  # of weight
-_KINDS = 1 << 20  # of common terms and levels
+COMMON_SHARE = 256  # a term is common if more than one in so many rows has it
+MIN_COMMON = 256  # and if its list is longer than this
+SHARES = 255  # levels of a weight, relative to the term's largest
+_KEY_TERMS = 3  # heaviest common terms of a row, which decide its place
+_LEVELS = 8  # of weight in a sort key
+_KEY_BASE = 1 << 20  # values of one part of a sort key
 
 
 class Blocks(NamedTuple):
-    """The order, and for each common term its largest weights by strip and by block."""
+    """The order of the rows, and the largest weights of each common term by strip and by block."""
 
     order: NDArray[np.int32]  # rows by place
     common: NDArray[np.int32]  # terms, ascending
@@ -42,7 +42,7 @@ class Blocks(NamedTuple):
 
 
 def block_count(rows: int) -> int:
-    """The blocks that so many rows make."""
+    """Return the number of blocks of so many rows."""
     return -(-rows // BLOCK)
 
 
@@ -52,10 +52,10 @@ def build_blocks(
     data: NDArray[np.float32],
     terms: int,
 ) -> tuple[Postings, Blocks]:
-    """Postings and blocks of the rows of a sparse matrix with `terms` columns and no negative value."""
+    """Build postings and blocks of a sparse matrix with `terms` columns and no negative values."""
     rows = len(indptr) - 1
     lengths = count_terms(indptr, indices, terms)
-    common = np.flatnonzero(lengths > max(rows // COMMON, LONG)).astype(np.int32)
+    common = np.flatnonzero(lengths > max(rows // COMMON_SHARE, MIN_COMMON)).astype(np.int32)
     keys = _keys(indptr, indices, data, common, terms)
     order = np.argsort(keys, kind="stable").astype(np.int32)
     postings = build_postings(indptr, indices, data, terms, order)
@@ -77,7 +77,7 @@ def _keys(
     common: NDArray[np.int32],
     terms: int,
 ) -> NDArray[np.uint64]:
-    """What rows are ordered by: their heaviest common term, how heavy it is, the next one, and so on."""
+    """Sort keys of the rows: the heaviest common term and its level, then the next one, and so on."""
     lines = np.full(terms, -1, np.int32)
     lines[common] = np.arange(len(common))
     scales = np.zeros(len(common), np.float32)
@@ -115,8 +115,8 @@ def _fill_keys(
     last: int,
     keys: NDArray[np.uint64],
 ) -> None:
-    heaviest = np.empty(_HEAVIEST, np.int64)
-    weights = np.empty(_HEAVIEST, np.float32)
+    heaviest = np.empty(_KEY_TERMS, np.int64)
+    weights = np.empty(_KEY_TERMS, np.float32)
     for row in range(first, last):
         heaviest[:] = -1
         weights[:] = 0.0
@@ -124,17 +124,17 @@ def _fill_keys(
             line, weight = np.int64(lines[indices[at]]), data[at]
             if line < 0:
                 continue
-            for i in range(_HEAVIEST):
-                if weight > weights[i]:  # goes here; the lighter ones move down
+            for i in range(_KEY_TERMS):
+                if weight > weights[i]:  # insert here; the lighter ones move down
                     line, heaviest[i] = heaviest[i], line
                     weight, weights[i] = weights[i], weight
         key = 0
-        for i in range(_HEAVIEST):
-            part = _KINDS - 1
+        for i in range(_KEY_TERMS):
+            part = _KEY_BASE - 1
             if heaviest[i] >= 0:
                 level = int(_LEVELS * weights[i] / largest[heaviest[i]])
-                part = min(_LEVELS * heaviest[i] + _LEVELS - min(level, _LEVELS - 1), _KINDS - 2)
-            key = key * _KINDS + part
+                part = min(_LEVELS * heaviest[i] + _LEVELS - min(level, _LEVELS - 1), _KEY_BASE - 2)
+            key = key * _KEY_BASE + part
         keys[row] = key
 
 

@@ -1,4 +1,4 @@
-"""Dense rows and one query: dot products that do not depend on their company, and the best rows."""
+"""Dot products of dense rows with one query, independent of the other rows, and candidate selection."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def dot_rows(
     query: NDArray[np.float32],
     dots: NDArray[np.float32],
 ) -> None:
-    """The dot product of the query with each of the rows, summed in float64 in one fixed order."""
+    """Compute the dot product of the query with each row, summed in float64 in a fixed order."""
     for i in range(len(rows)):
         dots[i] = dot(vectors[rows[i]], query)
 
 
 @jit
 def dot(vector: NDArray[np.float32], query: NDArray[np.float32]) -> np.float32:
-    """Eight sums side by side: one alone would wait for every addition."""
+    """Return the dot product. Eight independent sums avoid waiting for each addition."""
     whole = len(query) - len(query) % _LANES
     a = b = c = d = e = f = g = h = 0.0
     for j in range(0, whole, _LANES):
@@ -47,9 +47,9 @@ def dot(vector: NDArray[np.float32], query: NDArray[np.float32]) -> np.float32:
 def candidates(
     scores: NDArray[np.float32], k: int, margin: float, allowed: NDArray[np.uint8]
 ) -> NDArray[np.int32]:
-    """The rows whose scores may be among the k best above zero, if no score is wrong by more than `margin`.
+    """Return the rows that may be among the k best above zero if no score is off by more than `margin`.
 
-    `allowed` may be empty, which allows all.
+    An empty `allowed` permits every row.
     """
     best, rows, size = np.empty(k, np.float32), np.empty(k, np.int32), 0
     everything = len(allowed) == 0

@@ -1,4 +1,4 @@
-"""Sparse rows laid out to be read at random: terms and values side by side, one stretch a row."""
+"""Sparse rows in a layout for random access: terms and values interleaved, each row contiguous."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from coclick.jit.compiler import jit_inline, jit_noalloc
 from coclick.jit.intrinsics import GROUP, prefetch, split_group
 from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, threads
 
-# Rows are read in groups of entries, the last group filled up with terms that do not exist and zero
-# values: a processor guesses the end of a row right more often when there are fewer ends.
+# Rows are read in groups of entries; the last group is padded with unknown terms and zero values. Fewer
+# different row lengths make the end of a row easier to predict for the processor.
 MOST_ENTRIES = 65_535
 _ONE, _TWO, _GROUP = np.uint64(1), np.uint64(2), np.uint64(GROUP)
 _COUNT_BITS, _COUNT = np.uint64(16), np.uint64(MOST_ENTRIES)
-_AHEAD = np.uint64(16)  # rows between the one that is prefetched and the one that is read
+_AHEAD = np.uint64(16)  # distance in rows between prefetching and reading
 _LINE = np.uint64(16)  # uint32 numbers in a cache line
 
 
 class PackedRows(NamedTuple):
-    """Sparse rows over `columns` terms, which ascend.
+    """Sparse rows over `columns` terms, in ascending order.
 
     Entry e of a row is `entries[start + 2 * e]`, a term, and `values[start + 2 * e + 1]`.
     """
 
     entries: NDArray[np.uint32]
     values: NDArray[np.float32]  # the same memory
-    where: NDArray[np.uint64]  # each row's start and its number of entries: one number, so one line to read
+    where: NDArray[np.uint64]  # start and length of each row in one number, so that one cache line is read
     columns: int
 
     @classmethod
     def empty(cls, rows: int, most: int, columns: int) -> PackedRows:
-        """Empty rows, with room for up to `most` entries each."""
+        """Allocate rows of up to `most` entries each."""
         entries = _aligned(2 * rows * (-(-most // GROUP) * GROUP))
         return cls(entries, entries.view(np.float32), np.empty(rows, np.uint64), columns)
 
@@ -47,15 +47,15 @@ class PackedRows(NamedTuple):
 
     @classmethod
     def with_room_for(cls, matrix: Csr) -> PackedRows:
-        """Rows to `fill` with those of a matrix; the system gives memory for what is filled only."""
+        """Allocate rows for `fill`; the system provides memory only for what is written."""
         entries = _aligned(2 * (matrix.nnz + (GROUP - 1) * matrix.rows))
         return cls(entries, entries.view(np.float32), np.empty(matrix.rows, np.uint64), matrix.columns)
 
     def fill(self, matrix: Csr) -> None:
-        """Pack the rows of a matrix into memory that has room for them."""
+        """Pack the rows of a matrix into these rows."""
         longest = _lay_out(matrix.indptr, self.where)
         if longest > MOST_ENTRIES:
-            raise ValueError(f"a row has {longest:,} entries, {MOST_ENTRIES:,} are possible")
+            raise ValueError(f"a row has {longest:,} entries, at most {MOST_ENTRIES:,} are possible")
 
         def pack(first: int, last: int) -> None:
             _pack(first, last, matrix.indptr, matrix.indices, matrix.data, self)
@@ -63,7 +63,7 @@ class PackedRows(NamedTuple):
         run_blocks(pack, balanced_blocks(matrix.indptr, 4 * threads()))
 
     def in_order(self, order: NDArray[np.int32]) -> PackedRows:
-        """The same rows in another order; they stay where they are."""
+        """Return the rows in another order, without copying them."""
         where = np.empty(len(order), np.uint64)
 
         def find(first: int, last: int) -> None:
@@ -73,7 +73,7 @@ class PackedRows(NamedTuple):
         return self._replace(where=where)
 
     def to_csr(self) -> Csr:
-        """Unpack."""
+        """Return the rows as a `Csr`."""
         indptr = np.empty(len(self.where) + 1, np.int64)
         _add_up_counts(self.where, indptr)
         indices = np.empty(indptr[-1], np.int32)
@@ -88,12 +88,12 @@ class PackedRows(NamedTuple):
 
 @jit_inline
 def whole_groups(entries: np.uint64) -> np.uint64:
-    """The room of so many entries."""
+    """Return the number of entries rounded up to whole groups."""
     return (entries + np.uint64(GROUP - 1)) & ~np.uint64(GROUP - 1)
 
 
 def _aligned(size: int) -> NDArray[np.uint32]:
-    """Memory that begins with a cache line, so that a row touches as few lines as can be."""
+    """Memory aligned to cache lines, so that a row touches as few lines as possible."""
     memory = np.empty(size + 16, np.uint32)
     offset = -memory.ctypes.data % 64 // 4
     return memory[offset : offset + size]
@@ -101,27 +101,27 @@ def _aligned(size: int) -> NDArray[np.uint32]:
 
 @jit_inline
 def placed(start: np.uint64, count: np.uint64) -> np.uint64:
-    """Where a row is: one number of its start in `entries` and its number of entries."""
+    """Return one number with the start of a row in `entries` and its number of entries."""
     return (start << _COUNT_BITS) | count
 
 
 @jit_inline
 def row_start(where: np.uint64) -> np.uint64:
-    """Where in `entries` a row begins."""
+    """Return where a row begins in `entries`."""
     return where >> _COUNT_BITS
 
 
 @jit_inline
 def row_count(where: np.uint64) -> np.uint64:
-    """How many entries a row has."""
+    """Return how many entries a row has."""
     return where & _COUNT
 
 
 @jit_inline
 def prefetch_row(entries: NDArray[np.uint32], where: np.uint64) -> None:
-    """Prefetch the first three cache lines of a row, or fewer if it has no more."""
+    """Prefetch the first three cache lines of a row, or fewer if it is shorter."""
     start = row_start(where)
-    last = start + _TWO * row_count(where) - _ONE  # not one further: that may be a line of another row
+    last = start + _TWO * row_count(where) - _ONE  # one more could be a line of another row
     prefetch(entries, start)
     prefetch(entries, min(start + _LINE, last))
     prefetch(entries, min(start + _TWO * _LINE, last))
@@ -135,7 +135,7 @@ def fill_group(
     start: np.uint64,
     count: np.uint64,
 ) -> None:
-    """Fill up the last group of a row of `count` entries."""
+    """Pad the last group of a row of `count` entries."""
     for entry in range(count, whole_groups(count)):
         at = start + _TWO * entry
         entries[at] = np.uint32(np.uint64(columns) + (entry & np.uint64(GROUP - 1)))
@@ -144,7 +144,7 @@ def fill_group(
 
 @jit_noalloc
 def _lay_out(indptr: NDArray[np.int64], where: NDArray[np.uint64]) -> int:
-    """Say where each row of a matrix lies if they lie end to end; the entries of the longest."""
+    """Compute where each row begins if they are stored end to end; return the largest number of entries."""
     start, longest = np.uint64(0), np.uint64(0)
     for row in range(np.uint64(len(where))):
         count = np.uint64(indptr[row + _ONE] - indptr[row])
@@ -162,7 +162,7 @@ def _find(
     where: NDArray[np.uint64],
     found: NDArray[np.uint64],
 ) -> None:
-    """Where the rows at places `first` … `last` − 1 of an order are."""
+    """Look up the rows at places `first` … `last` − 1 of an order."""
     end = np.uint64(last)
     for place in range(np.uint64(first), end):
         if place + _AHEAD < end:
@@ -172,7 +172,7 @@ def _find(
 
 @jit_noalloc
 def _add_up_counts(where: NDArray[np.uint64], indptr: NDArray[np.int64]) -> None:
-    """Where each row begins and the last one ends if they lie end to end, without gaps."""
+    """Compute row pointers: where each row begins if they are stored end to end, without gaps."""
     total = np.uint64(0)
     indptr[0] = 0
     for row in range(np.uint64(len(where))):
@@ -207,7 +207,7 @@ def _unpack(
     indices: NDArray[np.int32],
     data: NDArray[np.float32],
 ) -> None:
-    """Rows `first` … `last` − 1, by groups: the next row overwrites what is too much."""
+    """Unpack rows `first` … `last` − 1 in groups: the next row overwrites the padding."""
     end, stop = np.uint64(last), np.uint64(indptr[last])
     for row in range(np.uint64(first), end):
         if row + _AHEAD < end:

@@ -1,6 +1,6 @@
-"""Rows of sparse vectors turned into postings: lists by term, the heaviest first.
+"""Postings of sparse vectors: a list for each term, heaviest first.
 
-Postings do not name rows but places: their numbers in an order that brings like rows together (blocks.py).
+Postings refer to places, the positions of rows in the order by similarity (blocks.py), not to rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from coclick.errors import corrupt_error
 from coclick.jit.compiler import jit
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 
-SHORT = 48  # lists up to this length are sorted by insertion
+MAX_INSERTION = 48  # lists up to this length are sorted by insertion
 
 
 class Postings(NamedTuple):
@@ -26,7 +26,7 @@ class Postings(NamedTuple):
 
 
 def count_terms(indptr: NDArray[np.int64], indices: NDArray[np.int32], terms: int) -> NDArray[np.int64]:
-    """The number of rows that hold each term."""
+    """Return the number of rows that contain each term."""
     counts = np.zeros(terms, np.int64)
     rows = np.arange(len(indptr) - 1, dtype=np.int32)
     if not _count(indptr, indices, rows, 0, len(rows), counts):
@@ -41,7 +41,7 @@ def build_postings(
     terms: int,
     order: NDArray[np.int32],
 ) -> Postings:
-    """Postings of the rows of a sparse matrix, which stand in this order, with no negative value.
+    """Build the postings of a sparse matrix without negative values, with its rows in this order.
 
     Needs little memory beyond the result: positions by block and term, and one list to sort.
     """
@@ -85,7 +85,7 @@ def _count(
     last: int,
     counts: NDArray[np.int64],
 ) -> bool:
-    """How often each term occurs in the rows of a range of places; False for damage."""
+    """Count the terms in the rows of a range of places; return False for damage."""
     for row in order[first:last]:
         if indptr[row] < 0 or indptr[row + 1] > len(indices):
             return False
@@ -125,10 +125,10 @@ def _sort_lists(
     places: NDArray[np.int32],
     bits: NDArray[np.uint32],
 ) -> None:
-    """Sort lists by descending weight; their places ascend already, and sorting is stable.
+    """Sort lists by descending weight; places ascend already, and the sort is stable.
 
-    `bits` are the weights' bits, which order non-negative floats as integers. Long lists are sorted
-    byte by byte, with bits and place in one number.
+    `bits` are the weights' bits: as integers they have the order of the floats. Long lists are sorted by
+    radix, with bits and place in one number.
     """
     longest = 0
     for term in range(first, last):
@@ -138,7 +138,7 @@ def _sort_lists(
     ends = np.empty(257, np.int64)
     for term in range(first, last):
         start, length = post_indptr[term], post_indptr[term + 1] - post_indptr[term]
-        if length <= SHORT:
+        if length <= MAX_INSERTION:
             _insertion_sort(places[start : start + length], bits[start : start + length])
             continue
         for i in range(length):

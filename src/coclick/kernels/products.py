@@ -1,5 +1,8 @@
-"""Sparse rows times a dense matrix, and dot products of chosen dense rows: all cores at work, the same result
-with any number of them. What is dense may be float32 or float64; the result is like it."""
+"""Products of sparse and dense matrices, and dot products of pairs of dense rows, on all threads.
+
+Results do not depend on the number of threads. Dense matrices may be float32 or float64; the result has the
+same type.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from coclick.jit.threads import balanced_blocks, run_blocks, threads
 
 Real = TypeVar("Real", np.float32, np.float64)
 
-_BLOCKS_A_THREAD = 16
+_BLOCKS_PER_THREAD = 16
 
 
 def times_dense(matrix: Csr, dense: NDArray[Real], out: NDArray[Real] | None = None) -> NDArray[Real]:
-    """`matrix @ dense`, into `out` if there is one. Columns of the matrix are not checked."""
+    """Return `matrix @ dense`, in `out` if given. Columns of the matrix are not checked."""
     if dense.shape[0] != matrix.columns:
         raise ValueError(f"{matrix.columns} columns do not fit {dense.shape[0]} rows")
     dense = np.ascontiguousarray(dense)
@@ -29,7 +32,7 @@ def times_dense(matrix: Csr, dense: NDArray[Real], out: NDArray[Real] | None = N
     def work(first: int, last: int) -> None:
         _times_dense(first, last, matrix.indptr, matrix.indices, matrix.data, dense, product)
 
-    blocks = 1 if threads() == 1 else _BLOCKS_A_THREAD * threads()
+    blocks = 1 if threads() == 1 else _BLOCKS_PER_THREAD * threads()
     run_blocks(work, balanced_blocks(matrix.indptr, blocks))
     return product
 
@@ -37,13 +40,13 @@ def times_dense(matrix: Csr, dense: NDArray[Real], out: NDArray[Real] | None = N
 def dots_of_pairs(
     left: NDArray[Real], right: NDArray[Real], pairs: tuple[NDArray[np.int32], NDArray[np.int32]]
 ) -> NDArray[Real]:
-    """left[i]·right[j] for each pair (i, j). Rows are not checked."""
+    """Return left[i]·right[j] for each pair (i, j). Row numbers are not checked."""
     out = np.empty(len(pairs[0]), left.dtype)
 
     def work(first: int, last: int) -> None:
         _dots_of_pairs(left, right, pairs[0][first:last], pairs[1][first:last], out[first:last])
 
-    blocks = 1 if threads() == 1 else _BLOCKS_A_THREAD * threads()
+    blocks = 1 if threads() == 1 else _BLOCKS_PER_THREAD * threads()
     run_blocks(work, balanced_blocks(np.arange(len(out) + 1), blocks))
     return out
 

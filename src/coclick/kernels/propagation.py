@@ -1,15 +1,13 @@
-"""Vector propagation (paper 003 §2): weighted sums of sparse rows, pruned to the K largest entries.
+"""Vector propagation (Jiang et al. 2016, §2): weighted sums of sparse rows, pruned to the K largest entries.
 
 One half-step is Y = norm(top_K(W X)): prune first, normalise after. Ties for the last places go to the
 smaller term.
 
-A few rows at a time go through three steps: they are added up, each in a dense array of sums with a list of
-the terms touched; pruned; and written. What one step writes number by number the next reads many numbers at
-once, which a processor can do only when the writing is over. Row by row it would wait for that three times,
-behind the last row's way to memory.
+Rows go through three steps in small batches: each is summed in a dense array, with a list of the terms
+touched; pruned; and written. One step writes single numbers and the next reads them as vectors, which stalls
+the processor until the writes are done. Batches avoid three such stalls for every row.
 
-The kernel `propagate_block` is a plain function of arrays for a range of rows, with one thread; the other
-functions run it on all threads.
+The kernel `propagate_block` works on a range of rows with one thread; `propagate` runs it on all threads.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.jit.compiler import jit_inline, jit_noalloc
-from coclick.jit.intrinsics import prefetch, rank
-from coclick.jit.selection import ONE, VECTOR, ZERO, keep_largest, padded
+from coclick.jit.intrinsics import prefetch
+from coclick.jit.selection import ONE, VECTOR, ZERO, keep_largest, padded, rank
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.packed import (
     GROUP,
@@ -37,36 +35,35 @@ from coclick.kernels.packed import (
 
 Done = Callable[[int], None]
 
-# Edges between the row that is read and the one that is prefetched; the one whose sums are, when it is there.
+# Distance in edges between reading a row and prefetching it, and prefetching the sums of its terms.
 _AHEAD, _SUMS_AHEAD = np.uint64(16), np.uint64(8)
 _TWO, _GROUP = np.uint64(2), np.uint64(GROUP)
-# So many rows go through the steps together, or fewer if they have so many entries: what the steps hand on
-# stays in the cache.
-_ROWS, _ENTRIES = np.uint64(32), np.uint64(4096)
-_ALONE = np.uint64(1 << 32)  # instead of a count: the row is another row, whose place is its start
-_BLOCKS_A_THREAD = 32
-_WORK_OF_A_BLOCK = 16_384  # rows and edges: enough to be worth handing out
+# A batch has at most so many rows, or about so many entries: it has to stay in the cache.
+_BATCH_ROWS, _BATCH_ENTRIES = np.uint64(32), np.uint64(4096)
+_COPY = np.uint64(1 << 32)  # instead of a count: the row is a copy of the row at `start`
+_BLOCKS_PER_THREAD = 32
+_MIN_BLOCK_WORK = 16_384  # rows and edges that are worth a task of their own
 
 
 class Scratch(NamedTuple):
-    """What one thread needs to add up rows and to choose."""
+    """Working memory of one thread."""
 
     sums: NDArray[np.float32]  # of all terms, zero between rows
-    terms: NDArray[np.uint32]  # touched, row after row
+    terms: NDArray[np.uint32]  # terms touched, row after row
     values: NDArray[np.float32]  # their sums
     keys: NDArray[np.int32]  # the values' bits
-    coming: NDArray[np.uint64]  # where the rows of the next edges are
-    starts: NDArray[np.uint64]  # where each row's terms begin, and how many they are
+    upcoming: NDArray[np.uint64]  # the rows of the next edges
+    starts: NDArray[np.uint64]  # where the terms of each row begin, and their number
     counts: NDArray[np.uint64]
     room: NDArray[np.uint64]  # for one row
     ranks: NDArray[np.uint32]
 
 
 def make_scratch(columns: int) -> Scratch:
-    """Scratch memory for rows over `columns` terms."""
+    """Allocate working memory for rows over `columns` terms."""
     sums = np.zeros(columns + GROUP, np.float32)
     one_row = columns + 2 * GROUP + VECTOR
-    room = int(_ENTRIES) + one_row
+    room = int(_BATCH_ENTRIES) + one_row
     values = np.empty(room, np.float32)
     return Scratch(
         sums,
@@ -74,8 +71,8 @@ def make_scratch(columns: int) -> Scratch:
         values,
         values.view(np.int32),
         np.empty(int(_AHEAD), np.uint64),
-        np.empty(int(_ROWS), np.uint64),
-        np.empty(int(_ROWS), np.uint64),
+        np.empty(int(_BATCH_ROWS), np.uint64),
+        np.empty(int(_BATCH_ROWS), np.uint64),
         np.empty(one_row, np.uint64),
         np.empty(one_row, np.uint32),
     )
@@ -87,23 +84,23 @@ def _next_row(
     last: np.uint64,
     indices: NDArray[np.int32],
     rows: PackedRows,
-    coming: NDArray[np.uint64],
+    upcoming: NDArray[np.uint64],
     sums: NDArray[np.float32],
 ) -> np.uint64:
-    """Where the row of an edge is; those of later edges, up to the `last`, and their sums are sent for."""
+    """The row of an edge; rows and sums of later edges, up to the `last`, are prefetched."""
     prefetch(rows.where, np.uint64(indices[min(edge + _AHEAD + _AHEAD, last)]))
     soon = rows.where[np.uint64(indices[min(edge + _AHEAD, last)])]
     prefetch_row(rows.entries, soon)
     slot = edge & (_AHEAD - ONE)
-    where = coming[slot]
-    coming[slot] = soon
-    _prefetch_sums(rows, coming[(edge + _SUMS_AHEAD) & (_AHEAD - ONE)], sums)
+    where = upcoming[slot]
+    upcoming[slot] = soon
+    _prefetch_sums(rows, upcoming[(edge + _SUMS_AHEAD) & (_AHEAD - ONE)], sums)
     return where
 
 
 @jit_inline
 def _prefetch_sums(rows: PackedRows, where: np.uint64, sums: NDArray[np.float32]) -> None:
-    """Prefetch the sums of a row's terms: those of a large vocabulary are not in the cache."""
+    """Prefetch the sums of a row's terms, which for a large vocabulary are not in the cache."""
     start, count = row_start(where), row_count(where)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
@@ -119,7 +116,7 @@ def _first_row(
     terms: NDArray[np.uint32],
     at: np.uint64,
 ) -> np.uint64:
-    """The first row of a sum: its terms are all new. Where they end."""
+    """Start a sum with its first row, whose terms are all new; return where the terms end."""
     start, count = row_start(where), row_count(where)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
@@ -139,7 +136,7 @@ def _add_row(
     terms: NDArray[np.uint32],
     end: np.uint64,
 ) -> np.uint64:
-    """Add a row to the sums; where the terms touched so far end."""
+    """Add a row to the sums; return where the terms touched so far end."""
     start, count = row_start(where), row_count(where)
     for group in range(ZERO, count, _GROUP):
         for entry in range(GROUP):
@@ -155,7 +152,7 @@ def _add_row(
 
 @jit_inline
 def _scale(values: NDArray[np.float32], start: np.uint64, count: np.uint64, step: np.uint64) -> np.float32:
-    """What makes the length of a row 1; two sums side by side, because each waits for its last addition."""
+    """The factor that makes the length of a row 1; two independent sums avoid waiting for each addition."""
     even, odd = 0.0, 0.0
     for group in range(ZERO, count, _GROUP):
         for entry in range(0, GROUP, 2):
@@ -177,7 +174,7 @@ def _write_row(
     to: np.uint64,
     out: PackedRows,
 ) -> None:
-    """Write a row by ascending term, in whole groups."""
+    """Write a row in ascending order of terms, in whole groups."""
     for entry in range(GROUP):
         terms[start + count + np.uint64(entry)] = np.uint32(out.columns + entry)
         values[start + count + np.uint64(entry)] = np.float32(0)
@@ -193,7 +190,7 @@ def _write_row(
 
 @jit_inline
 def _copy_row(rows: PackedRows, where: np.uint64, to: np.uint64, out: PackedRows) -> np.uint64:
-    """Write a row that is the sum of one other; how many entries it has."""
+    """Write a row that is a multiple of one other; return its number of entries."""
     start, count = row_start(where), row_count(where)
     scale = _scale(rows.values, start + ONE, count, _TWO)
     for group in range(ZERO, count, _GROUP):
@@ -216,30 +213,32 @@ def propagate_block(
     scratch: Scratch,
     out: PackedRows,
 ) -> None:
-    """Rows `first` … `last` − 1 of norm(top_K(W X)); W's weights are positive.
+    """Compute rows `first` … `last` − 1 of norm(top_K(W X)); the weights W are positive.
 
-    They are written end to end, from where they would begin if all rows before them were full.
+    They are written end to end, from where they would begin if all rows before them had k entries.
     """
-    sums, terms, values, keys, coming, starts, counts, room, ranks = scratch
+    sums, terms, values, keys, upcoming, starts, counts, room, ranks = scratch
     most, last_row = np.uint64(k), np.uint64(last)
     row, to = np.uint64(first), _TWO * np.uint64(first) * whole_groups(most)
     edge, last_edge = np.uint64(indptr[first]), np.uint64(indptr[last]) - ONE
     if indptr[first] < indptr[last]:
         for early in range(edge, edge + _AHEAD):
-            coming[early & (_AHEAD - ONE)] = rows.where[np.uint64(indices[min(np.uint64(early), last_edge)])]
+            upcoming[early & (_AHEAD - ONE)] = rows.where[
+                np.uint64(indices[min(np.uint64(early), last_edge)])
+            ]
     while row < last_row:
         before, at = row, ZERO
-        while row < last_row and row - before < _ROWS and at < _ENTRIES:
+        while row < last_row and row - before < _BATCH_ROWS and at < _BATCH_ENTRIES:
             end, touched = np.uint64(indptr[row + ONE]), at
             starts[row - before], counts[row - before] = at, ZERO
             if edge < end:
-                where = _next_row(edge, last_edge, indices, rows, coming, sums)
+                where = _next_row(edge, last_edge, indices, rows, upcoming, sums)
                 if edge + ONE == end and row_count(where) <= most:
-                    starts[row - before], counts[row - before] = where, _ALONE
+                    starts[row - before], counts[row - before] = where, _COPY
                 else:
                     touched = _first_row(rows, where, weights[edge], sums, terms, at)
                     for other in range(edge + ONE, end):
-                        where = _next_row(other, last_edge, indices, rows, coming, sums)
+                        where = _next_row(other, last_edge, indices, rows, upcoming, sums)
                         touched = _add_row(rows, where, weights[other], sums, terms, touched)
                     for i in range(at, touched):
                         values[i] = sums[terms[i]]
@@ -249,12 +248,12 @@ def propagate_block(
             at += padded(touched - at + _GROUP)
             row += ONE
         for i in range(row - before):
-            if most < counts[i] < _ALONE:
+            if most < counts[i] < _COPY:
                 keep_largest(terms, values, keys, starts[i], counts[i], most, room, ranks)
                 counts[i] = most
         for i in range(row - before):
             count = counts[i]
-            if count < _ALONE:
+            if count < _COPY:
                 _write_row(terms, values, starts[i], count, room, ranks, to, out)
             else:
                 count = _copy_row(rows, starts[i], to, out)
@@ -269,8 +268,8 @@ def propagate(
     *,
     done: Done | None = None,
 ) -> PackedRows:
-    """norm(top_K(W X)) for all rows of the weights, on all threads."""
-    k = min(k, max(rows.columns, 1))  # there is no more to keep, and room is made for all
+    """Return norm(top_K(W X)) for all rows of the weights, computed on all threads."""
+    k = min(k, max(rows.columns, 1))  # memory is allocated for k entries per row
     out = PackedRows.empty(weights.rows, k, rows.columns)
     spare: list[Scratch] = []
 
@@ -279,6 +278,6 @@ def propagate(
         propagate_block(first, last, weights.indptr, weights.indices, weights.data, rows, k, scratch, out)
         spare.append(scratch)
 
-    enough = (weights.rows + weights.nnz) // _WORK_OF_A_BLOCK + 1
-    run_blocks(block, balanced_blocks(weights.indptr, min(enough, _BLOCKS_A_THREAD * threads())), done)
+    enough = (weights.rows + weights.nnz) // _MIN_BLOCK_WORK + 1
+    run_blocks(block, balanced_blocks(weights.indptr, min(enough, _BLOCKS_PER_THREAD * threads())), done)
     return out

@@ -1,7 +1,7 @@
-"""One row of a product of matrices after the other, added up in a dense array of sums.
+"""Rows of a matrix product, summed one after the other in a dense array.
 
-Columns lie in groups of 64. Every addition of a sparse row leaves a mark at the group of its column, so that
-groups without additions are never read, and the others are read many columns at once: nothing is sorted.
+Columns form groups of 64. Adding a sparse row marks the groups of its columns, so that groups without entries
+are never read and the others are read as vectors: nothing has to be sorted.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit_inline
-from coclick.jit.intrinsics import MASK, lowest_bit, prefetch
+from coclick.jit.intrinsics import MASK_BITS, lowest_bit, prefetch
 
-GROUP = np.uint64(MASK)  # columns
-_ONE = np.uint64(1)  # unsigned: numba gives signed indices a test for negative ones
-_MARKS = np.uint64(8)  # in a word, of as many bits each
+GROUP = np.uint64(MASK_BITS)  # columns
+_ONE = np.uint64(1)  # unsigned: numba tests signed indices for negative values
+_MARKS = np.uint64(8)  # per word, of 8 bits each
 _LINE = np.uint64(16)  # entries in a cache line
-_AHEAD = np.uint64(8)  # entries between the row that is prefetched and the one that is read
+_AHEAD = np.uint64(8)  # distance in entries between prefetching and reading
 
 
 class RowSums(NamedTuple):
-    """Where a row is added up."""
+    """Working memory in which a row is summed."""
 
     sums: NDArray[np.float32]  # of all columns, in whole groups; zero between rows
     marks: NDArray[np.uint8]  # of groups; zero between rows
     words: NDArray[np.uint64]  # the same memory
-    groups: NDArray[np.uint32]  # that were touched, a list
+    groups: NDArray[np.uint32]  # list of the groups touched
 
 
 def make_row_sums(columns: int) -> RowSums:
-    """Room to add up rows of so many columns."""
-    groups = -(-columns // MASK)
+    """Allocate working memory for rows of so many columns."""
+    groups = -(-columns // MASK_BITS)
     words = np.zeros(-(-groups // int(_MARKS)), np.uint64)
     return RowSums(
-        np.zeros(groups * MASK, np.float32), words.view(np.uint8), words, np.empty(groups, np.uint32)
+        np.zeros(groups * MASK_BITS, np.float32), words.view(np.uint8), words, np.empty(groups, np.uint32)
     )
 
 
@@ -49,9 +49,9 @@ def prefetch_ahead(
     row_indices: NDArray[np.int32],
     row_data: NDArray[np.float32],
 ) -> None:
-    """Ask for the row that comes some entries after entry `at`, and for where a later one begins.
+    """Prefetch the row of a later entry, and the pointer to a row later still.
 
-    Without a jump, around which numba would count references to the arrays, for every entry.
+    Without a branch: around one, numba would update the reference counts of the arrays for every entry.
     """
     prefetch(begins, indices[min(at + _AHEAD + _AHEAD, last - _ONE)])
     soon = np.uint64(indices[min(at + _AHEAD, last - _ONE)])
@@ -76,7 +76,7 @@ def add_sparse_rows(
     words: NDArray[np.uint64],
     groups: NDArray[np.uint32],
 ) -> np.uint64:
-    """Add up the rows of entries `begin` … `end` − 1, and list the groups touched; how many there are."""
+    """Sum the rows of entries `begin` … `end` − 1 and list the groups touched; return their number."""
     for at in range(begin, end):
         prefetch_ahead(at, last, indices, begins, ends, row_indices, row_data)
         value, other = data[at], np.uint64(indices[at])
@@ -105,7 +105,7 @@ def add_dense_rows(
     sums: NDArray[np.float32],
     groups: NDArray[np.uint32],
 ) -> np.uint64:
-    """Add up the dense rows of entries `begin` … `end` − 1, and list all groups; how many there are."""
+    """Sum the dense rows of entries `begin` … `end` − 1 and list all groups; return their number."""
     for at in range(begin, end):
         value, other = data[at], np.uint64(indices[at])
         for column in range(np.uint64(dense.shape[1])):

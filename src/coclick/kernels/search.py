@@ -1,4 +1,4 @@
-"""Exact searches over rows of sparse vectors through their postings and blocks."""
+"""Exact top-k search over sparse vectors through postings and blocks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from coclick.kernels import blockmax, dots
 from coclick.kernels.blocks import BLOCK, STRIP, Blocks, block_count
 from coclick.kernels.postings import Postings
 
-TABLE = 1 << 20  # counters of a search, at most; small searches use few of them and stay in the cache
-FEW = 2048  # so few allowed rows are scored one by one
+TABLE = 1 << 20  # counters of a search, at most; small searches use fewer and stay in the cache
+FEW = 2048  # up to so many allowed rows are all scored
 
 EVERYTHING = np.empty(0, np.uint8)
 
 
 class Scratch:
-    """Working memory for the searches of one thread over `rows` rows and `terms` terms."""
+    """Working memory of one thread for searches over `rows` rows and `terms` terms."""
 
     def __init__(self, rows: int, terms: int) -> None:
-        self.clock = np.zeros(1, np.uint8)  # counts searches, round and round
-        self.stamps = np.zeros(rows, np.uint8)  # by place: the search that last scored its row
-        self.query = np.zeros(terms, np.float32)  # zeros between searches
+        self.clock = np.zeros(1, np.uint8)  # number of the search, modulo 256
+        self.stamps = np.zeros(rows, np.uint8)  # by place: the last search that scored it
+        self.query = np.zeros(terms, np.float32)  # all zero between searches
         self.table = np.zeros(TABLE, np.float32)
         self.bounds = np.zeros(block_count(rows), np.int32)
 
@@ -39,10 +39,10 @@ def search(
     scratch: Scratch,
     allowed: NDArray[np.uint8] = EVERYTHING,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """The `k` rows with the largest dot products with the query, best first; ties by smaller row.
+    """Return the `k` rows with the largest dot products with the query, best first; ties by smaller row.
 
-    Rows that score 0 are left out. Terms that do not exist and weights that are not positive are
-    ignored. `allowed` is not 0 for the rows that may be found.
+    Rows that score 0 are left out. Unknown terms and weights that are not positive are ignored. `allowed` is
+    a mask of the rows that may be found.
     """
     rows = np.empty((1, min(k, len(indptr) - 1)), np.int32)
     scores = np.empty(rows.shape, np.float32)
@@ -70,13 +70,15 @@ def search_block(
     scratch: Scratch,
     allowed: NDArray[np.uint8] = EVERYTHING,
 ) -> None:
-    """`search` for the queries `first` … `last` − 1 of a sparse matrix, in one call without the GIL.
+    """Run `search` for the queries `first` … `last` − 1 of a sparse matrix, in one call without the GIL.
 
-    Results go to the same rows of `rows` and `scores`, k wide, filled up with −1 and 0.
+    Results go to the same rows of `rows` and `scores`, which have k columns, padded with −1 and 0.
     """
-    _check(len(indptr) - 1 == len(scratch.stamps), "scratch for another number of rows")
-    _check(len(allowed) in (0, len(indptr) - 1), "a mask needs an entry for each row")
-    _check(last <= min(len(query_indptr) - 1, len(rows), len(scores)), "fewer queries than asked")
+    _require(len(indptr) - 1 == len(scratch.stamps), "the scratch memory is for another number of rows")
+    _require(len(allowed) in (0, len(indptr) - 1), "the mask must have an entry for each row")
+    _require(
+        last <= min(len(query_indptr) - 1, len(rows), len(scores)), "there are fewer queries than requested"
+    )
     if len(allowed) and np.count_nonzero(allowed) <= FEW:
         candidates = np.flatnonzero(allowed).astype(np.int32)
         for query in range(first, last):
@@ -88,7 +90,7 @@ def search_block(
             rows[query], scores[query] = -1, 0.0
             rows[query, : len(found)], scores[query, : len(found)] = found, values
         return
-    if not _fit(blocks, len(indptr) - 1) or not blockmax.search_range(
+    if not _sizes_match(blocks, len(indptr) - 1) or not blockmax.search_range(
         postings, blocks, indptr, indices, data, query_indptr, query_terms, query_weights, first, last,
         allowed, scratch.clock, scratch.stamps, scratch.query, scratch.table, scratch.bounds, rows, scores,
     ):  # fmt: skip
@@ -105,7 +107,7 @@ def search_within(
     k: int,
     scratch: Scratch,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """`search` among the given rows, each named once: they are all scored."""
+    """Run `search` among the given distinct rows by scoring all of them."""
     scores = score_rows(indptr, indices, data, query_terms, query_weights, candidates, scratch)
     order = np.lexsort((candidates, -scores))[:k]
     order = order[scores[order] > 0.0]
@@ -121,15 +123,15 @@ def score_rows(
     rows: NDArray[np.int32],
     scratch: Scratch,
 ) -> NDArray[np.float32]:
-    """The dot products of given rows with the query, to the bit what `search` finds."""
+    """Return the dot products of given rows with the query, bit by bit the scores of `search`."""
     scores = np.empty(len(rows), np.float32)
     if not dots.score_rows(indptr, indices, data, query_terms, query_weights, rows, scratch.query, scores):
         raise corrupt_error("the index is")
     return scores
 
 
-def _fit(blocks: Blocks, rows: int) -> bool:
-    """Whether the blocks have the sizes of blocks of so many rows."""
+def _sizes_match(blocks: Blocks, rows: int) -> bool:
+    """Whether the arrays of the blocks have the right sizes for so many rows."""
     lines, count = len(blocks.common), block_count(rows)
     return (
         len(blocks.order) == rows
@@ -138,6 +140,6 @@ def _fit(blocks: Blocks, rows: int) -> bool:
     )
 
 
-def _check(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)

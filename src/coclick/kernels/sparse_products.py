@@ -1,4 +1,4 @@
-"""Products of sparse matrices, sparse while they are thin."""
+"""Products of sparse matrices: sparse if they have few entries, otherwise dense."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from coclick.kernels.products import times_dense
 from coclick.kernels.row_sums import prefetch_ahead
 from coclick.kernels.thresholded import Rows, check_fit, most_entries, thresholded_product
 
-_BLOCKS_A_THREAD = 16
-_THIN = 0.3  # of the entries: below, sparse rows are added faster than dense ones, and take less memory
+_BLOCKS_PER_THREAD = 16
+_MAX_SPARSE_SHARE = 0.3  # share of entries up to which sparse results are faster and smaller
 
 
 class ColumnRange(NamedTuple):
-    """The entries of a matrix in columns `first` … `last` − 1, by their places in each row."""
+    """The entries of a matrix in columns `first` … `last` − 1: where they begin and end in each row."""
 
     first: int
     last: int
@@ -29,7 +29,7 @@ class ColumnRange(NamedTuple):
 
 
 def times(left: Csr, right: Rows) -> Rows:
-    """`left @ right`, sparse where that is thin and dense where it is not. Columns are not checked."""
+    """Return `left @ right`, sparse if it surely has few entries, else dense. Columns are not checked."""
     if not isinstance(right, Csr):
         return times_dense(left, right)
     if is_thin(left, right):
@@ -38,15 +38,15 @@ def times(left: Csr, right: Rows) -> Rows:
 
 
 def is_thin(left: Csr, right: Csr) -> bool:
-    """Whether `left @ right` surely has few entries."""
+    """Return whether `left @ right` surely has few entries."""
     check_fit(left, right)
-    return most_entries(left, right) <= _THIN * left.rows * right.columns
+    return most_entries(left, right) <= _MAX_SPARSE_SHARE * left.rows * right.columns
 
 
 def times_sparse(
     left: Csr, right: Csr, of: ColumnRange | None = None, out: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
-    """`left @ right`, or some columns of it, dense, and in `out` if there is one. Columns are not checked."""
+    """Return `left @ right`, or some columns of it, dense, in `out` if given. Columns are not checked."""
     check_fit(left, right)
     chosen = of or ColumnRange(0, right.columns, right.indptr[:-1], right.indptr[1:])
     product = np.empty((left.rows, chosen.last - chosen.first), np.float32) if out is None else out
@@ -55,12 +55,12 @@ def times_sparse(
         arrays = left.indptr, left.indices, left.data, chosen.begins, chosen.ends, right.indices, right.data
         _sum_rows(first, last, *arrays, chosen.first, product)
 
-    run_blocks(work, balanced_blocks(left.indptr, 1 if threads() == 1 else _BLOCKS_A_THREAD * threads()))
+    run_blocks(work, balanced_blocks(left.indptr, 1 if threads() == 1 else _BLOCKS_PER_THREAD * threads()))
     return product
 
 
 def column_ranges(matrix: Csr, width: int) -> Iterator[ColumnRange]:
-    """The columns of a matrix in ranges of that width; no entry is copied."""
+    """Yield the columns of a matrix in ranges of that width; no entry is copied."""
     begins = matrix.indptr[:-1]
     for first in range(0, matrix.columns, width):
         last = min(first + width, matrix.columns)

@@ -5,7 +5,7 @@ is scaled to a given length, which makes it the exact minimiser
 
     length · s / ‖s‖  =  argmin over ‖l‖ ≤ length of  −z·l + t‖l‖₁        with the minimum  −length · ‖s‖
 
-Few entries pass: those that do are found 64 columns at once, and only they are written.
+Few entries pass the threshold: they are found 64 columns at a time, and only they are written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.jit.compiler import jit, jit_fastmath, jit_inline
-from coclick.jit.intrinsics import larger, lowest_bit
+from coclick.jit.intrinsics import larger_mask, lowest_bit
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.row_sums import (
     GROUP,
@@ -32,14 +32,14 @@ from coclick.kernels.row_sums import (
 Rows = Csr | NDArray[np.float32]  # sparse or dense
 Block = tuple[int, int]  # the first row, and the one after the last
 
-_BLOCKS_A_THREAD = 16
-_ROOM = 1 << 25  # entries that a wave of blocks may have; memory that is not written to costs nothing
-_NOTHING = np.zeros((0, 0), np.float32)
-_ZERO, _ONE = np.uint64(0), np.uint64(1)  # unsigned: numba gives signed indices a test for negative ones
+_BLOCKS_PER_THREAD = 16
+_MAX_WAVE = 1 << 25  # entries of one wave of blocks, at most; memory that is never written costs nothing
+_NO_DENSE = np.zeros((0, 0), np.float32)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)  # unsigned: numba tests signed indices for negative values
 
 
 class Thresholded(NamedTuple):
-    """Rows of a thresholded product."""
+    """A thresholded product."""
 
     rows: Csr
     thresholds: NDArray[np.float32]
@@ -53,28 +53,28 @@ def thresholded_product(
     share: float = 0.0,
     length: float | None = None,
 ) -> Thresholded:
-    """The rows of `left @ right`, each thresholded and, with a length, scaled to it.
+    """Return `left @ right` with each row thresholded and, if `length` is given, scaled to that length.
 
-    A negative threshold is not known yet: it becomes `share` times the root mean square of the row's entries,
-    as soon as the row has any. Columns are not checked.
+    A negative threshold means unknown: it becomes `share` times the root mean square of the row's entries, if
+    the row has any. Columns are not checked.
     """
     check_fit(left, right)
     columns = right.columns if isinstance(right, Csr) else right.shape[1]
     thresholds, gains = thresholds.copy(), np.zeros(left.rows)
     sparse = right if isinstance(right, Csr) else Csr.empty(0, 0)
-    dense = _NOTHING if isinstance(right, Csr) else np.ascontiguousarray(right)
+    dense = _NO_DENSE if isinstance(right, Csr) else np.ascontiguousarray(right)
     right_rows = sparse.indptr[:-1], sparse.indptr[1:], sparse.indices, sparse.data, dense
     factors = left.indptr, left.indices, left.data, *right_rows
     scale = -1.0 if length is None else length
-    waves = list(_waves(_most_by_block(left, right)))
+    waves = list(_waves(_max_entries_by_block(left, right)))
     size = max((last for wave in waves for _, last in wave.values()), default=0)
-    indices, data = np.empty(size, np.int32), np.empty(size, np.float32)  # of one wave after the other
-    found = _Joined(left.rows)
+    indices, data = np.empty(size, np.int32), np.empty(size, np.float32)  # reused by each wave
+    found = _GrowingCsr(left.rows)
     for wave in waves:
 
         def work(first: int, last: int, wave: dict[Block, Block] = wave) -> None:
             own = slice(*wave[first, last])
-            _rows(
+            _thresholded_rows(
                 first, last, *factors, columns, thresholds, share, scale, make_row_sums(columns),
                 indices[own], data[own], found.indptr, gains,
             )  # fmt: skip
@@ -85,8 +85,8 @@ def thresholded_product(
 
 
 def most_entries(left: Csr, right: Csr) -> int:
-    """How many entries `left @ right` can have at most."""
-    return sum(_most_by_block(left, right).values())
+    """Return an upper bound on the number of entries of `left @ right`."""
+    return sum(_max_entries_by_block(left, right).values())
 
 
 def check_fit(left: Csr, right: Rows) -> None:
@@ -96,28 +96,28 @@ def check_fit(left: Csr, right: Rows) -> None:
         raise ValueError(f"{left.columns} columns do not fit {rows} rows")
 
 
-def _most_by_block(left: Csr, right: Rows) -> dict[Block, int]:
-    """Blocks of rows, and how many entries each can have at most."""
-    blocks = balanced_blocks(left.indptr, _BLOCKS_A_THREAD * threads())
+def _max_entries_by_block(left: Csr, right: Rows) -> dict[Block, int]:
+    """Blocks of rows, with an upper bound on the entries of each."""
+    blocks = balanced_blocks(left.indptr, _BLOCKS_PER_THREAD * threads())
     if not isinstance(right, Csr):
         return {(first, last): (last - first) * right.shape[1] for first, last in blocks}
     most = dict.fromkeys(blocks, 0)
 
     def count(first: int, last: int) -> None:
         factors = left.indptr, left.indices, right.indptr, right.columns
-        most[first, last] = _most_entries(first, last, *factors)
+        most[first, last] = _max_entries(first, last, *factors)
 
     run_blocks(count, blocks)
     return most
 
 
 def _waves(most: dict[Block, int]) -> Iterator[dict[Block, Block]]:
-    """Blocks that are worked on together, each with its place in their common room."""
+    """Blocks that are computed together, each with its range in their common memory."""
     wave: dict[Block, Block] = {}
     end = 0
     for block, entries in most.items():
-        needed = entries + 1  # an entry is written before it is known to be kept
-        if wave and end + needed > _ROOM:
+        needed = entries + 1  # an entry is written before it is decided whether to keep it
+        if wave and end + needed > _MAX_WAVE:
             yield wave
             wave, end = {}, 0
         wave[block] = end, end + needed
@@ -126,16 +126,16 @@ def _waves(most: dict[Block, int]) -> Iterator[dict[Block, Block]]:
         yield wave
 
 
-class _Joined:
-    """Rows found in waves. They grow in place: a large matrix is then in memory once, not twice."""
+class _GrowingCsr:
+    """Rows that arrive in waves. The arrays grow in place, so a large matrix is in memory only once."""
 
     def __init__(self, rows: int) -> None:
-        self.indptr = np.zeros(rows + 1, np.int64)  # of rows that are not appended yet, their lengths
+        self.indptr = np.zeros(rows + 1, np.int64)  # holds the lengths of rows that are not appended yet
         self.indices = np.empty(0, np.int32)
         self.data = np.empty(0, np.float32)
 
     def append(self, wave: dict[Block, Block], indices: NDArray[np.int32], data: NDArray[np.float32]) -> None:
-        """Copy the rows of a wave from its room; those before them are appended already."""
+        """Copy the rows of a wave; those before them are appended already."""
         first, last = min(wave)[0], max(wave)[1]
         np.cumsum(self.indptr[first : last + 1], out=self.indptr[first : last + 1])
         self.indices = _grown(self.indices, int(self.indptr[last]))
@@ -151,7 +151,7 @@ class _Joined:
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """An array with room for more. A new one has the large pages that numpy asks for, and keeps them."""
+    """Grow an array. The first allocation is a new array, which keeps the huge pages that numpy requests."""
     if not len(array):
         return np.empty(size, array.dtype)
     array.resize(size, refcheck=False)
@@ -159,7 +159,7 @@ def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 @jit
-def _most_entries(
+def _max_entries(
     first: int,
     last: int,
     indptr: NDArray[np.int64],
@@ -191,7 +191,7 @@ def _squares(values: NDArray[np.float32], begin: np.uint64, count: np.uint64) ->
 def _first_threshold(
     squares: float, share: float, columns: int, row: np.uint64, thresholds: NDArray[np.float32]
 ) -> np.float32:
-    """The threshold of a row by the sum of its squares; it stays if the row has any entries."""
+    """The threshold of a row from the sum of its squares; it is stored if the row has entries."""
     threshold = np.float32(share * np.sqrt(squares) / np.sqrt(columns))
     if squares > 0:
         thresholds[row] = threshold
@@ -207,9 +207,9 @@ def _write_above(
     out_data: NDArray[np.float32],
     end: np.uint64,
 ) -> np.uint64:
-    """Write the sums of a group that are above the threshold, and clear them all; where the row now ends."""
+    """Write the sums of a group that exceed the threshold and clear all; return where the row now ends."""
     begin = group * GROUP
-    rest = larger(sums, begin, threshold)
+    rest = larger_mask(sums, begin, threshold)
     while rest:
         place = begin + lowest_bit(rest)
         value = sums[place]
@@ -223,7 +223,7 @@ def _write_above(
 
 
 @jit
-def _rows(
+def _thresholded_rows(
     first: int,
     last: int,
     indptr: NDArray[np.int64],
@@ -244,21 +244,21 @@ def _rows(
     lengths: NDArray[np.int64],
     gains: NDArray[np.float64],
 ) -> None:
-    """Rows `first` … `last` − 1, of sparse rows or, where there are some, of dense ones."""
+    """Compute rows `first` … `last` − 1 from sparse rows or, if `dense` is not empty, from dense rows."""
     sums, marks, words, groups = scratch
     last_entry, end = np.uint64(indptr[last]), np.uint64(0)
     is_sparse = len(dense) == 0
     for row in range(np.uint64(first), np.uint64(last)):
         begin, stop = np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])
         start, threshold = end, thresholds[row]
-        if is_sparse and stop - begin == _ONE:  # as most rows are: nothing is added up
+        if is_sparse and stop - begin == _ONE:  # the most common case: nothing to sum
             prefetch_ahead(begin, last_entry, indices, begins, ends, row_indices, row_data)
             factor, other = data[begin], np.uint64(indices[begin])
             source, entries = np.uint64(begins[other]), np.uint64(ends[other] - begins[other])
             if threshold < 0:
                 squares = np.float64(factor) * np.float64(factor) * _squares(row_data, source, entries)
                 threshold = _first_threshold(squares, share, columns, row, thresholds)
-            for entry in range(source, source + entries):  # written whether it is kept or not: no jumps
+            for entry in range(source, source + entries):  # always written, to avoid branches
                 value = factor * row_data[entry]
                 kept = abs(value) - threshold
                 out_indices[end], out_data[end] = row_indices[entry], kept if value > 0 else -kept

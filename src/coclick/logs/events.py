@@ -104,7 +104,7 @@ def aggregate(db: DuckDBSession, log: LogReader) -> EventSchema:
     return schema
 
 
-def figures(db: DuckDBSession, schema: EventSchema, log: LogReader) -> dict[str, Any]:
+def stats(db: DuckDBSession, schema: EventSchema, log: LogReader) -> dict[str, Any]:
     """Count users and sessions, and find the first and last event, as far as the log records them."""
     found: dict[str, Any] = {}
     if schema.has_users:

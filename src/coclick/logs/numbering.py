@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from coclick.logs.duckdb_session import DuckDBSession
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 TEXT_BLOCK_ROWS = 200_000  # strings held as Python objects at a time
 

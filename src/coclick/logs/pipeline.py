@@ -107,13 +107,13 @@ def _build(
         run.aggregate()
         run.choose_edges(min_clicks, min_users)
         run.write()
-        run.figures["seconds"] = round(time.monotonic() - started, 2)
-        writer.commit("graph", figures=run.figures)
+        run.stats["seconds"] = round(time.monotonic() - started, 2)
+        writer.commit("graph", stats=run.stats)
         publish_rejects(writer, "rejects", REJECTS)
 
 
 class _Build:
-    """The steps of one build, and the statistics they collect in `figures`."""
+    """The steps of one build, and the statistics they collect in `stats`."""
 
     def __init__(
         self,
@@ -128,9 +128,9 @@ class _Build:
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.text_fields: list[str] = []
-        self.figures: dict[str, Any] = {"format": log.format, "files": [str(path) for path in paths]}
+        self.stats: dict[str, Any] = {"format": log.format, "files": [str(path) for path in paths]}
         if log.format != "clicks":
-            self.figures["actions"] = {action.name: action.weight for action in log.actions}
+            self.stats["actions"] = {action.name: action.weight for action in log.actions}
 
     def read(self, found: list[FileFields]) -> None:
         """Read files into typed rows, and assign integer ids to strings."""
@@ -167,12 +167,12 @@ class _Build:
         if n_valid < log.n_rows:
             self.report(f"rejected {log.n_rows - n_valid:,} rows; finding their lines")
             log.save_rejects()
-        self.figures |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
+        self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
         if "action" in log.fields:
-            self.figures["other_actions"] = log.other_actions
+            self.stats["other_actions"] = log.other_actions
         if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
             self.schema = events.aggregate(db, log)
-            self.figures |= events.figures(db, self.schema, log)
+            self.stats |= events.stats(db, self.schema, log)
 
     def choose_edges(self, min_clicks: float, min_users: int) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
@@ -196,7 +196,7 @@ class _Build:
         if not kept:
             raise self._no_edges_error(pairs)
         self.has_thresholds = min_clicks > 1 or min_users > 1
-        self.figures |= {
+        self.stats |= {
             "min_clicks": min_clicks,
             "min_users": min_users,
             "pairs_below_thresholds": pairs - kept,
@@ -223,9 +223,9 @@ class _Build:
             write_history(db, out, schema, [action.weight for action in log.actions], queries, docs)
         if schema is not None and schema.has_skips:
             write_arrays.write_skips(db, out, queries, docs)
-        self.figures["merged_spellings"] = write_variants(db, out, queries)
+        self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
-            self.figures["docs_without_text"] = docs.size - max(texts)
+            self.stats["docs_without_text"] = docs.size - max(texts)
         write_rejects(db, out, "rejects")
 
     def _final_ids(self) -> tuple[write_arrays.IdMap, write_arrays.IdMap]:
@@ -240,11 +240,11 @@ class _Build:
             for key, table in (("q", "query"), ("d", "doc"))
         )
         seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
-        self.figures["queries_below_thresholds"] = seen - int(queries.sum())
+        self.stats["queries_below_thresholds"] = seen - int(queries.sum())
         if self.docs is not None:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
-            self.figures["docs_missing"] = int((docs & ~in_docs).sum())
-            self.figures["docs_rejected"] = count_rejects(db, [self.docs])
+            self.stats["docs_missing"] = int((docs & ~in_docs).sum())
+            self.stats["docs_rejected"] = count_rejects(db, [self.docs])
             docs |= in_docs
         return write_arrays.IdMap.from_mask(queries), write_arrays.IdMap.from_mask(docs)
 
@@ -258,7 +258,7 @@ class _Build:
 
     def _seen(self, key: str) -> str:
         """SQL query for the ids in valid rows. If every row is valid and counted, these are all ids."""
-        if self.figures["right"] == self.log.n_rows and not self.log.n_ignored:
+        if self.stats["right"] == self.log.n_rows and not self.log.n_ignored:
             table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
             return f"SELECT id FROM {table}"
         return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
@@ -283,7 +283,7 @@ class _Build:
 
     def _no_edges_error(self, below: int = 0) -> Exception:
         return validation.no_edges_error(
-            self.figures, below, lambda reason: locate_first_reject(self.db, reason)
+            self.stats, below, lambda reason: locate_first_reject(self.db, reason)
         )
 
     @property

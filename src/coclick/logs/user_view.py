@@ -18,7 +18,7 @@ from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.columns import VIEW_COLUMNS, match_columns
-from coclick.graph.user_views import check_name, nothing_matches, view_names
+from coclick.graph.user_views import check_view_name, no_match_error, view_names
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
@@ -38,7 +38,7 @@ from coclick.logs.spellings import copy_variants
 from coclick.logs.write_arrays import IdMap, add_counts, row_pointers, write_strings
 from coclick.storage.artefact import ArtefactWriter, writing
 from coclick.storage.parquet_tables import is_parquet
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 _UNKNOWN, _BLANK = -1, -2  # instead of an id: not in the graph; blank after normalisation
 
@@ -68,7 +68,7 @@ def add_view(
             hint="give both --queries and --docs",
         )
     graph, size = ClickGraph.open(source), parse_memory(memory)
-    check_name(name, graph.texts)
+    check_view_name(name, graph.texts)
     paths = expand_paths(queries), expand_paths(docs)
     out = Path(out).resolve()
     with (
@@ -86,8 +86,8 @@ def add_view(
         counted["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
         _copy_graph(graph, db, writer, name)
         write_rejects(db, writer, f"view.{name}.rejects")
-        views = {**graph.figures.get("views", {}), name: counted}
-        writer.commit("graph", figures={**graph.figures, "views": views})
+        views = {**graph.stats.get("views", {}), name: counted}
+        writer.commit("graph", stats={**graph.stats, "views": views})
         publish_rejects(writer, "rejects", REJECTS)
         for view in view_names(writer.files):
             publish_rejects(writer, f"view.{view}.rejects", f"rejects_{view}.parquet")
@@ -188,7 +188,7 @@ class _Side:
             )
         if not db.fetch_value("SELECT count(*) FROM matched_id WHERE id >= 0"):
             ids = [row[0] for row in db.fetchall("SELECT raw FROM matched_id ORDER BY raw LIMIT 3")]
-            raise nothing_matches(
+            raise no_match_error(
                 "queries" if self.key == "query" else "documents", ids, self.vocab, where=where
             )
 

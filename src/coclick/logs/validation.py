@@ -53,7 +53,7 @@ def most_common_actions(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def no_edges_error(
-    figures: Mapping[str, Any], below: int, locate_first_reject: Callable[[str], str] | None = None
+    stats: Mapping[str, Any], below: int, locate_first_reject: Callable[[str], str] | None = None
 ) -> UserError:
     """Return the error for a graph without edges, with its cause.
 
@@ -64,16 +64,16 @@ def no_edges_error(
             f"all {below:,} clicked (query, document) pairs are below the thresholds",
             hint="lower --min-clicks or --min-users",
         )
-    if not figures["rows"]:
-        return UserError("the log is empty", where=", ".join(figures.get("files", ())[:3]))
-    what = f"the log has no valid click in {figures['rows']:,} rows"
-    if not figures["rejected"]:
-        others = ", ".join(figures.get("other_actions", ())) or "impressions only"
+    if not stats["rows"]:
+        return UserError("the log is empty", where=", ".join(stats.get("files", ())[:3]))
+    what = f"the log has no valid click in {stats['rows']:,} rows"
+    if not stats["rejected"]:
+        others = ", ".join(stats.get("other_actions", ())) or "impressions only"
         return UserError(
             what, hint=f"name the actions that count as clicks with --actions; the log has {others}"
         )
-    reason, count = next(iter(figures["rejected"].items()))
-    total = sum(figures["rejected"].values())
+    reason, count = next(iter(stats["rejected"].items()))
+    total = sum(stats["rejected"].values())
     return UserError(
         f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
         where=locate_first_reject(reason) if locate_first_reject else None,

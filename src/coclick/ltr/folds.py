@@ -25,11 +25,11 @@ from coclick.errors import UserError
 from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
-from coclick.graph.split import forget_docs, forget_queries
+from coclick.graph.split import remove_doc_interactions, remove_queries
 from coclick.ltr.features import FeatureSet
 from coclick.models.base import Model, create
 from coclick.progress import Progress, quiet
-from coclick.text.analyzer import normalise
+from coclick.text.normalise import normalise
 from coclick.text.query import Query
 
 MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
@@ -168,7 +168,7 @@ def _by_fold(
             held = np.zeros(len(graph.queries), bool)
             rows = graph.queries.lookup(queries)
             held[rows[rows >= 0]] = True
-            rest = forget_docs(forget_queries(graph, held), _hidden_docs(graph, sampling, fold))
+            rest = remove_doc_interactions(remove_queries(graph, held), _hidden_docs(graph, sampling, fold))
             if not queries or not rest.clicks.nnz:
                 continue
             trained = [create(part).fit(rest) for part in parts]
@@ -186,9 +186,9 @@ def _later_days(
     if not len(rows) or not earlier.clicks.nnz:
         return
     labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
-    earlier = forget_queries(earlier, earlier.clicks.row_nnz() == 0)
+    earlier = remove_queries(earlier, earlier.clicks.row_nnz() == 0)
     with progress("seen queries"):
-        earlier = forget_docs(earlier, _hidden_docs(graph, sampling, sampling.n_folds))
+        earlier = remove_doc_interactions(earlier, _hidden_docs(graph, sampling, sampling.n_folds))
         trained = [create(part).fit(earlier) for part in parts]
         yield examples(trained, features, labels, sampling, exposed(graph))
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings, columns_of
 from coclick.errors import ArtefactError, NotFoundError, UserError
-from coclick.graph.added_documents import Arrivals
+from coclick.graph.added_documents import AddedDocuments
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.integrity import check_bounds
@@ -269,7 +269,7 @@ class Model:
         docs = documents_from(docs)
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
-        new = Arrivals.of(docs, self.trained_on)
+        new = AddedDocuments.from_mapping(docs, self.trained_on)
         larger = copy.copy(self)
         larger.graph_ = new.graph
         larger.stats_ = {**self.stats_, "added": self.stats_.get("added", 0) + len(new.names)}

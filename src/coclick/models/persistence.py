@@ -17,7 +17,7 @@ from coclick.models import spec as specs
 from coclick.models.base import NOT_STATE, Model
 from coclick.models.registry import model_class
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
-from coclick.storage.manifest import a_kind
+from coclick.storage.manifest import with_article
 from coclick.storage.state import read_value, write_value
 from coclick.text.term_matrix import short_field
 
@@ -34,7 +34,7 @@ def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model
             _check_unchanged(replaces, path)
         carried.write(out)
         learned = _write(out, "model", model)
-        built = dict(graph.figures)  # what the build counted: a model tells of its log by itself
+        built = dict(graph.stats)  # what the build counted: a model tells of its log by itself
         out.commit("model", spec=str(model), graph=model.graph_digest, build=built, **learned)
 
 
@@ -43,7 +43,7 @@ def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
     source = Artefact(path)
     if source.kind != "model":
         raise UserError(
-            f"this is {a_kind(source.kind)}, not a model",
+            f"this is {with_article(source.kind)}, not a model",
             where=str(path),
             hint="train one: coclick train vpcg GRAPH",
         )
@@ -71,7 +71,7 @@ def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
             else:
                 state[key] = write_value(out, name, value)
     parameters = {field.name: getattr(model, field.name) for field in specs.parameters_of(type(model))}
-    return {"model": model.name, "parameters": parameters, "figures": model.stats_, "state": state}
+    return {"model": model.name, "parameters": parameters, "stats": model.stats_, "state": state}
 
 
 def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model:
@@ -79,7 +79,7 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
         cls = model_class(str(entry["model"]))
         model = cls(**entry["parameters"])
         specs.check(model)
-        state, figures = entry["state"].items(), entry["figures"]
+        state, figures = entry["state"].items(), entry["stats"]
         for key, value in state:
             if not key.endswith("_") or key in NOT_STATE:
                 raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path))
@@ -94,7 +94,7 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
         raise ArtefactError(what, where=str(source.path)) from None
     lacking = [name for name in _state_of(cls) if not hasattr(model, name)]
     if lacking or not isinstance(figures, dict):
-        what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'figures'}"
+        what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'stats'}"
         raise ArtefactError(what, where=str(source.path))
     model.graph_, model.stats_, model.artefact_ = graph, figures, source
     return model

@@ -19,7 +19,7 @@ from coclick.models.base import DocMask, TextModel, TopK
 from coclick.models.provenance import NoProvenance, Provenance
 from coclick.results import ClickEvidence, Contribution, Explanation, Word
 from coclick.text.query import Query
-from coclick.text.term_ids import numbered
+from coclick.text.term_ids import stable_term_ids
 
 
 class VectorModel(TextModel):
@@ -63,7 +63,7 @@ class VectorModel(TextModel):
     @cached_property
     def term_numbers(self) -> NDArray[np.int64]:
         """For each term the number of its display form: see `coclick.text.term_ids`."""
-        return numbered(self.display_terms_.to_list())
+        return stable_term_ids(self.display_terms_.to_list())
 
     # -- what follows from them ------------------------------------------------------------------------
 

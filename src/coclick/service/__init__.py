@@ -1,7 +1,57 @@
 """The service: an HTTP API over trained models, and the studio page that shows what they have learned.
 
-catalogue   the models that are served, swapped when they change on disk
-api         addresses: what they take, what they answer, and the document that says so
-guard       what every request passes: the key, limits, time-outs, headers, figures
-app         all of it as one application; `run` starts it
+loaded_models   the models that are served, reloaded when they change on disk
+api             the routes of the API; requests, responses and openapi describe what they take and return
+middleware      what applies to every request: API key, limits, time-outs, headers, metrics
+app             all of it as one application; `run` starts it
 """
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from coclick.errors import UserError
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(
+    models: str | Path | Sequence[str | Path],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    api_key: str | None = None,
+    report: str | Path | None = None,
+    workers: int = 1,
+    timeout: float = 10.0,
+) -> None:
+    """Serve models over HTTP, with a studio page to inspect them, until Ctrl-C or SIGTERM.
+
+    Parameters: `models`, directories of trained models, the default first, or texts NAME=DIR; `host` and
+    `port` to listen on, port 0 for a free one; `api_key`, which every request must send; `report`, an HTML
+    report for the studio; `workers`, the number of processes; `timeout` of a request in seconds.
+    """
+    gc.disable()  # until the service is up: what it loads stays, and collecting takes long
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # like kernels: requests run in parallel instead
+    try:
+        from coclick.service.loaded_models import named_paths
+        from coclick.service.run import run_server
+    except ModuleNotFoundError as missing:
+        gc.enable()
+        raise UserError(f"the service needs {missing.name}", hint='pip install "coclick[serve]"') from None
+    from coclick.service.settings import Settings
+
+    if report is not None and not Path(report).is_file():
+        raise UserError(
+            "the report does not exist", where=str(report), hint="coclick compare GRAPH --html FILE"
+        )
+    if api_key is None and host not in _LOOPBACK:
+        note = "note: no API key is set: anyone who can reach this address can query it"
+        print(f"{note}; --api-key-file sets a key", file=sys.stderr)
+    given = [models] if isinstance(models, str | Path) else models
+    page = None if report is None else str(Path(report).resolve())
+    run_server(Settings(named_paths(map(str, given)), api_key, timeout, page), host, port, workers)

@@ -1,4 +1,4 @@
-"""The addresses of the API: GET for one question, POST for several and for ranking candidates."""
+"""The routes of the API: GET for one query, POST for a batch and for re-ranking candidates."""
 
 from __future__ import annotations
 
@@ -14,131 +14,142 @@ from coclick import answers
 from coclick.answers import Answer, describe_model
 from coclick.errors import UserError
 from coclick.models.base import Model
-from coclick.service import requests as taken
-from coclick.service.errors import Json
-from coclick.service.executor import Work
-from coclick.service.loaded_models import Catalogue, Served
+from coclick.service.errors import JsonResponse
+from coclick.service.executor import Executor
+from coclick.service.loaded_models import LoadedModel, LoadedModels
 from coclick.service.metrics import Metrics
-from coclick.service.openapi import PROBLEMS, answered
+from coclick.service.openapi import ERROR_RESPONSES, batch_response, json_response
+from coclick.service.requests import (
+    SEARCH_PARAMETERS,
+    Candidate,
+    Clicks,
+    Doc,
+    ExpandRequest,
+    K,
+    ModelName,
+    Q,
+    RankRequest,
+    SearchRequest,
+    SimilarDocumentsRequest,
+    SimilarQueriesRequest,
+    VectorRequest,
+    read_search,
+)
 
 
-def router(catalogue: Catalogue, work: Work, metrics: Metrics) -> APIRouter:
-    """All addresses, for these models."""
-    api = APIRouter(responses=PROBLEMS)
+def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRouter:
+    """Create the routes of the API."""
+    api = APIRouter(responses=ERROR_RESPONSES)
 
-    async def ask(model: str | None, question: Callable[..., Any], *args: Any) -> Json:
-        return Json(await work.ask(catalogue.get(model), question, *args))
+    async def call(model: str | None, function: Callable[..., Any], *args: Any) -> JsonResponse:
+        return JsonResponse(await executor.call(models.get(model), function, *args))
 
-    async def ask_several(model: str | None, question: Callable[..., Any], *args: Any) -> Json:
-        return Json({"answers": await work.ask_several(catalogue.get(model), question, *args)})
+    async def call_batch(model: str | None, function: Callable[..., Any], *args: Any) -> JsonResponse:
+        return JsonResponse({"answers": await executor.call_batch(models.get(model), function, *args)})
 
-    @api.get("/search", responses=answered("SearchAnswer"), openapi_extra=taken.SEARCH_PARAMETERS)
+    @api.get("/search", responses=json_response("SearchResponse"), openapi_extra=SEARCH_PARAMETERS)
     async def search(request: Request) -> Response:
         """Rank documents for a query."""
-        asked = taken.read_search(request.query_params)
-        return await ask(asked.model, _search, asked.q, asked.k, asked.allow, asked.block)
+        params = read_search(request.query_params)
+        return await call(params.model, _search, params.q, params.k, params.allow, params.block)
 
-    @api.post("/search", responses=answered("SearchAnswers"))
-    async def search_several(body: taken.Searches) -> Response:
-        """Rank documents for several queries, over all documents or over some."""
-        return await ask_several(body.model, _searches, body.queries, body.k, body.allow, body.block)
+    @api.post("/search", responses=batch_response("SearchResponse"))
+    async def search_batch(body: SearchRequest) -> Response:
+        """Rank documents for several queries, all documents or a subset."""
+        return await call_batch(body.model, _search_batch, body.queries, body.k, body.allow, body.block)
 
-    @api.post("/rank", responses=answered("RankAnswer"))
-    async def rank(body: taken.Ranking) -> Response:
-        """Rank the candidates of another engine: its second stage."""
-        candidates = [one if isinstance(one, str) else _fields(one) for one in body.candidates]
-        return await ask(body.model, answers.rank, body.query, candidates)
+    @api.post("/rank", responses=json_response("RankResponse"))
+    async def rank(body: RankRequest) -> Response:
+        """Re-rank the candidates of another search engine."""
+        candidates = [item if isinstance(item, str) else _fields(item) for item in body.candidates]
+        return await call(body.model, answers.rank, body.query, candidates)
 
-    @api.get("/similar/queries", responses=answered("SimilarQueriesAnswer"))
-    async def similar_queries(q: taken.Q, k: taken.K = 10, model: taken.ModelName = None) -> Response:
-        """Find queries of the log that are like a query."""
-        return await ask(model, _similar_queries, q, k)
+    @api.get("/similar/queries", responses=json_response("SimilarQueriesResponse"))
+    async def similar_queries(q: Q, k: K = 10, model: ModelName = None) -> Response:
+        """Find queries in the log that are similar to a query."""
+        return await call(model, _similar_queries, q, k)
 
-    @api.post("/similar/queries", responses=answered("SimilarQueriesAnswers"))
-    async def similar_queries_several(body: taken.SimilarQueries) -> Response:
-        """The same for several queries."""
-        return await ask_several(body.model, answers.similar_queries, body.queries, body.k)
+    @api.post("/similar/queries", responses=batch_response("SimilarQueriesResponse"))
+    async def similar_queries_batch(body: SimilarQueriesRequest) -> Response:
+        """Find similar queries for several queries."""
+        return await call_batch(body.model, answers.similar_queries, body.queries, body.k)
 
-    @api.get("/similar/documents", responses=answered("SimilarDocumentsAnswer"))
-    async def similar_documents(doc: taken.Doc, k: taken.K = 10, model: taken.ModelName = None) -> Response:
-        """Find documents that are like a document."""
-        return await ask(model, _similar_documents, doc, k)
+    @api.get("/similar/documents", responses=json_response("SimilarDocumentsResponse"))
+    async def similar_documents(doc: Doc, k: K = 10, model: ModelName = None) -> Response:
+        """Find documents that are similar to a document."""
+        return await call(model, _similar_documents, doc, k)
 
-    @api.post("/similar/documents", responses=answered("SimilarDocumentsAnswers"))
-    async def similar_documents_several(body: taken.SimilarDocuments) -> Response:
-        """The same for several documents."""
-        return await ask_several(body.model, answers.similar_docs, body.docs, body.k)
+    @api.post("/similar/documents", responses=batch_response("SimilarDocumentsResponse"))
+    async def similar_documents_batch(body: SimilarDocumentsRequest) -> Response:
+        """Find similar documents for several documents."""
+        return await call_batch(body.model, answers.similar_docs, body.docs, body.k)
 
-    @api.get("/expand", responses=answered("ExpandAnswer"))
-    async def expand(q: taken.Q, model: taken.ModelName = None) -> Response:
-        """The words that stand for a query."""
-        return await ask(model, answers.expand, q)
+    @api.get("/expand", responses=json_response("ExpandResponse"))
+    async def expand(q: Q, model: ModelName = None) -> Response:
+        """Return the words in a query's vector with their weights."""
+        return await call(model, answers.expand, q)
 
-    @api.post("/expand", responses=answered("ExpandAnswers"))
-    async def expand_several(body: taken.Queries) -> Response:
-        """The same for several queries."""
-        return await ask_several(body.model, _expand, body.queries)
+    @api.post("/expand", responses=batch_response("ExpandResponse"))
+    async def expand_batch(body: ExpandRequest) -> Response:
+        """Expand several queries."""
+        return await call_batch(body.model, _expand, body.queries)
 
-    @api.get("/explain", responses=answered("ExplainAnswer"))
-    async def explain(
-        q: taken.Q, doc: taken.Doc, clicks: taken.Clicks = 10, model: taken.ModelName = None
-    ) -> Response:
-        """Say exactly why a document has its score, and which clicks taught that."""
-        return await ask(model, answers.explain, q, doc, clicks)
+    @api.get("/explain", responses=json_response("Explanation"))
+    async def explain(q: Q, doc: Doc, clicks: Clicks = 10, model: ModelName = None) -> Response:
+        """Explain a score: its parts, and the clicks they were learned from."""
+        return await call(model, answers.explain, q, doc, clicks)
 
-    @api.get("/vectors", responses=answered("VectorAnswer"))
-    async def vectors(
-        q: taken.Q | None = None, doc: taken.Doc | None = None, model: taken.ModelName = None
-    ) -> Response:
-        """The vector of a query or of a document."""
+    @api.get("/vectors", responses=json_response("VectorResponse"))
+    async def vectors(q: Q | None = None, doc: Doc | None = None, model: ModelName = None) -> Response:
+        """Return the vector of a query or document."""
         if (q is None) == (doc is None):
-            raise UserError("name either a query or a document", where="query.q")
+            raise UserError("give either a query or a document", where="query.q")
         if q is not None:
-            return await ask(model, _query_vector, q)
-        return await ask(model, _doc_vector, doc)
+            return await call(model, _query_vector, q)
+        return await call(model, _doc_vector, doc)
 
-    @api.post("/vectors", responses=answered("VectorAnswers"))
-    async def vectors_several(body: taken.Things) -> Response:
-        """The vectors of several queries and documents."""
-        return await ask_several(body.model, _vectors, body.queries, body.docs)
+    @api.post("/vectors", responses=batch_response("VectorResponse"))
+    async def vectors_batch(body: VectorRequest) -> Response:
+        """Return the vectors of several queries and documents."""
+        return await call_batch(body.model, _vectors, body.queries, body.docs)
 
-    @api.get("/models", responses=answered("Models"))
-    async def models() -> Response:
-        """The models that are served, the default first."""
-        return Json({"models": [_describe(served) for served in catalogue.all()]})
+    @api.get("/models", responses=json_response("ModelsResponse"))
+    async def list_models() -> Response:
+        """List the models that are served, the default first."""
+        return JsonResponse({"models": [_describe(loaded) for loaded in models.all()]})
 
     @api.get("/models/{name}")
-    async def model(name: str) -> Response:
-        """All that is known of a model: parameters and figures of its training."""
-        served = catalogue.get(name)
-        return Json(_describe(served) | describe_model(served.model))
+    async def describe(name: str) -> Response:
+        """Describe a model: its parameters and training statistics."""
+        loaded = models.get(name)
+        return JsonResponse(_describe(loaded) | describe_model(loaded.model))
 
-    @api.get("/health", responses=answered("Status"))
+    @api.get("/health", responses=json_response("StatusResponse"))
     async def health() -> Response:
-        """Whether the process lives."""
-        return Json({"status": "alive"})
+        """Return 200 while the process is alive."""
+        return JsonResponse({"status": "alive"})
 
-    @api.get("/ready", responses=answered("Status"))
+    @api.get("/ready", responses=json_response("StatusResponse"))
     async def ready() -> Response:
-        """Whether all models are loaded: they are before the first request is taken."""
-        return Json({"status": "ready"})
+        """Return 200 when all models are loaded, which is before the first request is accepted."""
+        return JsonResponse({"status": "ready"})
 
     @api.get("/metrics", response_class=PlainTextResponse)
-    async def figures() -> Response:
-        """Counters and times for Prometheus."""
+    async def prometheus() -> Response:
+        """Return counters and timings for Prometheus."""
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
     return api
 
 
-Listed = list[str] | None
+DocIds = list[str] | None
 
 
-def _search(model: Model, query: str, k: int, allow: Listed, block: Listed) -> Answer:
+def _search(model: Model, query: str, k: int, allow: DocIds, block: DocIds) -> Answer:
     return answers.search(model, [query], k, allow=allow, block=block)[0]
 
 
-def _searches(model: Model, queries: list[str], k: int, allow: Listed, block: Listed) -> list[Answer]:
+def _search_batch(model: Model, queries: list[str], k: int, allow: DocIds, block: DocIds) -> list[Answer]:
     return answers.search(model, queries, k, allow=allow, block=block)
 
 
@@ -163,21 +174,21 @@ def _doc_vector(model: Model, doc: str) -> Answer:
 
 
 def _vectors(model: Model, queries: list[str], docs: list[str]) -> list[Answer]:
-    of_queries = answers.query_vectors(model, queries) if queries else []
-    return of_queries + (answers.doc_vectors(model, docs) if docs else [])
+    query_vectors = answers.query_vectors(model, queries) if queries else []
+    return query_vectors + (answers.doc_vectors(model, docs) if docs else [])
 
 
-def _fields(candidate: taken.Candidate) -> dict[str, str]:
+def _fields(candidate: Candidate) -> dict[str, str]:
     return {name: text for name, text in candidate.model_dump().items() if text or name == "doc"}
 
 
-def _describe(served: Served) -> dict[str, Any]:
-    figures = describe_model(served.model)
-    assert served.model.artefact_ is not None
+def _describe(loaded: LoadedModel) -> dict[str, Any]:
+    figures = describe_model(loaded.model)
+    assert loaded.model.artefact_ is not None
     return {
-        "name": served.name,
+        "name": loaded.name,
         **{key: figures[key] for key in ("model", "summary", "can", "queries", "docs", "edges")},
-        "digest": served.model.artefact_.digest,
-        "loaded": datetime.fromtimestamp(served.loaded, UTC).isoformat(timespec="seconds"),
-        "problem": served.problem,
+        "digest": loaded.model.artefact_.digest,
+        "loaded": datetime.fromtimestamp(loaded.loaded_at, UTC).isoformat(timespec="seconds"),
+        "problem": loaded.problem,
     }

@@ -12,60 +12,64 @@ from fastapi import FastAPI
 
 from coclick._version import __version__
 from coclick.jit.threads import set_threads
-from coclick.service import api
-from coclick.service import errors as problems
-from coclick.service.executor import Work
-from coclick.service.loaded_models import Catalogue
+from coclick.service import api, errors
+from coclick.service.executor import Executor
+from coclick.service.loaded_models import LoadedModels
 from coclick.service.metrics import Metrics
-from coclick.service.middleware import Guard
-from coclick.service.openapi import Documented
+from coclick.service.middleware import ServiceMiddleware
+from coclick.service.openapi import ServiceApp
 from coclick.service.settings import Settings
-from coclick.service.studio.routes import router as studio
+from coclick.service.studio import routes as studio
 
 log = logging.getLogger("coclick.service")
 
 
-def create_app(catalogue: Catalogue, settings: Settings) -> FastAPI:
-    """The application over these models."""
-    work, metrics = Work(), Metrics()
+def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
+    """Create the application that serves these models."""
+    executor, metrics = Executor(), Metrics()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watching = asyncio.create_task(_watch(catalogue, settings.watch, metrics))
+        watcher = asyncio.create_task(_watch(models, settings.watch, metrics))
         yield
-        watching.cancel()
-        work.close()
+        watcher.cancel()
+        executor.close()
 
-    app = Documented(
+    app = ServiceApp(
         title="coclick",
         version=__version__,
-        description="Search click logs into relevance: rank, find similar, expand, and say why.",
+        description="Learn search relevance from click logs: vectors of readable words that say why "
+        "they match.",
         lifespan=lifespan,
-        docs_url=None,  # both would load scripts from elsewhere
+        docs_url=None,  # both pages would load scripts from other hosts
         redoc_url=None,
     )
     report = Path(settings.report) if settings.report else None
-    for part in (api.router(catalogue, work, metrics), studio(catalogue, work, report)):
-        app.router.routes.extend(part.routes)  # as they are: `include_router` would make each a second time
-    problems.install(app)
-    app.add_middleware(Guard, settings=settings, metrics=metrics)
+    for part in (api.router(models, executor, metrics), studio.router(models, executor, report)):
+        app.router.routes.extend(part.routes)  # `include_router` would build each route a second time
+    errors.install_handlers(app)
+    app.add_middleware(ServiceMiddleware, settings=settings, metrics=metrics)
     return app
 
 
 def for_worker() -> FastAPI:
-    """The application of a process that was started by `coclick serve`."""
-    set_threads(1)  # of a kernel: several requests are answered side by side
-    settings = Settings.told()
-    return create_app(Catalogue(settings.models), settings)
+    """Create the application in a worker process of `coclick serve`."""
+    set_threads(1)  # per kernel: requests run in parallel instead
+    settings = Settings.from_env()
+    return create_app(LoadedModels(settings.models), settings)
 
 
-async def _watch(catalogue: Catalogue, seconds: float, metrics: Metrics) -> None:
-    """Look at the models' directories from time to time, beside the requests."""
+async def _watch(models: LoadedModels, seconds: float, metrics: Metrics) -> None:
+    """Reload models whose directories have changed, every few seconds."""
     while True:
         await asyncio.sleep(seconds)
-        for served in await asyncio.to_thread(catalogue.refresh):
-            if served.problem:
-                log.warning("%s changed, but the old one stays: %s", served.name, served.problem)
+        for loaded in await asyncio.to_thread(models.refresh):
+            if loaded.problem:
+                log.warning(
+                    "%s changed on disk but cannot be loaded; the old model is still served: %s",
+                    loaded.name,
+                    loaded.problem,
+                )
             else:
-                log.warning("%s changed, and the new one is served", served.name)
-            metrics.refreshed(taken=served.problem is None)
+                log.warning("%s changed on disk and was reloaded", loaded.name)
+            metrics.model_changed(reloaded=loaded.problem is None)

@@ -1,4 +1,4 @@
-"""What went wrong, as JSON: `{"error": {"message", "where", "hint"}}`, and never a traceback."""
+"""Errors as JSON: `{"error": {"message", "where", "hint"}}`, never a traceback."""
 
 from __future__ import annotations
 
@@ -15,68 +15,75 @@ from coclick.errors import ArtefactError, CoclickError, NotFoundError
 
 
 class BusyError(CoclickError):
-    """More is asked at once than can be answered in time."""
+    """Too many requests are waiting."""
 
     def __init__(self) -> None:
-        super().__init__("the service is busy", hint="come again in a second")
+        super().__init__("too many requests", hint="retry in a second")
 
 
-_CODES = {NotFoundError: 404, ArtefactError: 500, BusyError: 503}  # the user's other mistakes are 400
+_CODES = {NotFoundError: 404, ArtefactError: 500, BusyError: 503}  # other errors of the user are 400
 
 
-class Json(Response):
-    """An answer that is plain values already."""
+class JsonResponse(Response):
+    """A response of plain values."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """Compact UTF-8; bytes that are no text stay escaped."""
+        """Encode as compact UTF-8; bytes that are not text stay escaped."""
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-8", "backslashreplace")
 
 
-def problem(code: int, message: str, where: str | None = None, hint: str | None = None) -> Json:
-    """An answer that says what was wrong, where, and what to do."""
-    return Json({"error": {"message": message, "where": where, "hint": hint}}, code)
+def error_response(
+    code: int, message: str, where: str | None = None, hint: str | None = None
+) -> JsonResponse:
+    """Create a response that says what is wrong, where, and what to do."""
+    return JsonResponse({"error": {"message": message, "where": where, "hint": hint}}, code)
 
 
-def install(app: FastAPI) -> None:
-    """Answer in this way whatever goes wrong in the application."""
+def install_handlers(app: FastAPI) -> None:
+    """Answer every error of the application in this form."""
     handlers: dict[Any, Callable[[Request, Any], Awaitable[Response]]] = {
-        CoclickError: _of_coclick,
-        RequestValidationError: _of_validation,
-        HTTPException: _of_http,
+        CoclickError: _on_coclick_error,
+        RequestValidationError: _on_validation_error,
+        HTTPException: _on_http_error,
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
 
 
-async def _of_coclick(request: Request, error: CoclickError) -> Response:
+async def _on_coclick_error(request: Request, error: CoclickError) -> Response:
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), 400)
-    answer = problem(code, error.what, error.where, error.hint)
+    response = error_response(code, error.what, error.where, error.hint)
     if isinstance(error, BusyError):
-        answer.headers["retry-after"] = "1"
-    return answer
+        response.headers["retry-after"] = "1"
+    return response
 
 
-async def _of_validation(request: Request, error: RequestValidationError) -> Response:
-    """The first mistake, with the path of its field; the others are counted."""
-    found = error.errors()
-    first = found[0]
+async def _on_validation_error(request: Request, error: RequestValidationError) -> Response:
+    """Report the first error with the path of its field, and count the others."""
+    errors = error.errors()
+    first = errors[0]
     where = ".".join(map(str, first["loc"]))
     if first["type"] == "json_invalid":
-        return problem(422, f"the body is no JSON: {first['ctx']['error']}", where)
-    if where == "body" and not _says_json(request):
-        return problem(422, "the body must be JSON and say so", where, "send content-type: application/json")
-    others = f"and {len(found) - 1} more like this" if len(found) > 1 else None
-    return problem(422, first["msg"], where, others)
+        return error_response(422, f"the body is not JSON: {first['ctx']['error']}", where)
+    if where == "body" and not _is_json(request):
+        return error_response(
+            422,
+            "the body must be JSON, with the matching content type",
+            where,
+            "send content-type: application/json",
+        )
+    others = f"and {len(errors) - 1} more errors" if len(errors) > 1 else None
+    return error_response(422, first["msg"], where, others)
 
 
-def _says_json(request: Request) -> bool:
+def _is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().endswith("json")
 
 
-async def _of_http(request: Request, error: HTTPException) -> Response:
-    answer = problem(error.status_code, str(error.detail), request.url.path, "see /openapi.json")
-    answer.headers.update(error.headers or {})
-    return answer
+async def _on_http_error(request: Request, error: HTTPException) -> Response:
+    response = error_response(error.status_code, str(error.detail), request.url.path, "see /openapi.json")
+    response.headers.update(error.headers or {})
+    return response

@@ -1,7 +1,7 @@
-"""Where models are asked: quick questions at once, others in threads beside the loop that talks to clients.
+"""Call models: fast calls in the event loop, others in threads.
 
-To hand a question to a thread and back costs more than most questions do. So what a model answers within
-two milliseconds is asked right in the loop; anything slower, and all batches, leave the loop free.
+Handing a call to a thread and back costs more than most calls do. So calls that usually take less than two
+milliseconds run in the event loop; slower ones, and all batches, run in threads and leave the loop free.
 """
 
 from __future__ import annotations
@@ -15,57 +15,57 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from coclick.service.errors import BusyError
-from coclick.service.loaded_models import Served
+from coclick.service.loaded_models import LoadedModel
 
 T = TypeVar("T")
 
-_WAITING = 256  # requests; who comes later is told to come again
-_QUICK = 0.002  # seconds of computing
-_MEMORY = 0.9  # the weight of the past in what a question usually costs
+_MAX_WAITING = 256  # calls; further requests get 503
+_FAST = 0.002  # seconds of CPU time
+_DECAY = 0.9  # of the moving average of call times
 
 
-class Work:
-    """Threads for questions to models; kernels release the GIL, and use one thread each."""
+class Executor:
+    """Threads for calls to models; kernels release the GIL and use one thread each."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_cores(), "coclick")
-        self._inside = 0
+        self._running = 0
 
-    async def ask(self, served: Served, question: Callable[..., T], *args: Any) -> T:
-        """Ask a model once: `question(model, *args)`."""
-        if served.seconds.get(question.__name__, math.inf) < _QUICK:
-            return _timed(served, question, args)
-        return await self.elsewhere(_timed, served, question, args)
+    async def call(self, loaded: LoadedModel, function: Callable[..., T], *args: Any) -> T:
+        """Call `function(model, *args)`, in the event loop if such calls are fast."""
+        if loaded.seconds.get(function.__name__, math.inf) < _FAST:
+            return _timed(loaded, function, args)
+        return await self.run_in_thread(_timed, loaded, function, args)
 
-    async def ask_several(self, served: Served, question: Callable[..., T], *args: Any) -> T:
-        """The same where one cannot tell beforehand how much is asked."""
-        return await self.elsewhere(question, served.model, *args)
+    async def call_batch(self, loaded: LoadedModel, function: Callable[..., T], *args: Any) -> T:
+        """Call `function(model, *args)` in a thread: the size of a batch varies."""
+        return await self.run_in_thread(function, loaded.model, *args)
 
-    async def elsewhere(self, function: Callable[..., T], *args: Any) -> T:
+    async def run_in_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Call a function in one of the threads."""
-        if self._inside >= _WAITING:
+        if self._running >= _MAX_WAITING:
             raise BusyError
-        self._inside += 1
+        self._running += 1
         future = self._pool.submit(function, *args)
-        future.add_done_callback(self._left)
+        future.add_done_callback(self._on_done)
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Wait for what is running."""
+        """Wait for running calls."""
         self._pool.shutdown()
 
-    def _left(self, _: object) -> None:
-        self._inside -= 1
+    def _on_done(self, _: object) -> None:
+        self._running -= 1
 
 
-def _timed(served: Served, question: Callable[..., T], args: tuple[Any, ...]) -> T:
-    """Ask, and learn what such questions cost: the time of this thread's computing, not of its waiting."""
+def _timed(loaded: LoadedModel, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    """Call a function and update its average time: CPU time of this thread, without waiting."""
     began = time.thread_time()
-    answer = question(served.model, *args)
-    took = time.thread_time() - began
-    before = served.seconds.get(question.__name__, took)
-    served.seconds[question.__name__] = _MEMORY * before + (1 - _MEMORY) * took
-    return answer
+    result = function(loaded.model, *args)
+    seconds = time.thread_time() - began
+    average = loaded.seconds.get(function.__name__, seconds)
+    loaded.seconds[function.__name__] = _DECAY * average + (1 - _DECAY) * seconds
+    return result
 
 
 def _cores() -> int:

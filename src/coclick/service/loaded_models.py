@@ -1,7 +1,7 @@
-"""The models that are served. One that changes on disk is opened beside the old one, and takes its place.
+"""The models that are served. A model that changes on disk is opened and then replaces the old one.
 
-Requests hold the model with which they began, so none is dropped or mixed; the old model goes when the last
-of them is done. A model that cannot be opened changes nothing: the old one stays, and the problem is told.
+A request keeps the model it started with, so none is dropped or mixed; the old model is freed when its last
+request is done. If the new model cannot be opened, the old one stays and the problem is reported.
 """
 
 from __future__ import annotations
@@ -18,99 +18,101 @@ from coclick.models.base import Model
 from coclick.models.persistence import open_model
 from coclick.storage.manifest import MANIFEST
 
-_TRIES = 5  # to open a model that is replaced at the same moment
+_MAX_ATTEMPTS = 5  # to open a model that is being replaced
 
 
 @dataclass(frozen=True)
-class Served:
-    """A model under its name."""
+class LoadedModel:
+    """A model with its name and directory."""
 
     name: str
     path: Path
     model: Model
     version: tuple[int, ...]  # of its manifest on disk
-    loaded: float  # seconds since 1970
-    problem: str | None = None  # why a newer one on disk could not be taken
-    seconds: dict[str, float] = field(default_factory=dict)  # what questions usually cost
+    loaded_at: float  # seconds since 1970
+    problem: str | None = None  # why a newer version on disk could not be loaded
+    seconds: dict[str, float] = field(default_factory=dict)  # average CPU time by function
 
 
-class Catalogue:
+class LoadedModels:
     """Models by name, the default first."""
 
     def __init__(self, models: Iterable[tuple[str, str]]) -> None:
-        self._served: dict[str, Served] = {}
+        self._models: dict[str, LoadedModel] = {}
         for name, path in models:
-            if name in self._served:
+            if name in self._models:
                 raise UserError(f"two models are called {name!r}", hint=f"name them: first={path} second=…")
-            self._served[name] = _load(name, Path(path))
-        if not self._served:
-            raise UserError("there is no model to serve")
+            self._models[name] = _load(name, Path(path))
+        if not self._models:
+            raise UserError("no model to serve")
         self._refreshing = threading.Lock()
 
     def names(self) -> list[str]:
-        """All names, the default first."""
-        return list(self._served)
+        """Return all names, the default first."""
+        return list(self._models)
 
-    def all(self) -> list[Served]:
-        """All models, the default first."""
-        return list(self._served.values())
+    def all(self) -> list[LoadedModel]:
+        """Return all models, the default first."""
+        return list(self._models.values())
 
-    def get(self, name: str | None = None) -> Served:
-        """The model of that name, or the default."""
+    def get(self, name: str | None = None) -> LoadedModel:
+        """Return the model of that name, or the default."""
         if name is None:
-            return next(iter(self._served.values()))
-        if name not in self._served:
-            raise NotFoundError(f"no model is called {name!r}", hint=f"there are {', '.join(self._served)}")
-        return self._served[name]
+            return next(iter(self._models.values()))
+        if name not in self._models:
+            raise NotFoundError(
+                f"no model is called {name!r}", hint=f"served models: {', '.join(self._models)}"
+            )
+        return self._models[name]
 
-    def refresh(self) -> list[Served]:
-        """Take what has changed on disk; returns what was taken, and what could not be, with its problem."""
+    def refresh(self) -> list[LoadedModel]:
+        """Reload models that have changed on disk; return those reloaded or with a new problem."""
         with self._refreshing:
-            return [changed for served in self.all() if (changed := self._look_at(served))]
+            return [changed for loaded in self.all() if (changed := self._reload(loaded))]
 
-    def _look_at(self, served: Served) -> Served | None:
-        if _version(served.path) == served.version:
+    def _reload(self, loaded: LoadedModel) -> LoadedModel | None:
+        if _version(loaded.path) == loaded.version:
             return None
         try:
-            found = _load(served.name, served.path)
+            changed = _load(loaded.name, loaded.path)
         except (CoclickError, OSError) as error:
-            if str(error) == served.problem:
+            if str(error) == loaded.problem:
                 return None
-            found = replace(served, problem=str(error))
-        self._served[served.name] = found
-        return found
+            changed = replace(loaded, problem=str(error))
+        self._models[loaded.name] = changed
+        return changed
 
 
-def named(paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """`NAME=DIR`, or a directory that is served under its own name."""
-    found = []
+def named_paths(paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Read `NAME=DIR` or a directory, which is served under its own name."""
+    models = []
     for given in paths:
         name, equals, path = given.partition("=")
         if not equals or Path(given).exists():
             name, path = Path(given).resolve().name, given
         if not name or "/" in name:
             raise UserError(f"cannot read the model {given!r}", hint="write MODEL or NAME=MODEL")
-        found.append((name, str(Path(path).resolve())))
-    return tuple(found)
+        models.append((name, str(Path(path).resolve())))
+    return tuple(models)
 
 
-def _load(name: str, path: Path) -> Served:
-    """Open a model and ask it once: what is compiled or mapped on first use is so before it is served."""
-    for tries in range(1, _TRIES + 1):
+def _load(name: str, path: Path) -> LoadedModel:
+    """Open a model and search once, so that first-use compilation and mapping happen before it is served."""
+    for attempt in range(1, _MAX_ATTEMPTS + 1):
         version = _version(path)
         try:
-            model = _mapped(path)
+            model = _open_mapped(path)
         except (CoclickError, OSError):
-            if tries < _TRIES and _version(path) != version:
-                continue  # it was replaced while it was opened
+            if attempt < _MAX_ATTEMPTS and _version(path) != version:
+                continue  # replaced while it was opened
             raise
         search(model, [model.graph_.queries[0]])
-        return Served(name, path, model, version, time.time())
+        return LoadedModel(name, path, model, version, time.time())
     raise UserError("the model is replaced faster than it can be opened", where=str(path))
 
 
-def _mapped(path: Path) -> Model:
-    """A model with all its files mapped, so that they stay when another model replaces them."""
+def _open_mapped(path: Path) -> Model:
+    """Open a model with all files mapped, so that they stay readable when it is replaced on disk."""
     model = open_model(path)
     assert model.artefact_ is not None
     for name, entry in model.artefact_.files.items():
@@ -121,7 +123,7 @@ def _mapped(path: Path) -> Model:
 
 def _version(path: Path) -> tuple[int, ...]:
     try:
-        found = (path / MANIFEST).stat()
+        manifest = (path / MANIFEST).stat()
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_ino, found.st_size
+    return manifest.st_mtime_ns, manifest.st_ino, manifest.st_size

@@ -1,4 +1,4 @@
-"""What every request passes: the key, the limit of its body, a time-out, security headers, figures."""
+"""What applies to every request: API key, body limit, time-out, security headers, metrics."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coclick.service.errors import problem
+from coclick.service.errors import error_response
 from coclick.service.metrics import Metrics
-from coclick.service.settings import BODY, Settings
+from coclick.service.settings import MAX_BODY, Settings
 
 log = logging.getLogger("coclick.service")
 
-_TOO_LARGE, _IN_PARTS = f"the body has more than {BODY:,} bytes", "send it in parts"
-_OPEN = ("/health", "/ready")  # for those who watch the service, and tell nothing of its content
-_HEADERS = [  # unless an answer has its own; in the form in which they are sent
+_TOO_LARGE, _SPLIT = f"the body has more than {MAX_BODY:,} bytes", "split it into several requests"
+_PUBLIC = ("/health", "/ready")  # for monitoring; they reveal no content
+_HEADERS = [  # unless the response sets its own; as ASGI sends them
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"same-origin"),
@@ -31,8 +31,8 @@ _HEADERS = [  # unless an answer has its own; in the form in which they are sent
 ]
 
 
-class Guard:
-    """An ASGI application around another one."""
+class ServiceMiddleware:
+    """An ASGI application that wraps another one."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app
@@ -41,52 +41,52 @@ class Guard:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if scope["method"] == "HEAD":  # like GET; the server leaves the body out
+        if scope["method"] == "HEAD":  # like GET; the server drops the body
             scope = {**scope, "method": "GET"}
         began = time.perf_counter()
         status = 0
 
-        async def send_guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                own = {name for name, _ in message["headers"]}
-                message["headers"].extend(header for header in _HEADERS if header[0] not in own)
+                present = {name for name, _ in message["headers"]}
+                message["headers"].extend(header for header in _HEADERS if header[0] not in present)
             await send(message)
 
-        self._metrics.began()
+        self._metrics.request_started()
         try:
-            await self._answer(scope, receive, send_guarded)
+            await self._handle(scope, receive, send_with_headers)
         except Exception as error:
             if not isinstance(error, TimeoutError):
-                log.exception("a defect of coclick, at %s", scope["path"])
-            if not status:  # else the answer has begun, and all one can do is to break it off
-                await _for_people(error, self._timeout)(scope, receive, send_guarded)
+                log.exception("internal error at %s", scope["path"])
+            if not status:  # otherwise the response has started and can only be cut off
+                await _failure(error, self._timeout)(scope, receive, send_with_headers)
         finally:
             route = getattr(scope.get("route"), "path", "other")
-            self._metrics.answered(route, status, time.perf_counter() - began)
+            self._metrics.request_finished(route, status, time.perf_counter() - began)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if self._key and scope["path"] not in _OPEN and not _knows(self._key, headers):
-            answer = problem(401, "this service asks for a key", hint="send it as X-API-Key: …")
-            answer.headers["www-authenticate"] = 'Basic realm="coclick"'
-            await answer(scope, receive, send)
+        if self._key and scope["path"] not in _PUBLIC and not _has_key(self._key, headers):
+            response = error_response(401, "an API key is required", hint="send it as X-API-Key: …")
+            response.headers["www-authenticate"] = 'Basic realm="coclick"'
+            await response(scope, receive, send)
             return
-        if int(headers.get("content-length") or 0) > BODY:
-            await problem(413, _TOO_LARGE, hint=_IN_PARTS)(scope, receive, send)
+        if int(headers.get("content-length") or 0) > MAX_BODY:
+            await error_response(413, _TOO_LARGE, hint=_SPLIT)(scope, receive, send)
             return
-        taken = 0
+        received = 0
 
         async def receive_limited() -> Message:
-            nonlocal taken
+            nonlocal received
             message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > BODY:
+            received += len(message.get("body", b""))
+            if received > MAX_BODY:
                 raise HTTPException(413, _TOO_LARGE)
             return message
 
@@ -94,8 +94,8 @@ class Guard:
             await self._app(scope, receive_limited, send)
 
 
-def _knows(key: bytes, headers: Headers) -> bool:
-    """Whether a request brings the key: as X-API-Key, as a bearer's token, or as a browser's password."""
+def _has_key(key: bytes, headers: Headers) -> bool:
+    """Whether a request has the key: as X-API-Key, as a bearer token, or as a basic-auth password."""
     given = headers.get("x-api-key", "")
     scheme, _, rest = headers.get("authorization", "").partition(" ")
     if not given and scheme.lower() == "bearer":
@@ -108,8 +108,8 @@ def _knows(key: bytes, headers: Headers) -> bool:
     return hmac.compare_digest(given.encode(), key)
 
 
-def _for_people(error: Exception, timeout: float) -> ASGIApp:
+def _failure(error: Exception, timeout: float) -> ASGIApp:
     if isinstance(error, TimeoutError):
-        hint = "ask for less at once, or start the service with a larger --timeout"
-        return problem(503, f"this took longer than {timeout:g} seconds", hint=hint)
-    return problem(500, "a defect of coclick; the service's log has the details")
+        hint = "send smaller requests, or start the service with a larger --timeout"
+        return error_response(503, f"the request took longer than {timeout:g} seconds", hint=hint)
+    return error_response(500, "internal error; see the log of the service")

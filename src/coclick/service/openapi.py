@@ -1,7 +1,7 @@
-"""The OpenAPI document, which is made when somebody asks for it.
+"""The OpenAPI document, which is built when it is first requested.
 
-The shapes of answers are for its readers alone: answers are plain values, and nobody checks them. Told of
-these shapes, FastAPI would make a validator for each address, at every start of the service.
+Responses are plain values and are not validated, so FastAPI is not given their types: it would build a
+validator for each route at every start of the service. Routes name their types, and the document adds them.
 """
 
 from __future__ import annotations
@@ -10,40 +10,52 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 
-_SHAPES = "#/components/schemas/"
+Responses = dict[int | str, dict[str, Any]]
+_SCHEMAS = "#/components/schemas/"
 
 
-def answered(shape: str, code: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an address: the shape under that code, by its name in given.py."""
-    content = {"application/json": {"schema": {"$ref": _SHAPES + shape}}}
+def json_response(name: str, code: int = 200) -> Responses:
+    """Declare a response of a route, by the name of its type in responses.py."""
+    return _response({"$ref": _SCHEMAS + name}, code)
+
+
+def batch_response(name: str) -> Responses:
+    """Declare a response with a list of answers, in the order of the request."""
+    answers = {"type": "array", "items": {"$ref": _SCHEMAS + name}}
+    return _response({"type": "object", "required": ["answers"], "properties": {"answers": answers}}, 200)
+
+
+def _response(schema: dict[str, Any], code: int) -> Responses:
+    content = {"application/json": {"schema": schema}}
     return {code: {"description": HTTPStatus(code).phrase, "content": content}}
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {}
+ERROR_RESPONSES: Responses = {}
 for _code in (400, 401, 404, 413, 422, 503):
-    PROBLEMS |= answered("Problem", _code)
+    ERROR_RESPONSES |= json_response("ErrorResponse", _code)
 
 
-class Documented(FastAPI):
-    """An application whose document has the shapes of given.py."""
+class ServiceApp(FastAPI):
+    """An application whose OpenAPI document includes the types of responses.py."""
 
     def openapi(self) -> dict[str, Any]:
-        """The document."""
+        """Return the OpenAPI document."""
         if self.openapi_schema is None:
-            super().openapi()["components"]["schemas"] |= _shapes()
+            super().openapi()["components"]["schemas"] |= _response_schemas()
         assert self.openapi_schema is not None
         return self.openapi_schema
 
 
-def _shapes() -> dict[str, Any]:
-    from coclick.service import responses as given
+def _response_schemas() -> dict[str, Any]:
+    from pydantic import TypeAdapter
+    from pydantic.json_schema import JsonSchemaMode
 
-    shapes = [kind for kind in vars(given).values() if isinstance(kind, type) and issubclass(kind, BaseModel)]
-    said = models_json_schema(
-        [(shape, "serialization") for shape in shapes if shape is not BaseModel],
-        ref_template=_SHAPES + "{model}",
-    )
-    return said[1]["$defs"]
+    from coclick.service.responses import RESPONSES
+
+    adapters: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
+        (kind.__name__, "serialization", TypeAdapter(kind)) for kind in RESPONSES
+    ]
+    _, document = TypeAdapter.json_schemas(adapters, ref_template=_SCHEMAS + "{model}")
+    schemas: dict[str, Any] = document["$defs"]
+    return schemas

@@ -1,4 +1,4 @@
-"""What requests bring, and its limits."""
+"""Parameters and bodies of requests, with their limits."""
 
 from __future__ import annotations
 
@@ -10,79 +10,83 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from starlette.datastructures import QueryParams
 
 from coclick.service.settings import (
-    CANDIDATES,
-    CHARACTERS,
-    CLICKS,
-    FIELD_CHARACTERS,
-    ID_CHARACTERS,
-    LISTED,
-    QUERIES,
-    RESULTS,
+    MAX_CANDIDATES,
+    MAX_CLICKS,
+    MAX_FIELD_LENGTH,
+    MAX_ID_LENGTH,
+    MAX_LISTED_DOCS,
+    MAX_QUERIES,
+    MAX_QUERY_LENGTH,
+    MAX_RESULTS,
 )
 
-Text = Annotated[str, StringConstraints(max_length=CHARACTERS)]
-DocId = Annotated[str, StringConstraints(max_length=ID_CHARACTERS)]
-FieldText = Annotated[str, StringConstraints(max_length=FIELD_CHARACTERS)]
+Text = Annotated[str, StringConstraints(max_length=MAX_QUERY_LENGTH)]
+DocId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)]
+FieldText = Annotated[str, StringConstraints(max_length=MAX_FIELD_LENGTH)]
 
-Q = Annotated[str, Query(alias="q", max_length=CHARACTERS, description="The query's text.")]
-Doc = Annotated[str, Query(alias="doc", max_length=ID_CHARACTERS, description="A document's id.")]
-K = Annotated[int, Query(ge=1, le=RESULTS, description="How many results.")]
-Clicks = Annotated[int, Query(ge=1, le=CLICKS, description="How many clicks behind each part.")]
+Q = Annotated[str, Query(alias="q", max_length=MAX_QUERY_LENGTH, description="Text of the query.")]
+Doc = Annotated[str, Query(alias="doc", max_length=MAX_ID_LENGTH, description="Id of the document.")]
+K = Annotated[int, Query(ge=1, le=MAX_RESULTS, description="Number of results.")]
+Clicks = Annotated[int, Query(ge=1, le=MAX_CLICKS, description="Number of clicks for each part.")]
 ModelName = Annotated[
-    str | None, Query(alias="model", max_length=255, description="A model's name; left out, the first.")
+    str | None, Query(alias="model", max_length=255, description="Name of the model; the first by default.")
 ]
 
 
-class Search(BaseModel):
-    """What `GET /search` takes."""
+class SearchParams(BaseModel):
+    """Parameters of `GET /search`."""
 
-    q: Annotated[str, Field(max_length=CHARACTERS, description="The query's text.")]
-    k: Annotated[int, Field(ge=1, le=RESULTS, description="How many results.")] = 10
+    q: Annotated[str, Field(max_length=MAX_QUERY_LENGTH, description="Text of the query.")]
+    k: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="Number of results.")] = 10
     model: Annotated[
-        str | None, Field(max_length=255, description="A model's name; left out, the first.")
+        str | None, Field(max_length=255, description="Name of the model; the first by default.")
     ] = None
-    allow: Annotated[list[DocId] | None, Field(max_length=QUERIES, description="Only these documents.")] = (
-        None
-    )
-    block: Annotated[list[DocId] | None, Field(max_length=QUERIES, description="Never these documents.")] = (
-        None
-    )
+    allow: Annotated[
+        list[DocId] | None, Field(max_length=MAX_QUERIES, description="Return only these documents.")
+    ] = None
+    block: Annotated[
+        list[DocId] | None, Field(max_length=MAX_QUERIES, description="Never return these documents.")
+    ] = None
 
 
 SEARCH_PARAMETERS = {
     "parameters": [
         {"name": name, "in": "query", "required": name == "q", "schema": schema}
-        for name, schema in Search.model_json_schema()["properties"].items()
+        for name, schema in SearchParams.model_json_schema()["properties"].items()
     ]
 }
 
 
-def read_search(params: QueryParams) -> Search:
-    """Read it here rather than by FastAPI: that takes longer than the search itself."""
+def read_search(params: QueryParams) -> SearchParams:
+    """Read the parameters of `GET /search`; FastAPI would take longer than the search itself."""
     given = {name: params.getlist(name) if name in ("allow", "block") else params[name] for name in params}
     try:
-        return Search.model_validate(given)
+        return SearchParams.model_validate(given)
     except ValidationError as error:
-        found = [{**one, "loc": ("query", *one["loc"])} for one in error.errors(include_url=False)]
-        raise RequestValidationError(found) from None
+        errors = [{**item, "loc": ("query", *item["loc"])} for item in error.errors(include_url=False)]
+        raise RequestValidationError(errors) from None
 
 
 class _Body(BaseModel):
-    """Fields that are not known are refused, rather than passed over."""
+    """Unknown fields are rejected, not ignored."""
 
     model_config = ConfigDict(extra="forbid")
     model: Annotated[
-        str | None, Field(max_length=255, description="A model's name; left out, the first.")
+        str | None, Field(max_length=255, description="Name of the model; the first by default.")
     ] = None
 
 
-class Searches(_Body):
-    """Several queries at once, over all documents or over some."""
+class SearchRequest(_Body):
+    """Several queries, over all documents or a subset."""
 
-    queries: Annotated[list[Text], Field(min_length=1, max_length=QUERIES)]
-    k: Annotated[int, Field(ge=1, le=RESULTS)] = 10
-    allow: Annotated[list[DocId] | None, Field(max_length=LISTED, description="Only these.")] = None
-    block: Annotated[list[DocId] | None, Field(max_length=LISTED, description="Never these.")] = None
+    queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
+    k: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
+    allow: Annotated[
+        list[DocId] | None, Field(max_length=MAX_LISTED_DOCS, description="Return only these documents.")
+    ] = None
+    block: Annotated[
+        list[DocId] | None, Field(max_length=MAX_LISTED_DOCS, description="Never return these documents.")
+    ] = None
 
 
 class Candidate(BaseModel):
@@ -94,35 +98,35 @@ class Candidate(BaseModel):
     title: FieldText = ""
 
 
-class Ranking(_Body):
-    """Candidates of another engine, to be ranked."""
+class RankRequest(_Body):
+    """Candidates of another search engine."""
 
     query: Text
-    candidates: Annotated[list[DocId | Candidate], Field(min_length=1, max_length=CANDIDATES)]
+    candidates: Annotated[list[DocId | Candidate], Field(min_length=1, max_length=MAX_CANDIDATES)]
 
 
-class SimilarQueries(_Body):
-    """Several queries at once."""
+class SimilarQueriesRequest(_Body):
+    """Several queries."""
 
-    queries: Annotated[list[Text], Field(min_length=1, max_length=QUERIES)]
-    k: Annotated[int, Field(ge=1, le=RESULTS)] = 10
-
-
-class SimilarDocuments(_Body):
-    """Several documents at once."""
-
-    docs: Annotated[list[DocId], Field(min_length=1, max_length=QUERIES)]
-    k: Annotated[int, Field(ge=1, le=RESULTS)] = 10
+    queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
+    k: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
 
 
-class Queries(_Body):
-    """Several queries at once."""
+class SimilarDocumentsRequest(_Body):
+    """Several documents."""
 
-    queries: Annotated[list[Text], Field(min_length=1, max_length=QUERIES)]
+    docs: Annotated[list[DocId], Field(min_length=1, max_length=MAX_QUERIES)]
+    k: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
 
 
-class Things(_Body):
+class ExpandRequest(_Body):
+    """Several queries."""
+
+    queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
+
+
+class VectorRequest(_Body):
     """Several queries, several documents, or both."""
 
-    queries: Annotated[list[Text], Field(max_length=QUERIES)] = []
-    docs: Annotated[list[DocId], Field(max_length=QUERIES)] = []
+    queries: Annotated[list[Text], Field(max_length=MAX_QUERIES)] = []
+    docs: Annotated[list[DocId], Field(max_length=MAX_QUERIES)] = []

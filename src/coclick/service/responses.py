@@ -1,10 +1,14 @@
-"""What answers look like, for the OpenAPI document: docs/reference/json.md in types."""
+"""The responses of the API for the OpenAPI document: the shapes of docs/reference/json.md as types.
+
+Explanations are declared once, as dataclasses in `coclick.results`. A test compares the other shapes with
+the answers of `coclick.answers` and the examples in docs/reference/json.md.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel
+
+from coclick.results import Explanation
 
 
 class Hit(BaseModel):
@@ -15,30 +19,24 @@ class Hit(BaseModel):
     title: str
 
 
-class SearchAnswer(BaseModel):
-    """Best first; documents without a score above zero are never returned."""
+class SearchResponse(BaseModel):
+    """Documents, best first; only scores above zero."""
 
     query: str
     results: list[Hit]
 
 
-class SearchAnswers(BaseModel):
-    """In the order of the queries."""
-
-    answers: list[SearchAnswer]
-
-
-class Ranked(Hit):
+class RankedHit(Hit):
     """A candidate; `known` if the model has the document."""
 
     known: bool
 
 
-class RankAnswer(BaseModel):
+class RankResponse(BaseModel):
     """All candidates, best first."""
 
     query: str
-    results: list[Ranked]
+    results: list[RankedHit]
 
 
 class QueryHit(BaseModel):
@@ -48,30 +46,18 @@ class QueryHit(BaseModel):
     score: float
 
 
-class SimilarQueriesAnswer(BaseModel):
-    """Best first."""
+class SimilarQueriesResponse(BaseModel):
+    """Queries, best first."""
 
     query: str
     results: list[QueryHit]
 
 
-class SimilarQueriesAnswers(BaseModel):
-    """In the order of the queries."""
-
-    answers: list[SimilarQueriesAnswer]
-
-
-class SimilarDocumentsAnswer(BaseModel):
-    """Best first."""
+class SimilarDocumentsResponse(BaseModel):
+    """Documents, best first."""
 
     doc: str
     results: list[Hit]
-
-
-class SimilarDocumentsAnswers(BaseModel):
-    """In the order of the documents."""
-
-    answers: list[SimilarDocumentsAnswer]
 
 
 class WordWeight(BaseModel):
@@ -81,51 +67,15 @@ class WordWeight(BaseModel):
     weight: float
 
 
-class ExpandAnswer(BaseModel):
-    """Heaviest first."""
+class ExpandResponse(BaseModel):
+    """Words, heaviest first."""
 
     query: str
     words: list[WordWeight]
 
 
-class ExpandAnswers(BaseModel):
-    """In the order of the queries."""
-
-    answers: list[ExpandAnswer]
-
-
-class Click(BaseModel):
-    """An edge of the click graph and its share of what it helps to explain."""
-
-    query: str
-    doc: str
-    clicks: float
-    share: float
-
-
-class Contribution(BaseModel):
-    """A summand of its parent's value."""
-
-    kind: str
-    label: str
-    value: float
-    clicks: list[Click]
-    edges: int
-    parts: list[Contribution]
-
-
-class ExplainAnswer(BaseModel):
-    """The values of parts add up to their parent at every level."""
-
-    query: str
-    doc: str
-    score: float
-    parts: list[Contribution]
-    words: list[dict[str, Any]] | None = None
-
-
 class Term(BaseModel):
-    """An entry of a sparse vector: the term, how people write it, its column, its number in exports."""
+    """An entry of a sparse vector: term, display form, column, number in exports, weight."""
 
     term: str
     word: str
@@ -134,20 +84,14 @@ class Term(BaseModel):
     weight: float
 
 
-class VectorAnswer(BaseModel):
-    """The vector of a query or of a document: `terms` of a sparse one, `values` of a dense one."""
+class VectorResponse(BaseModel):
+    """The vector of a query or document: `terms` if it is sparse, `values` if it is dense."""
 
     query: str | None = None
     doc: str | None = None
     dimensions: int
     terms: list[Term] | None = None
     values: list[float] | None = None
-
-
-class VectorAnswers(BaseModel):
-    """Of the queries, then of the documents."""
-
-    answers: list[VectorAnswer]
 
 
 class ServedModel(BaseModel):
@@ -165,27 +109,41 @@ class ServedModel(BaseModel):
     problem: str | None
 
 
-class Models(BaseModel):
-    """The default first."""
+class ModelsResponse(BaseModel):
+    """All models, the default first."""
 
     models: list[ServedModel]
 
 
-class Status(BaseModel):
-    """Whether the service is there."""
+class StatusResponse(BaseModel):
+    """The state of the service."""
 
     status: str
 
 
-class Fault(BaseModel):
-    """What was wrong, where, and what to do."""
+class ErrorDetail(BaseModel):
+    """What is wrong, where, and what to do."""
 
     message: str
     where: str | None
     hint: str | None
 
 
-class Problem(BaseModel):
-    """Every answer that is not the one that was asked for."""
+class ErrorResponse(BaseModel):
+    """The response to every request that fails."""
 
-    error: Fault
+    error: ErrorDetail
+
+
+RESPONSES: tuple[type, ...] = (
+    SearchResponse,
+    RankResponse,
+    SimilarQueriesResponse,
+    SimilarDocumentsResponse,
+    ExpandResponse,
+    Explanation,
+    VectorResponse,
+    ModelsResponse,
+    StatusResponse,
+    ErrorResponse,
+)

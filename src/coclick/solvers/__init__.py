@@ -1,1 +1,1 @@
-"""How models learn: singular vectors, alternation, gradients, expectation maximisation. No product words."""
+"""Training algorithms: singular vectors, EM, alternating optimisation, gradient descent, early stopping."""

@@ -1,16 +1,15 @@
-"""One round of expectation maximisation for topics, in blocks of pairs: no copy of word counts per thread.
+"""One EM iteration for topics, in blocks of pairs, without a copy of the word counts per thread.
 
-A pair of texts has a distribution over topics (`mix`), a word a row of P(word|topic). The expected number of
-tokens of word w from topic z is Σ over pairs of c · mix[z] · P(w|z) with one coefficient c for each token,
-its count over the normaliser of its posterior. So a block of pairs takes two steps, each over disjoint rows
-of what it writes:
+A pair of texts has a distribution over topics (`mix`), a word has a row of P(word|topic). The expected number
+of tokens of word w from topic z is Σ over pairs of c · mix[z] · P(w|z), with a coefficient c for each token:
+its count over the normaliser of its posterior. A block of pairs takes two steps, each writing disjoint rows:
 
-1. by pairs (`expect`): coefficients of the tokens, and the new mix of each pair;
-2. by words (`accumulate`): Σ c · mix over the tokens of each word. The factor P(w|z) is the same for all
-   of them and is multiplied in once a round.
+1. by pairs (`expect`): the coefficients of the tokens, and the new mix of each pair;
+2. by words (`accumulate`): Σ c · mix over the tokens of each word. The factor P(w|z) is the same for all of
+   them and is multiplied in once per iteration.
 
-The tokens of a block lie side by side, distinct words of a text with their counts; `starts` says where those
-of each text begin, the two texts of a pair in turn.
+The tokens of a block (distinct words of a text with their counts) are in one array; `starts` has the start of
+each text, the two texts of a pair in turn.
 """
 
 from __future__ import annotations
@@ -20,11 +19,10 @@ from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
 from coclick.jit.intrinsics import prefetch
-from coclick.jit.math import sum_of_logs
-from coclick.jit.wide import LANES, add_scaled, dot
+from coclick.jit.math import CACHE_LINE, add_scaled, dot, sum_of_logs
 
-_AHEAD = 8  # tokens or texts that are asked for before they are needed
-_SMALL = 1e-200  # a product of probabilities is turned into a logarithm before it falls out of float64
+_AHEAD = 8  # prefetch distance, in tokens or texts
+_SMALL = 1e-200  # below this, a product of probabilities is turned into a logarithm, before it underflows
 
 
 @jit
@@ -41,7 +39,7 @@ def lay_out(
     words: NDArray[np.int32],
     counts: NDArray[np.float32],
 ) -> None:
-    """Write the words of one side of pairs first … last, shifted, and their counts, to their places."""
+    """Write the words of one side of pairs first … last, plus `shift`, and their counts."""
     for pair in range(first, last):
         prefetch(indptr, rows[min(pair + 2 * _AHEAD, last - 1)])
         soon = indptr[rows[min(pair + _AHEAD, last - 1)]]
@@ -69,10 +67,10 @@ def expect(
     fitted: NDArray[np.float32],
     gains: NDArray[np.float64],
 ) -> None:
-    """New mixes of pairs first … last, to `fitted` from its first row on; log-likelihoods, to `gains`.
+    """Write the new mixes of pairs first … last to `fitted`, and their log-likelihoods to `gains`.
 
-    `counts` become coefficients. `given` holds P(word|topic), a word a row. The prior adds that much to the
-    expected count of each topic.
+    `counts` become coefficients. `given` has P(word|topic), a row per word. `prior` is added to the expected
+    count of each topic.
     """
     total = np.empty(given.shape[1], np.float32)
     for pair in range(first, last):
@@ -84,15 +82,15 @@ def expect(
             if at + _AHEAD < starts[2 * last]:
                 fetch_row(given, words[at + _AHEAD])
             row, count = given[words[at]], counts[at]
-            chance = dot(mix, row)
+            probability = dot(mix, row)
             if count == 1:
-                product *= chance
+                product *= probability
                 if product < _SMALL:
                     logs, product = logs + np.log(product), 1.0
             else:
-                logs += count * np.log(np.float64(chance))
+                logs += count * np.log(np.float64(probability))
             tokens += count
-            counts[at] = weight * count / chance
+            counts[at] = weight * count / probability
             add_scaled(total, counts[at], row)
         gains[pair] = weight * (logs + np.log(product)) + prior * sum_of_logs(mix, topics)
         scale = np.float32(1) / (topics * prior + weight * tokens)
@@ -112,8 +110,7 @@ def accumulate(
 ) -> None:
     """Add Σ coefficient · mix over the tokens of each of the words first … last, in the order of tokens.
 
-    Sums of a block are added to those of the blocks before: float32 is exact enough for two short sums where
-    it would not be for a long one.
+    Blocks are summed separately: two short float32 sums are more exact than a long one.
     """
     ends = np.zeros(last - first + 1, np.int32)
     for word in words:
@@ -152,7 +149,7 @@ def expected_counts(
     topics: int,
     sums: NDArray[np.float64],
 ) -> float:
-    """Turn totals into expected counts and add them up by topic; returns Σ log P(word|topic)."""
+    """Turn totals into expected counts and add them up by topic; return Σ log P(word|topic)."""
     logs = 0.0
     for word in range(first, last):
         row, total = given[word], totals[word]
@@ -164,7 +161,7 @@ def expected_counts(
 
 
 @jit
-def normalise(
+def update_probabilities(
     first: int,
     last: int,
     totals: NDArray[np.float32],
@@ -172,7 +169,7 @@ def normalise(
     scales: NDArray[np.float64],
     given: NDArray[np.float32],
 ) -> None:
-    """P(word|topic) from expected counts, which are zero afterwards."""
+    """Compute P(word|topic) from expected counts, and set these to zero."""
     for word in range(first, last):
         row, total = given[word], totals[word]
         for z in range(len(scales)):
@@ -182,9 +179,9 @@ def normalise(
 
 @jit
 def fetch_row(rows: NDArray[np.float32], index: int) -> None:
-    """Ask for all cache lines of a row."""
+    """Prefetch all cache lines of a row."""
     width = rows.shape[1]
-    for j in range(0, width, LANES):
+    for j in range(0, width, CACHE_LINE):
         prefetch(rows, index * width + j)
 
 
@@ -197,17 +194,17 @@ def fold(
     data: NDArray[np.float32],
     given: NDArray[np.float32],
     prior: np.float32,
-    rounds: int,
+    iterations: int,
     mixes: NDArray[np.float32],
 ) -> None:
-    """The mixes of texts first … last after some rounds with P(word|topic) fixed, from the uniform one."""
+    """Write the mixes of texts first … last after some iterations from uniform mixes, P(word|topic) fixed."""
     topics = given.shape[1]
-    width = -(-topics // LANES) * LANES
+    width = -(-topics // CACHE_LINE) * CACHE_LINE
     mix, total = np.zeros(width, np.float32), np.empty(width, np.float32)
     longest = 0
     for text in range(first, last):
         longest = max(longest, indptr[text + 1] - indptr[text])
-    near = np.zeros((longest, width), np.float32)  # the text's rows of `given`, side by side
+    near = np.zeros((longest, width), np.float32)  # copies of the text's rows of `given`
     for text in range(first, last):
         start, length = indptr[text], indptr[text + 1] - indptr[text]
         tokens = np.float32(0)
@@ -216,7 +213,7 @@ def fold(
             tokens += data[start + i]
         mix[:topics] = np.float32(1) / topics
         scale = np.float32(1) / (topics * prior + tokens)
-        for _ in range(rounds if length else 0):
+        for _ in range(iterations if length else 0):
             total[:] = 0
             for i in range(length):
                 add_scaled(total, data[start + i] / dot(mix, near[i]), near[i])

@@ -1,4 +1,4 @@
-"""One step of expectation maximisation for word translation, over some of the pairs of texts."""
+"""The E-step of IBM Model 1."""
 
 from __future__ import annotations
 
@@ -24,48 +24,48 @@ def expect(
     indptr: NDArray[np.int64],
     words: NDArray[np.int32],
     table: NDArray[np.float32],
-    nothing: int,
+    null_row: int,
     expected: NDArray[np.float64],
 ) -> float:
-    """Add the expected counts of translations for pairs `first` … `last` − 1; their log-likelihood.
+    """Add the expected counts of translations for pairs `first` … `last` − 1; return their log-likelihood.
 
-    The table has a row for each word of titles, with the words of queries ascending, and row `nothing` for
-    the word that stands for none. A title of n words brings forth each word of the query with probability
-    Σ_w count_w · t(q|w) / n, the word that is none counting as one of the n, if `nothing` is not negative.
+    The table has a row for each title word, with query words ascending, and row `null_row` for the null word
+    (−1: there is none). A title of n words, the null word included, generates each query word with
+    probability Σ_w count_w · t(q|w) / n.
     """
-    most = 1
+    longest = 1
     for title in range(len(title_indptr) - 1):
-        most = max(most, title_indptr[title + 1] - title_indptr[title] + 1)
-    places = np.empty(most, np.int64)
-    shares = np.empty(most, np.float64)
+        longest = max(longest, title_indptr[title + 1] - title_indptr[title] + 1)
+    entries = np.empty(longest, np.int64)
+    shares = np.empty(longest, np.float64)
     likelihood = 0.0
     for pair in range(first, last):
         title = title_of[pair]
         begin, end = title_indptr[title], title_indptr[title + 1]
-        size = 1.0 if nothing >= 0 else 0.0
+        size = 1.0 if null_row >= 0 else 0.0
         for at in range(begin, end):
             size += title_counts[at]
         for asked in range(query_indptr[query_of[pair]], query_indptr[query_of[pair] + 1]):
             word, count = query_words[asked], weights[pair] * query_counts[asked]
             found, total = 0, 0.0
-            for at in range(begin, end + (1 if nothing >= 0 else 0)):
-                row = title_words[at] if at < end else nothing
+            for at in range(begin, end + (1 if null_row >= 0 else 0)):
+                row = title_words[at] if at < end else null_row
                 times = title_counts[at] if at < end else np.float32(1)
-                place = _place(indptr, words, row, word)
-                if place >= 0:
-                    places[found], shares[found] = place, np.float64(times) * np.float64(table[place])
+                entry = _find_entry(indptr, words, row, word)
+                if entry >= 0:
+                    entries[found], shares[found] = entry, np.float64(times) * np.float64(table[entry])
                     total += shares[found]
                     found += 1
             if total > 0:
                 likelihood += count * np.log(total / size)
                 for i in range(found):
-                    expected[places[i]] += count * shares[i] / total
+                    expected[entries[i]] += count * shares[i] / total
     return likelihood
 
 
 @jit
-def _place(indptr: NDArray[np.int64], words: NDArray[np.int32], row: int, word: int) -> int:
-    """Where a row has a word; −1 if it does not."""
+def _find_entry(indptr: NDArray[np.int64], words: NDArray[np.int32], row: int, word: int) -> int:
+    """The entry of a word in a row, or −1."""
     low, high = indptr[row], indptr[row + 1]
     while low < high:
         middle = (low + high) >> 1

@@ -1,8 +1,8 @@
-"""Tall dense float32 matrices (few columns, many rows) multiplied in blocks of rows on our own threads.
+"""Products of tall dense float32 matrices (many rows, few columns), in blocks of rows on our own threads.
 
-BLAS makes threads of its own that wait for each other busily: on cores that others use, too, that takes many
-times as long. So it runs single-threaded here, a block in each of our threads. Blocks and the order in which
-they are added do not depend on the number of threads, so neither does the result.
+The threads of BLAS wait for each other in busy loops, which takes many times as long on shared cores. So BLAS
+runs single-threaded here, one block in each of our threads. Blocks, and the order in which they are added, do
+not depend on the number of threads, so neither does the result.
 """
 
 from __future__ import annotations
@@ -21,61 +21,61 @@ from coclick.jit.threads import run_blocks
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
-_SUMS = 16  # blocks of rows whose products are kept side by side until they are added
-_ROWS = 1024  # rows that stay in the cache
+_SUM_BLOCKS = 16  # blocks of rows whose products are summed at the end
+_CACHE_ROWS = 1024  # rows that stay in the cache
 
 
-def cross(vectors: Floats, b: Floats) -> Doubles:
-    """`vectors @ b` for vectors in rows: float32 within a block of columns, float64 between blocks."""
+def row_products(vectors: Floats, b: Floats) -> Doubles:
+    """Return `vectors @ b` for vectors in rows: float32 within a block of columns, float64 between blocks."""
     return _sum_of_blocks(len(b), lambda first, last: vectors[:, first:last] @ b[first:last])
 
 
 def gram(a: Floats) -> Doubles:
-    """`a.T @ a`, all of it in float64."""
+    """Return `a.T @ a`, computed in float64."""
 
     def product(first: int, last: int) -> Doubles:
         total = np.zeros((a.shape[1], a.shape[1]))
-        for start in range(first, last, _ROWS):
-            part = a[start : min(start + _ROWS, last)].astype(np.float64)
+        for start in range(first, last, _CACHE_ROWS):
+            part = a[start : min(start + _CACHE_ROWS, last)].astype(np.float64)
             total += part.T @ part
         return total
 
     return _sum_of_blocks(len(a), product)
 
 
-def subtract(y: Floats, vectors: Floats, small: Doubles) -> None:
-    """`y -= vectors.T @ small`, in place."""
+def subtract_product(y: Floats, vectors: Floats, small: Doubles) -> None:
+    """Compute `y -= vectors.T @ small` in place."""
     factor = small.astype(np.float32)
 
     def work(first: int, last: int) -> None:
         y[first:last] -= vectors[:, first:last].T @ factor
 
-    _run(work, len(y), _ROWS)
+    _run(work, len(y), _CACHE_ROWS)
 
 
-def put(vectors: Floats, a: Floats) -> None:
-    """`vectors[:] = a.T`."""
+def copy_transposed(vectors: Floats, a: Floats) -> None:
+    """Compute `vectors[:] = a.T`."""
 
     def work(first: int, last: int) -> None:
         vectors[:, first:last] = a[first:last].T
 
-    _run(work, len(a), _ROWS)
+    _run(work, len(a), _CACHE_ROWS)
 
 
-def turn(a: Floats, small: Doubles, out: Floats, rows: NDArray[np.integer] | None = None) -> Floats:
-    """`out[rows] = a @ small`; `a` and `out` may share memory row by row."""
+def multiply_into(a: Floats, small: Doubles, out: Floats, rows: NDArray[np.integer] | None = None) -> Floats:
+    """Compute `out[rows] = a @ small`; row i of `a` and of `out` may share memory."""
     factor = small.astype(np.float32)
 
     def work(first: int, last: int) -> None:
         out[slice(first, last) if rows is None else rows[first:last]] = a[first:last] @ factor
 
-    _run(work, len(a), _ROWS)
+    _run(work, len(a), _CACHE_ROWS)
     return out
 
 
 def _sum_of_blocks(rows: int, product: Callable[[int, int], NDArray[Any]]) -> Doubles:
     parts: dict[int, NDArray[Any]] = {}
-    size = max(1, -(-rows // _SUMS))
+    size = max(1, -(-rows // _SUM_BLOCKS))
 
     def work(first: int, last: int) -> None:
         parts[first] = product(first, last)

@@ -1,4 +1,4 @@
-"""Where unfinished training is kept, so that the same command goes on after it was killed."""
+"""Checkpoint directories: the same training resumes after the process was killed."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from coclick._version import __version__
 from coclick.jit.compiler import cache_home
 from coclick.storage.file_lock import try_lock
 
-_ABANDONED = 30 * 24 * 3600  # seconds after which nobody is expected to go on
+_MAX_AGE = 30 * 24 * 3600  # seconds after which a checkpoint is removed
 
 
 @contextmanager
 def checkpoint(graph: str, spec: str) -> Iterator[Path | None]:
-    """A directory for the training of this model on this graph, removed when it ends well.
+    """Yield a directory for training this model on this graph; it is removed after success.
 
-    None for a graph that was never saved, and while another process trains the same.
+    Yields None for a graph that was never saved, and while another process trains the same model on it.
     """
     if not graph:
         yield None
         return
     home = cache_home() / "training"
-    _forget_abandoned(home)
+    _remove_old(home)
     name = "".join(c if c.isalnum() else "-" for c in f"{graph}-{__version__}-{spec}")
     home.mkdir(parents=True, exist_ok=True)
     with (home / f"{name}.lock").open("w") as lock:
@@ -37,7 +37,7 @@ def checkpoint(graph: str, spec: str) -> Iterator[Path | None]:
         Path(lock.name).unlink(missing_ok=True)
 
 
-def _forget_abandoned(home: Path) -> None:
+def _remove_old(home: Path) -> None:
     for directory in home.glob("*"):
-        if directory.is_dir() and time.time() - directory.stat().st_mtime > _ABANDONED:
+        if directory.is_dir() and time.time() - directory.stat().st_mtime > _MAX_AGE:
             shutil.rmtree(directory, ignore_errors=True)

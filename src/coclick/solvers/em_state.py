@@ -1,8 +1,7 @@
-"""What expectation maximisation keeps between rounds, on disk: a round is there as a whole or not at all.
+"""State of EM between iterations, on disk. An iteration is saved completely or not at all.
 
-Each round reads the files of the round before and writes others. With a checkpoint they are synced, and only
-then `state.json` is replaced, which names the round. After a crash at any moment the last whole round is
-there.
+Each iteration reads the files of the previous one and writes others. With a checkpoint they are synced before
+`state.json`, which names the iteration, is replaced: after a crash the last complete iteration is there.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ Floats = NDArray[np.float32]
 _STATE = "state.json"
 
 
-class State:
-    """θ and changes of normalisers, before and after a round, in a checkpoint or in temporary files."""
+class EmState:
+    """θ and the changes of normalisers, before and after an iteration, in a checkpoint or temporary files."""
 
     def __init__(self, checkpoint: Path | None, corpus: Corpus, options: dict[str, Any]) -> None:
         self.curve: list[dict] = []
-        self._keeps = checkpoint is not None
+        self._is_checkpoint = checkpoint is not None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         if checkpoint is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="coclick-topics-")
@@ -48,7 +47,7 @@ class State:
                 self._resume()
         self._files: dict[str, FileIO] = {}
 
-    def __enter__(self) -> State:
+    def __enter__(self) -> EmState:
         return self
 
     def __exit__(
@@ -59,42 +58,41 @@ class State:
             self._temporary.cleanup()
 
     @property
-    def rounds_done(self) -> int:
-        """How many rounds are behind us."""
+    def n_done(self) -> int:
+        """The number of complete iterations."""
         return len(self.curve)
 
     @property
-    def given(self) -> Floats:
-        """P(word|topic) after the last round of the checkpoint."""
+    def word_probabilities(self) -> Floats:
+        """P(word|topic) after the last iteration of the checkpoint."""
         return np.load(self._name("words.npy", 0), allow_pickle=False)
 
-    def begin_round(self) -> None:
-        """Open what the round reads and writes."""
+    def begin_iteration(self) -> None:
+        """Open the files that the iteration reads and writes."""
         for what in ("mixes", "changes"):
-            if self.rounds_done:
+            if self.n_done:
                 self._files[what] = self._name(what, 0).open("rb", buffering=0)
             name = self._name(what, 1)
             name.touch()
-            self._files[f"new {what}"] = name.open("r+b", buffering=0)  # its blocks on disk are used again
+            self._files[f"new {what}"] = name.open(
+                "r+b", buffering=0
+            )  # without truncation, to reuse its disk blocks
 
     def read(self, what: str, at: int, values: Floats) -> None:
-        """Values from place `at` on after the round before; the first round leaves what is there."""
-        if (
-            self.rounds_done
-            and os.preadv(self._files[what].fileno(), [_bytes(values)], 4 * at) != values.nbytes
-        ):
-            raise UserError("the checkpoint is damaged: a file is too short", where=str(self._path))
+        """Read values of the previous iteration from offset `at`; does nothing in the first iteration."""
+        if self.n_done and os.preadv(self._files[what].fileno(), [_bytes(values)], 4 * at) != values.nbytes:
+            raise UserError("the checkpoint is corrupt: a file is too short", where=str(self._path))
 
     def write(self, what: str, at: int, values: Floats) -> None:
-        """Values from place `at` on after this round."""
+        """Write values of this iteration from offset `at`."""
         if os.pwrite(self._files[f"new {what}"].fileno(), _bytes(values), 4 * at) != values.nbytes:
             raise UserError("the disk is full", where=str(self._path))
 
-    def commit(self, given: Floats, found: dict) -> None:
-        """This round is complete."""
-        if self._keeps:
+    def commit(self, word_probabilities: Floats, found: dict) -> None:
+        """Complete the iteration, with its statistics."""
+        if self._is_checkpoint:
             with self._name("words.npy", 1).open("wb") as stream:
-                np.save(stream, given, allow_pickle=False)
+                np.save(stream, word_probabilities, allow_pickle=False)
                 stream.flush()
                 os.fsync(stream.fileno())
             for file in self._files.values():
@@ -114,12 +112,12 @@ class State:
             raise UserError(
                 "the checkpoint is of another corpus or of other parameters",
                 where=str(self._path),
-                hint="remove the directory, or choose another one",
+                hint="remove the directory, or choose another",
             )
 
     def _name(self, what: str, ahead: int) -> Path:
-        """The file of the last complete round, or of the one after it."""
-        return self._path / f"{(self.rounds_done + ahead) % 2}-{what}"
+        """The file of the last complete iteration (ahead=0), or of the next (1)."""
+        return self._path / f"{(self.n_done + ahead) % 2}-{what}"
 
     def _close(self) -> None:
         for file in self._files.values():

@@ -1,4 +1,4 @@
-"""A product of sparse matrices, applied to dense blocks factor by factor: it is not formed as a whole."""
+"""A product of sparse matrices that is applied to dense blocks factor by factor, and never formed."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from coclick.kernels.products import times_dense
 Floats = NDArray[np.float32]
 
 
-class Operator:
-    """factors[0] @ factors[1] @ …, without the rows and columns that are zero, scaled by a power of two.
+class FactoredOperator:
+    """factors[0] @ factors[1] @ …, without zero rows and columns, scaled by a power of two.
 
-    `rows` and `columns` say which rows and columns of the product are left, in their old numbers, and
-    `scale` what the remaining product has to be multiplied with.
+    `rows` and `columns` are the rows and columns of the full product that are kept. The full product is this
+    one times `scale`.
     """
 
     def __init__(self, factors: Sequence[Csr]) -> None:
         self.scale = 1.0
-        needed = _needed(factors)
-        self.rows, self.columns = needed[0], needed[-1]
-        scaled = [self._scaled(_part(factor, needed[i], needed[i + 1])) for i, factor in enumerate(factors)]
-        self._forward = _merged(scaled)
+        used = _used_rows(factors)
+        self.rows, self.columns = used[0], used[-1]
+        scaled = [self._scaled(_part(factor, used[i], used[i + 1])) for i, factor in enumerate(factors)]
+        self._forward = _multiply_small(scaled)
         self._backward = [transpose(factor) for factor in reversed(self._forward)]
         self._scratch = [np.empty(0, np.float32)] * 2
 
     def times(self, dense: Floats) -> Floats:
-        """The product times a dense matrix."""
+        """Return the product times a dense matrix."""
         for factor in reversed(self._forward):
             dense = times_dense(factor, dense)
         return dense
 
-    def squared_times(self, dense: Floats) -> Floats:
-        """The transposed product times the product times a dense matrix, until the next call.
+    def gram_times(self, dense: Floats) -> Floats:
+        """Return MᵀM times a dense matrix. The result is valid until the next call.
 
-        In memory that is used again: that of a new array is slow when it is first written to.
+        Its memory is reused, because the first write to new memory is slow.
         """
         steps = [*reversed(self._forward), *reversed(self._backward)]
         needed = max(step.rows for step in steps) * dense.shape[1]
@@ -51,9 +51,9 @@ class Operator:
             dense = times_dense(step, dense, out)
         return dense
 
-    def turned(self) -> Operator:
-        """The transposed product."""
-        other = Operator.__new__(Operator)
+    def transposed(self) -> FactoredOperator:
+        """Return the transposed product."""
+        other = FactoredOperator.__new__(FactoredOperator)
         other.rows, other.columns, other.scale = self.columns, self.rows, self.scale
         other._forward, other._backward, other._scratch = self._backward, self._forward, self._scratch
         return other
@@ -66,14 +66,14 @@ class Operator:
         self.scale *= 2.0**power
 
     def _scaled(self, factor: Csr) -> Csr:
-        """The factor with its largest entry between ½ and 1, so that products stay far from overflow."""
+        """Scale the largest entry to between ½ and 1, so that products do not overflow."""
         power = int(np.frexp(np.abs(factor.data).max(initial=0))[1])
         self.scale *= 2.0**power
         return factor.with_data(np.ldexp(factor.data, -power))
 
 
-def _needed(factors: Sequence[Csr]) -> list[NDArray[np.intp]]:
-    """For the rows of the first factor and for the columns of each: those through which a path leads."""
+def _used_rows(factors: Sequence[Csr]) -> list[NDArray[np.intp]]:
+    """For the rows of the first factor and the columns of each: those on a path of non-zero entries."""
     reached = [np.ones(factors[0].rows, bool)]
     for factor in factors:
         entries = np.repeat(reached[-1], factor.row_nnz()) & (factor.data != 0)
@@ -94,13 +94,13 @@ def _part(factor: Csr, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Csr
     return Csr.from_scipy(factor.to_scipy()[rows][:, columns])
 
 
-def _merged(factors: list[Csr]) -> list[Csr]:
-    """Neighbours multiplied out where the product is surely no longer than the two."""
+def _multiply_small(factors: list[Csr]) -> list[Csr]:
+    """Multiply neighbours whose product has no more entries than the two."""
     merged = factors[:1]
     for factor in factors[1:]:
         before = merged[-1]
-        most = np.bincount(before.indices, minlength=before.columns) @ factor.row_nnz()
-        if most <= before.nnz + factor.nnz:
+        max_entries = np.bincount(before.indices, minlength=before.columns) @ factor.row_nnz()
+        if max_entries <= before.nnz + factor.nnz:
             merged[-1] = Csr.from_scipy(before.to_scipy() @ factor.to_scipy())
         else:
             merged.append(factor)

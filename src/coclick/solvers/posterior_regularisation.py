@@ -1,19 +1,18 @@
-"""The E-step in which both texts of a pair end up with the same share of each topic (paper 001, App. A).
+"""Posterior regularisation: an E-step with equal topic shares in both texts (Gao et al. 2011, App. A).
 
 The projected posteriors are P′(z|q) ∝ mix[z] e^(−λ_z/|q|) P(q|z) for the first text, mix[z] e^(λ_z/|d|)
 P(w|z) for the second: as if each text had a mix of its own, tilted by λ. The dual is to minimise G(λ) = Σ n
 log s over all tokens, s the normalisers. Because log s = min over u of u + s·e^(−u) − 1, that is the minimum
-over λ *and* one u for each token of a convex function, and for given u the best λ is known:
+over λ *and* one u for each token of a convex function, and for given u the best λ has a closed form:
 
     λ_z (1/|q| + 1/|d|) = log A_z / B_z,   A_z = Σ n e^(−u) P(q|z) / |q|,   B_z = Σ n e^(−u) P(w|z) / |d|.
 
-What is left is h(u) = Σ n u + N Σ_z m_z, N = |q| + |d|, m = mix · A^(|q|/N) · B^(|d|/N), in as many unknowns
+This leaves h(u) = Σ n u + N Σ_z m_z, N = |q| + |d|, m = mix · A^(|q|/N) · B^(|d|/N), in as many unknowns
 as the pair has distinct words. Its gradient is n (1 − r), r = s e^(−u), its Hessian diag(n r) − κ Σ_z m_z y
-yᵀ with κ = |q||d|/N and y the token's part in A or minus its part in B: the low-rank form of −H that
-Woodbury's formula leads to. A shift of λ changes nothing, so the first u stays where it is. Newton's step is
-taken if h falls, otherwise u = log s, after which it always does.
+yᵀ with κ = |q||d|/N and y the token's part in A or minus its part in B. Shifting λ changes nothing, so the
+first u is fixed. A Newton step is taken if h decreases; otherwise u = log s, which always decreases it.
 
-By how much λ changed the normalisers is a good guess for the next round, and all that has to be kept.
+The factor by which λ changed each normaliser is the starting point of the next iteration, and the only state.
 """
 
 from __future__ import annotations
@@ -22,22 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit, jit_inline
-from coclick.jit.math import powers, sum_of_logs
-from coclick.jit.wide import add_scaled, dot, four_dots
+from coclick.jit.math import add_scaled, dot, four_dots, powers, sum_of_logs
 from coclick.solvers._em_kernels import fetch_row
 
-_AHEAD = 4  # tokens whose rows are asked for before they are needed
-_MOST_STEPS = 100
-_LEAST = np.float32(1e-30)  # added to A and B: padding has no probability
+_AHEAD = 4  # prefetch distance, in tokens
+_MAX_STEPS = 100
+_FLOOR = np.float32(1e-30)  # added to A and B: padding has zero probability
 _ROUNDING = 1e-6  # of h, for each token
-_LITTLE = np.float32(0.2)  # of the error: what a good step leaves of it
-_FARTHEST = 5.0  # that a step leads
-_TINY = 1e-12
-_RIDGE = 1e-6  # of the Hessian's diagonal: words without a common topic hardly know of each other
+_GOOD_REDUCTION = np.float32(0.2)  # of the error: after a better step the Hessian is reused
+_MAX_SHIFT = 5.0  # of u in one step
+_MIN_PIVOT = 1e-12
+_RIDGE = 1e-6  # added to the Hessian's diagonal, which is nearly singular for words without a common topic
 
 
 @jit
-def expect_agreeing(
+def expect_regularised(
     first: int,
     last: int,
     starts: NDArray[np.int64],
@@ -55,19 +53,19 @@ def expect_agreeing(
     gains: NDArray[np.float64],
     disagreement: NDArray[np.float32],
 ) -> int:
-    """As `expect`, after the projection; returns how many steps it took.
+    """Do the same as `expect`, after the projection; return the number of Newton steps.
 
-    `changes` has by how much the projection divided each token's normaliser in the round before, or ones, and
-    gets the new ones; `tilted` the two mixes of each pair. Where one text is empty, there is nothing to agree
-    with.
+    `changes` has the factor by which the projection divided each token's normaliser in the previous
+    iteration, or ones, and gets the new factors; `tilted` gets the two mixes of each pair. Pairs with an
+    empty text are not projected.
     """
     width = given.shape[1]
     longest = 0
     for pair in range(first, last):
         longest = max(longest, starts[2 * pair + 2] - starts[2 * pair])
-    near = np.empty((longest, width), np.float32)  # the pair's rows of `given`, side by side
+    near = np.empty((longest, width), np.float32)  # copies of the pair's rows of `given`
     sums = np.empty((2, width), np.float32)
-    chances = np.empty(longest, np.float32)
+    normalisers = np.empty(longest, np.float32)
     parts, hessian = np.empty((longest, width), np.float32), np.empty((longest, longest))
     inverse, shifts = np.empty(longest, np.float32), np.empty(longest)
     tokens = np.empty(2, np.float32)
@@ -80,23 +78,23 @@ def expect_agreeing(
                 fetch_row(given, words[at + _AHEAD])
             copy(given[words[at]], near[at - start])
         if start < middle < end:
-            steps += agree(
+            steps += project_posteriors(
                 middle - start, near[: end - start], counts[start:end], mix, tolerance, changes[start:end],
-                tilts, parts, hessian, sums, chances, inverse, shifts,
+                tilts, parts, hessian, sums, normalisers, inverse, shifts,
             )  # fmt: skip
         else:
             for side in range(2):
                 copy(mix, tilts[side])
             for i in range(end - start):
-                chances[i] = dot(mix, near[i])
+                normalisers[i] = dot(mix, near[i])
         sums[:] = 0
         tokens[:] = 0
         logs = 0.0
         for at in range(start, end):
-            side, chance = 0 if at < middle else 1, chances[at - start]
-            logs += counts[at] * np.log(np.float64(chance))
+            side, normaliser = 0 if at < middle else 1, normalisers[at - start]
+            logs += counts[at] * np.log(np.float64(normaliser))
             tokens[side] += counts[at]
-            counts[at] = weight * counts[at] / chance
+            counts[at] = weight * counts[at] / normaliser
             add_scaled(sums[side], counts[at], near[at - start])
         gains[pair] = weight * logs + prior * sum_of_logs(mix, topics)
         scale = np.float32(1) / (topics * prior + weight * (tokens[0] + tokens[1]))
@@ -110,7 +108,7 @@ def expect_agreeing(
 
 
 @jit
-def agree(
+def project_posteriors(
     split: int,
     rows: NDArray[np.float32],
     counts: NDArray[np.float32],
@@ -121,14 +119,14 @@ def agree(
     parts: NDArray[np.float32],
     hessian: NDArray[np.float64],
     sums: NDArray[np.float32],
-    chances: NDArray[np.float32],
+    normalisers: NDArray[np.float32],
     inverse: NDArray[np.float32],
     shifts: NDArray[np.float64],
 ) -> int:
-    """Tilt a pair's mix for both texts, the tokens before `split` and the others; returns the steps taken.
+    """Tilt a pair's mix for both texts (tokens before `split`, and the others); return the number of steps.
 
-    No share of a topic differs by more than about `tolerance` of itself then. After `tilts` comes memory
-    to work in, with room for every token; `chances` are the normalisers in the end.
+    Afterwards topic shares differ by about `tolerance`, relative, or less. The arguments after `tilts` are
+    work arrays with room for every token; `normalisers` has the normalisers at the end.
     """
     tokens = len(counts)
     first = second = np.float32(0)
@@ -143,26 +141,26 @@ def agree(
     linear, lowest = 0.0, np.inf
     worst = np.float32(0)  # |1 − r|
     steps = 0
-    while steps < _MOST_STEPS:
+    while steps < _MAX_STEPS:
         steps += 1
         sum_up(rows[:split], counts[:split], inverse[:split], first, sums[0])
         sum_up(rows[split:], counts[split:], inverse[split:tokens], second, sums[1])
         tilt(mix, sums[0], sums[1], -second / both, tilts[0], tilts[1])
         height = linear + both * np.float64(dot(tilts[0], sums[0]))
-        if height > lowest + _ROUNDING * both and steps < _MOST_STEPS:
-            for i in range(tokens):  # `chances` are still those of the point where the step began
-                linear += counts[i] * np.log(np.float64(inverse[i]) * np.float64(chances[i]))
-                inverse[i] = np.float32(1) / chances[i]
-            lowest, worst = np.inf, np.float32(0)  # h has fallen for certain
+        if height > lowest + _ROUNDING * both and steps < _MAX_STEPS:
+            for i in range(tokens):  # `normalisers` are still those before the step
+                linear += counts[i] * np.log(np.float64(inverse[i]) * np.float64(normalisers[i]))
+                inverse[i] = np.float32(1) / normalisers[i]
+            lowest, worst = np.inf, np.float32(0)  # h has certainly decreased
             continue
         lowest = height
         before, worst = worst, np.float32(0)
         for i in range(tokens):
-            chances[i] = dot(tilts[0 if i < split else 1], rows[i])
-            worst = max(worst, abs(np.float32(1) - chances[i] * inverse[i]))
+            normalisers[i] = dot(tilts[0 if i < split else 1], rows[i])
+            worst = max(worst, abs(np.float32(1) - normalisers[i] * inverse[i]))
         if worst <= np.float32(0.5) * tolerance:
             break
-        if worst > _LITTLE * before:  # otherwise the Hessian of the step before is good enough
+        if worst > _GOOD_REDUCTION * before:  # otherwise the last Hessian is good enough
             weigh(tilts[0], first * second / both, sums[0], sums[1])
             for i in range(1, tokens):
                 side, size = (0, first) if i < split else (1, second)
@@ -171,23 +169,23 @@ def agree(
             for i in range(1, tokens):
                 for j in range(1, i + 1):
                     hessian[i, j] = -hessian[i, j]
-                hessian[i, i] += (1 + _RIDGE) * counts[i] * chances[i] * inverse[i]
+                hessian[i, i] += (1 + _RIDGE) * counts[i] * normalisers[i] * inverse[i]
             factorise(hessian, tokens)
         for i in range(1, tokens):
-            shifts[i] = counts[i] * (np.float64(chances[i]) * np.float64(inverse[i]) - 1)
+            shifts[i] = counts[i] * (np.float64(normalisers[i]) * np.float64(inverse[i]) - 1)
         solve(hessian, shifts, tokens)
         for i in range(1, tokens):
-            shift = min(max(shifts[i], -_FARTHEST), _FARTHEST)
+            shift = min(max(shifts[i], -_MAX_SHIFT), _MAX_SHIFT)
             inverse[i] *= np.float32(np.exp(-shift))
             linear += counts[i] * shift
     for i in range(tokens):
-        changes[i] = dot(mix, rows[i]) / chances[i]
+        changes[i] = dot(mix, rows[i]) / normalisers[i]
     return steps
 
 
 @jit_inline
 def copy(source: NDArray[np.float32], target: NDArray[np.float32]) -> None:
-    """Row to row: assignment of slices takes several times as long."""
+    """Copy a row: several times as fast as assigning slices."""
     for z in range(len(target)):
         target[z] = source[z]
 
@@ -200,9 +198,9 @@ def sum_up(
     size: np.float32,
     total: NDArray[np.float32],
 ) -> None:
-    """A or B: what the words of a text say of each topic."""
+    """Compute A or B: the sum over the words of a text for each topic."""
     for z in range(len(total)):
-        total[z] = _LEAST
+        total[z] = _FLOOR
     for i in range(len(rows)):
         add_scaled(total, counts[i] * inverse[i] / size, rows[i])
 
@@ -216,7 +214,7 @@ def tilt(
     left: NDArray[np.float32],
     right: NDArray[np.float32],
 ) -> None:
-    """The mixes that the best λ leads to, given A and B."""
+    """Compute the mixes for the best λ, given A and B."""
     for z in range(len(mix)):
         right[z] = first[z] / second[z]
     powers(right, exponent, left)
@@ -232,7 +230,7 @@ def weigh(
     first: NDArray[np.float32],
     second: NDArray[np.float32],
 ) -> None:
-    """Turn A and B into what multiplies the words' parts in the Hessian, √(κ m) / A and −√(κ m) / B."""
+    """Replace A and B by the factors of the words' parts in the Hessian, √(κ m) / A and −√(κ m) / B."""
     for z in range(len(left)):
         root = np.sqrt(factor * left[z] * first[z])
         first[z] = root / first[z]
@@ -243,14 +241,14 @@ def weigh(
 def multiply(
     factor: np.float32, a: NDArray[np.float32], b: NDArray[np.float32], out: NDArray[np.float32]
 ) -> None:
-    """The products of two rows, times a factor."""
+    """Multiply two rows and a factor, element by element."""
     for z in range(len(a)):
         out[z] = factor * a[z] * b[z]
 
 
 @jit
 def gram(rows: NDArray[np.float32], count: int, products: NDArray[np.float64]) -> None:
-    """Dot products of rows 1 … count − 1 with each other, up to the diagonal and a little beyond it."""
+    """Compute the dot products of rows 1 … count − 1, up to the diagonal and slightly beyond."""
     for i in range(1, count):
         j = 1
         while j + 3 < count and j <= i:
@@ -264,9 +262,9 @@ def gram(rows: NDArray[np.float32], count: int, products: NDArray[np.float64]) -
 
 @jit
 def factorise(matrix: NDArray[np.float64], size: int) -> None:
-    """Rows 1 … size − 1 of a positive matrix become Cholesky's factor, with its diagonal inverted.
+    """Replace rows 1 … size − 1 of a positive definite matrix by its Cholesky factor, the diagonal inverted.
 
-    The matrix is read up to its diagonal only.
+    Only the lower triangle is read.
     """
     for i in range(1, size):
         for j in range(1, i):
@@ -277,7 +275,7 @@ def factorise(matrix: NDArray[np.float64], size: int) -> None:
         total = matrix[i, i]
         for k in range(1, i):
             total -= matrix[i, k] * matrix[i, k]
-        matrix[i, i] = 1 / np.sqrt(max(total, _TINY))
+        matrix[i, i] = 1 / np.sqrt(max(total, _MIN_PIVOT))
 
 
 @jit

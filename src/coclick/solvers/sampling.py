@@ -1,7 +1,7 @@
-"""Pairs to learn from: what was clicked, what was not, what was preferred to what, and what is held out.
+"""Training pairs: clicked pairs, negative samples, preferences, and the validation set.
 
-Where a query has clicked every candidate there is nothing to draw: its document is then compared with itself,
-which teaches nothing and harms nothing.
+Where all candidates of a query are clicked, no negative can be drawn: the clicked document is then compared
+with itself, which has no effect on training.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
-from coclick.graph.click_graph import Skips
+from coclick.graph.click_graph import SkipPairs
 from coclick.solvers.pairwise import Preferences
 
 Ints = NDArray[np.int32]
 
-_REDRAWS = 20  # of a document that turned out to be clicked
-_FEWEST = 20  # pairs, below which none can be spared for validation
-_MOST_SPARED = 0.1  # of the pairs, where the wanted share would be too few to tell anything
-_ENOUGH = 200  # held-out pairs that tell something
+_MAX_REDRAWS = 20  # of documents that turn out to be clicked
+_MIN_PAIRS = 20  # with fewer, none are held out
+_MAX_SHARE = 0.1  # of the pairs, where more than the wanted share is held out
+_MIN_VALIDATION = 200  # held-out pairs below which the share is raised
 
 
-def learnable_pairs(clicks: Csr, queries: Csr, docs: Csr) -> tuple[Ints, Ints]:
-    """Queries and documents of the clicked pairs that have features on both sides, by query."""
+def pairs_with_features(clicks: Csr, queries: Csr, docs: Csr) -> tuple[Ints, Ints]:
+    """Return the queries and documents of clicked pairs where both have features, by query."""
     for side, rows in (("queries", queries), ("documents", docs)):
         if not np.isfinite(rows.data).all():
             raise UserError(f"some features of {side} are not finite numbers")
@@ -31,25 +31,25 @@ def learnable_pairs(clicks: Csr, queries: Csr, docs: Csr) -> tuple[Ints, Ints]:
     known = (queries.row_nnz() > 0)[asked] & (docs.row_nnz() > 0)[clicks.indices]
     if not known.any():
         raise UserError(
-            "no clicked pair has features on both sides, so there is nothing to learn from",
-            hint="do the clicked documents have texts? which fields are read? (fields=)",
+            "no clicked pair has features for both query and document: there is nothing to learn from",
+            hint="check that clicked documents have texts in the chosen fields (fields=)",
         )
     return asked[known], clicks.indices[known]
 
 
-def with_features(rows: Csr) -> Ints:
-    """The rows that are not empty."""
+def nonempty_rows(rows: Csr) -> Ints:
+    """Return the rows that are not empty."""
     return np.flatnonzero(rows.row_nnz()).astype(np.int32)
 
 
 def draw_unclicked(
     clicks: Csr, queries: Ints, clicked: Ints, count: int, candidates: Ints, random: np.random.Generator
 ) -> Ints:
-    """For each clicked pair `count` of the candidates that the query has not clicked, with replacement."""
+    """Draw, for each clicked pair, `count` candidates without a click for the query, with replacement."""
     drawn = random.choice(candidates, (len(queries), count))
     asked = np.repeat(queries, count).reshape(drawn.shape)
     wrong = _is_clicked(clicks, asked, drawn)
-    for _ in range(_REDRAWS):
+    for _ in range(_MAX_REDRAWS):
         if not wrong.any():
             return drawn
         drawn[wrong] = random.choice(candidates, int(wrong.sum()))
@@ -60,34 +60,34 @@ def draw_unclicked(
 def sampled_preferences(
     clicks: Csr, queries: Ints, clicked: Ints, count: int, candidates: Ints, random: np.random.Generator
 ) -> Preferences:
-    """Every clicked pair over `count` documents that the query has not clicked."""
+    """Prefer each clicked document to `count` drawn documents without a click for the query."""
     drawn = draw_unclicked(clicks, queries, clicked, count, candidates, random)
     return Preferences(np.repeat(queries, count), np.repeat(clicked, count), drawn.ravel())
 
 
-def skip_preferences(skips: Skips) -> Preferences:
-    """Joachims' rule: a clicked document over one that stood above it and was passed over."""
+def skip_preferences(skips: SkipPairs) -> Preferences:
+    """Prefer clicked documents to skipped documents above them (Joachims 2002)."""
     queries = np.repeat(np.arange(len(skips.indptr) - 1, dtype=np.int32), np.diff(skips.indptr))
     return Preferences(queries, np.asarray(skips.clicked), np.asarray(skips.skipped))
 
 
-def among(preferences: Preferences, queries: Ints, docs: Ints) -> Preferences:
-    """Those whose query and better document are one of the pairs."""
+def restrict_to_pairs(preferences: Preferences, queries: Ints, docs: Ints) -> Preferences:
+    """Keep the preferences whose query and better document are among the given pairs."""
     width = np.int64(max(docs.max(initial=0), preferences.better.max(initial=0))) + 1
     chosen = np.isin(preferences.queries * width + preferences.better, queries * width + docs)
     return Preferences(*(column[chosen] for column in preferences))
 
 
-def joined(*parts: Preferences) -> Preferences:
-    """One after the other."""
+def concatenate_preferences(*parts: Preferences) -> Preferences:
+    """Concatenate preferences."""
     return Preferences(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def hold_out(pairs: int, share: float, random: np.random.Generator) -> NDArray[np.bool_]:
-    """Which of the pairs are held out: a share of them, more where that is too few, none of very few."""
+def validation_mask(pairs: int, share: float, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Mark the pairs to hold out: a share of them, more if that is too few, none of very few pairs."""
     held = np.zeros(pairs, np.bool_)
-    if pairs >= _FEWEST and share > 0:
-        count = max(round(share * pairs), min(_ENOUGH, round(_MOST_SPARED * pairs)))
+    if pairs >= _MIN_PAIRS and share > 0:
+        count = max(round(share * pairs), min(_MIN_VALIDATION, round(_MAX_SHARE * pairs)))
         held[random.choice(pairs, count, replace=False)] = True
     return held
 
@@ -96,5 +96,5 @@ def _is_clicked(clicks: Csr, queries: Ints, docs: Ints) -> NDArray[np.bool_]:
     width = np.int64(clicks.columns)
     keys = np.repeat(np.arange(clicks.rows), clicks.row_nnz()) * width + clicks.indices
     asked = queries * width + docs
-    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    return keys[place] == asked
+    position = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    return keys[position] == asked

@@ -1,11 +1,12 @@
-"""The same graph build and the same models on a cluster: `build`, `train` and `score` with a Spark session.
+"""Run coclick on a Spark cluster: `build`, `train` and `score` take a Spark session.
 
-What a user calls is in here; `docs/how-to/spark.md` says how. It needs `pip install "coclick[spark]"`.
+This module holds the public functions; `docs/how-to/spark.md` shows how to use them. Importing it requires
+`pip install "coclick[spark]"`.
 """
 
 from __future__ import annotations
 
-from coclick.spark.session import check_packages
+from coclick.spark.requirements import check_packages
 
 check_packages()
 

@@ -1,4 +1,4 @@
-"""DOCS on Spark: the documents' texts, one field a column, read by the rules of the local engine."""
+"""Read documents on Spark: one text field per column, by the rules of the local engine."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from coclick.errors import UserError
 from coclick.logs.documents import DUPLICATE_ID, MISSING_ID, field_names
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap_error
-from coclick.spark.storage import Work
-from coclick.spark.typed import described, in_memory
+from coclick.spark.storage import WorkDir
+from coclick.spark.typed_fields import as_log_file, connect_in_memory
 
-TOO_LONG = "_too_long"  # a column of records that have more cells than the table has columns, as they were
+TOO_LONG = "_too_long"  # column with the raw record where it has too many cells
 LONG = "|wrong number of columns"
 
 
 @dataclass(frozen=True)
 class _Texts:
-    """From batches of a table of documents to (name, text_<field> …)."""
+    """Convert batches of a document table to (name, text_<field> …)."""
 
-    fields: dict[int, str]  # column → field, "doc" being the id
+    fields: dict[int, str]  # column index → field; "doc" is the id
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with in_memory() as connection:
+        with connect_in_memory() as connection:
             for batch in batches:
                 if batch.num_rows:
                     yield from self._texts(connection, batch)
@@ -46,44 +46,47 @@ class _Texts:
 
 @dataclass(frozen=True)
 class Documents:
-    """The table (name, text_<field> …), its fields, and the rows that were rejected."""
+    """The document table (name, text_<field> …), its fields and the rejected rows."""
 
     table: DataFrame
     fields: list[str]
     rejected: dict[str, int]  # by "field|reason"
-    wrong: DataFrame | None  # error, raw
+    rejects: DataFrame | None  # error, raw
 
 
-def read(docs: DataFrame, work: Work) -> Documents:
-    """Of several documents with one id the first counts by its texts: a DataFrame has no first row."""
+def read(docs: DataFrame, work: WorkDir) -> Documents:
+    """Read a DataFrame of documents.
+
+    Of several documents with one id, keep the one whose texts sort first: a DataFrame has no row order.
+    """
     long = None
     if TOO_LONG in docs.columns:
-        marked = work.saved("documents-read", docs)  # Spark reads no column of marks alone from text
+        marked = work.checkpoint("documents-read", docs)  # Spark cannot read the corrupt-record column alone
         long = marked.filter(F.col(TOO_LONG).isNotNull()).select(F.lit(LONG).alias("error"), F.col(TOO_LONG))
         docs = marked.filter(F.col(TOO_LONG).isNull()).drop(TOO_LONG)
-    fields = field_names(described(docs, "the documents"))
+    fields = field_names(as_log_file(docs, "the documents"))
     texts = [name for name in fields.values() if name != "doc"]
     schema = ", ".join("name string" if name == "doc" else f"text_{name} string" for name in fields.values())
     rows = docs.mapInArrow(_Texts(fields), schema)
     columns = [f"text_{name}" for name in texts]
-    smallest = F.min(F.struct(F.lit(""), *columns))  # which is of something, even where there are only ids
+    smallest = F.min(F.struct(F.lit(""), *columns))  # the literal keeps the struct valid without text fields
     grouped = rows.groupBy("name").agg(smallest.alias("texts"), F.count("*").alias("rows"))
-    saved = work.saved("documents", grouped)
+    saved = work.checkpoint("documents", grouped)
     missing, again = saved.agg(
         F.sum(F.expr("if(name IS NULL, rows, 0)")), F.sum(F.expr("if(name IS NULL, 0, rows - 1)"))
     ).collect()[0]
     counts = {LONG: long.count() if long else 0, MISSING_ID: missing, DUPLICATE_ID: again}
     rejected = {reason: count for reason, count in counts.items() if count}
-    wrong = _wrong(rows, columns, [docs.columns[place] for place in fields]) if rejected else None
-    if wrong is not None and long is not None:
-        wrong = wrong.union(long)
+    rejects = _rejects(rows, columns, [docs.columns[place] for place in fields]) if rejected else None
+    if rejects is not None and long is not None:
+        rejects = rejects.union(long)
     known = saved.filter("name IS NOT NULL")
     table = known.select("name", *(F.col(f"texts.{column}").alias(column) for column in columns))
-    return Documents(table, texts, rejected, wrong)
+    return Documents(table, texts, rejected, rejects)
 
 
-def _wrong(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:
-    """The rows without an id, and all but the first with one, as JSON under the names that they had."""
+def _rejects(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:
+    """The rows without an id and the duplicates, as JSON with their original column names."""
     named = (F.col(column).alias(name) for column, name in zip(rows.columns, names, strict=True))
     raw = F.to_json(F.struct(*named), {"ignoreNullFields": "false"})
     missing = rows.filter("name IS NULL").select(F.lit(MISSING_ID).alias("error"), raw.alias("raw"))
@@ -93,12 +96,12 @@ def _wrong(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:
 
 
 def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
-    """How many of the log's documents are missing; raises if none is there."""
+    """Count the documents of the log that are missing; raise if none is there."""
     known_names = documents.select("name", F.lit(1).alias("there"))
     every, known = names.join(known_names, "name", "left").agg(F.count("*"), F.count("there")).collect()[0]
     if not known:
         if documents.isEmpty():
-            raise UserError("there is no document among the documents")
+            raise UserError("the table of documents is empty")
         in_log, in_docs = (
             [row[0] for row in frame.select("name").sort("name").limit(3).collect()]
             for frame in (names, documents)
@@ -108,7 +111,7 @@ def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
 
 
 def without_text(docs: DataFrame, fields: list[str]) -> int:
-    """How many documents have no text in the field that most have one in."""
+    """Count the documents without text in the most complete field."""
     every, *texts = docs.agg(F.count("*"), *(F.count_if(F.col(f"text_{f}") != "") for f in fields)).collect()[
         0
     ]

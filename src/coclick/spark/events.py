@@ -1,4 +1,4 @@
-"""The tables of an event log on Spark, by the rules that the local engine follows."""
+"""Aggregate an event log on Spark, with the SQL of the local engine."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from pyspark.sql import functions as F
 from coclick.logs import aggregation_sql
 from coclick.logs.events import span
 from coclick.logs.schema import Action
-from coclick.spark.storage import Work
+from coclick.spark.storage import WorkDir
 
 _DIV = "div"
 _COLUMNS = {"user": "usr AS u", "timestamp": "ts AS t", "position": "position"}
 
 
 @dataclass(frozen=True)
-class DetectedFormat:
-    """What an event log tells, by texts; what it cannot tell is left out, not invented."""
+class EventTables:
+    """The tables of an event log, with strings for ids; what the log does not contain is None or absent."""
 
-    candidates: DataFrame  # q, d, clicks, actions[, users]: the clicked pairs
-    pairs: DataFrame | None  # q, d and their counts: all that were shown or clicked
+    candidates: DataFrame  # clicked pairs: q, d, clicks, actions[, users]
+    pairs: DataFrame | None  # pairs that were shown or clicked: q, d and counts
     history: dict[str, DataFrame]  # daily and skips
-    figures: dict[str, Any]  # users, sessions and times, as the local engine counts them
+    stats: dict[str, Any]  # users, sessions and times, as the local engine counts them
 
 
 def aggregate(
-    spark: SparkSession, rows: DataFrame, fields: set[str], actions: Sequence[Action], work: Work
-) -> DetectedFormat:
-    """Add up the events."""
+    spark: SparkSession, rows: DataFrame, fields: set[str], actions: Sequence[Action], work: WorkDir
+) -> EventTables:
+    """Aggregate the events."""
     columns = [sql for name, sql in _COLUMNS.items() if name in fields]
     rows.selectExpr("query AS q", "doc AS d", "action_code AS a", *columns).createOrReplaceTempView("event")
     users, days = "user" in fields, "timestamp" in fields
@@ -58,28 +58,28 @@ def aggregate(
     if users:
         _view(spark, work, "clickers", aggregation_sql.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
-    figures = _people(spark, counts, sessions) if users else {}
+    stats = _user_stats(spark, counts, sessions) if users else {}
     if days and first is not None:
-        figures |= span(first, last)
+        stats |= span(first, last)
     if not (impressions or users or days):
-        return DetectedFormat(candidates, None, {}, figures)
+        return EventTables(candidates, None, {}, stats)
     positions = bool(impressions) and lowest is not None
-    daily = work.saved("daily", _daily(spark, actions, bool(impressions), users, sessions, positions))
+    daily = work.checkpoint("daily", _daily(spark, actions, bool(impressions), users, sessions, positions))
     history = {"daily": daily} if days else {}
     if sessions and positions:
         history["skips"] = spark.sql(aggregation_sql.skips(counts)).withColumnRenamed("n", "count")
-    return DetectedFormat(candidates, _pairs(spark, daily, users), history, figures)
+    return EventTables(candidates, _pairs(spark, daily, users), history, stats)
 
 
-# Each user's sessions have numbers of their own, so that nothing is sorted as a whole.
+# Sessions are numbered per user, which avoids a global sort.
 _SESSIONS = f"""
     SELECT u, b, struct(
         u, sum(starts) OVER (PARTITION BY u ORDER BY b ROWS UNBOUNDED PRECEDING) AS number) AS s
     FROM ({aggregation_sql.session_starts(_DIV)}) AS marked"""
 
 
-def _people(spark: SparkSession, counts: Sequence[str], sessions: bool) -> dict[str, Any]:
-    """How many users and sessions there are, and how much the busiest users clicked."""
+def _user_stats(spark: SparkSession, counts: Sequence[str], sessions: bool) -> dict[str, Any]:
+    """The number of users and sessions, and the share of clicks by the most active users."""
     found: dict[str, Any] = {
         "busiest_users_share": spark.sql(aggregation_sql.busiest_users_share(counts)).collect()[0][0]
     }
@@ -91,9 +91,9 @@ def _people(spark: SparkSession, counts: Sequence[str], sessions: bool) -> dict[
     return found
 
 
-def _view(spark: SparkSession, work: Work, name: str, sql: str) -> None:
-    """A table that is computed once."""
-    work.saved(name, spark.sql(sql)).createOrReplaceTempView(name)
+def _view(spark: SparkSession, work: WorkDir, name: str, sql: str) -> None:
+    """Compute a table once and register it as a view."""
+    work.checkpoint(name, spark.sql(sql)).createOrReplaceTempView(name)
 
 
 def _daily(
@@ -104,7 +104,7 @@ def _daily(
     sessions: bool,
     positions: bool,
 ) -> DataFrame:
-    """The days of every pair that was shown or clicked, each with its counts and a histogram of positions."""
+    """For each pair and day: the counts and a histogram of positions."""
     key = ["q", "d", "day"]
     weighted = F.lit(0.0)
     for name, action in zip(aggregation_sql.action_counts(actions), actions, strict=True):
@@ -121,11 +121,11 @@ def _daily(
     if positions:
         shown = _with_positions(spark.table("result_page"), key)
     days = clicked.withColumn("clicked", F.lit(1)).join(shown, key, "full")
-    # Without sessions, a click on a day that shows no impression is one.
+    # Without sessions, a click on a day without impressions counts as an impression.
     seen = F.col("impressions") if sessions else F.greatest("impressions", "clicked")
     filled = {name: F.coalesce(name, F.lit(0)).cast(kind) for name, kind in clicked.dtypes if name in counts}
     filled["impressions"] = F.coalesce(seen, F.lit(0))
-    if sessions:  # a document counts once a page, and a page is of one session
+    if sessions:  # a document counts once per result page, and a page belongs to one session
         filled["sessions"] = filled["impressions"]
     if positions:
         filled["positions"] = F.coalesce("positions", F.array())
@@ -133,16 +133,16 @@ def _daily(
 
 
 def _with_positions(page: DataFrame, key: list[str]) -> DataFrame:
-    """Impressions by pair and day, and how many of them were at each position that is known."""
+    """Impressions by pair and day, in total and at each known position."""
     by_position = page.groupBy(*key, "position").count()
-    stand = F.when(F.col("position") > 0, F.struct("position", F.col("count").cast("int").alias("shown")))
+    shown = F.when(F.col("position") > 0, F.struct("position", F.col("count").cast("int").alias("shown")))
     return by_position.groupBy(*key).agg(
-        F.sum("count").alias("impressions"), F.sort_array(F.collect_list(stand)).alias("positions")
+        F.sum("count").alias("impressions"), F.sort_array(F.collect_list(shown)).alias("positions")
     )
 
 
 def _pairs(spark: SparkSession, daily: DataFrame, users: bool) -> DataFrame:
-    """Every pair that was shown or clicked: its days added up, but for users, who come again."""
+    """Sum the days of each pair; users are counted separately, because they return on other days."""
     summed = [name for name in ("impressions", "sessions", "navigational") if name in daily.columns]
     pairs = daily.groupBy("q", "d").agg(
         F.count("*").alias("days"), *(F.sum(name).cast("long").alias(name) for name in summed)

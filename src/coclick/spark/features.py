@@ -1,10 +1,9 @@
-"""Features of queries and documents on Spark, as entries (node, feature, weight).
+"""Build features of queries and documents on Spark, as entries (node, feature, weight).
 
-Locally: `coclick.features.feature_set`.
+The local counterpart is `coclick.features.feature_set`.
 
-The views are `words` and `clicks`, alone or together; rows of each, and of both together, have unit length.
-Words come first among the features, in the order of their bytes, and clicked nodes of the other side behind
-them.
+The views are `words` and `clicks`, alone or together. The rows of each view, and of both together, have unit
+length. The columns are the words in byte order, followed by the clicked nodes of the other side.
 """
 
 from __future__ import annotations
@@ -20,63 +19,63 @@ from pyspark.sql import functions as F
 from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.spark.graph import SparkGraph
-from coclick.spark.numbering import numbered
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import column
-from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import ENTRIES, entry_table
-from coclick.spark.words import (
-    commonest_surface,
+from coclick.spark.numbering import assign_ids
+from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.serialization import to_numpy
+from coclick.spark.storage import TableWriter, WorkDir
+from coclick.spark.vector_tables import ENTRY_SCHEMA, csr_entries
+from coclick.spark.vocabulary import (
+    assign_parts,
     count_words,
-    in_parts,
     inverse_frequency,
-    joined_fields,
-    tokens_of,
+    join_fields,
+    most_frequent_surface,
+    tokenize_part,
 )
 from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import choose_fields, count_terms, tf_idf
 
 _VIEWS = ("words", "clicks")
 _TF = "log"
-_MOST = 2**31 - 1
+_MAX_FEATURES = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Side:
-    """Queries or documents, and their features."""
+    """The features of queries or of documents."""
 
-    nodes: Nodes
-    features: Nodes
+    nodes: NodeSet
+    features: NodeSet
     entries: DataFrame  # node, feature, weight
 
 
 @dataclass(frozen=True)
-class Featured:
-    """Both sides, and what the manifest remembers of the views."""
+class FeatureTables:
+    """The features of both sides and the views' manifest entry."""
 
     queries: Side
     docs: Side
     entry: dict[str, Any]
 
 
-def featurise(
-    graph: SparkGraph, views: str, analyzer: Analyzer, fields: str, out: Output, parts: int
-) -> Featured:
-    """Learn the features of both sides; writes the vocabulary."""
+def build_features(
+    graph: SparkGraph, views: str, analyzer: Analyzer, fields: str, out: TableWriter, n_parts: int
+) -> FeatureTables:
+    """Compute the features of both sides and write the vocabulary."""
     names = [name.strip() for name in views.split("+")]
     if set(names) - set(_VIEWS) or len(set(names)) < len(names) or names != sorted(names, reverse=True):
         raise UserError(
-            f"views={views} run on one machine only", hint="on Spark: words+clicks, words or clicks"
+            f"views={views} is supported on one machine only", hint="on Spark: words+clicks, words or clicks"
         )
     sizes = graph.size("queries"), graph.size("docs")
-    nodes = Nodes(sizes[0], parts), Nodes(sizes[1], parts)
+    nodes = NodeSet(sizes[0], n_parts), NodeSet(sizes[1], n_parts)
     entries: list[list[DataFrame]] = [[], []]
     items, words = [], 0
     if "words" in names:
         chosen = choose_fields(dict.fromkeys(graph.texts), fields)
         found, words = _words(graph, analyzer, chosen, nodes, out)
-        for those, frame in zip(entries, found, strict=True):
-            those.append(frame)
+        for side_entries, frame in zip(entries, found, strict=True):
+            side_entries.append(frame)
         items.append(_text_entry(chosen, analyzer))
     widths = [words, words]
     if "clicks" in names:
@@ -84,47 +83,49 @@ def featurise(
             entries[side].append(_clicks(graph, own, other, words))
             widths[side] += sizes[1 - side]
         items.append({"type": "ClickView", "fields": _json(name="clicks", docs=sizes[1])})
-    if max(widths) > _MOST:
-        raise UserError(f"there are {max(widths):,} features, and {_MOST:,} are possible", hint="views=words")
+    if max(widths) > _MAX_FEATURES:
+        raise UserError(
+            f"{max(widths):,} features are more than the maximum of {_MAX_FEATURES:,}", hint="views=words"
+        )
     both = [
-        Side(of, Nodes(width, parts), out.work.saved(f"features-{width}", _joined(frames)))
+        Side(of, NodeSet(width, n_parts), out.work.checkpoint(f"features-{width}", _concat_views(frames)))
         for of, width, frames in zip(nodes, widths, entries, strict=True)
     ]
     ends = [[*([words] if words else []), *([width] if "clicks" in names else [])] for width in widths]
-    fields_ = {"views": {"type": "list", "items": items}}
-    fields_ |= _json(joined=True, query_ends=ends[0], doc_ends=ends[1])
-    return Featured(both[0], both[1], {"type": "Features", "fields": fields_})
+    entry = {"views": {"type": "list", "items": items}}
+    entry |= _json(joined=True, query_ends=ends[0], doc_ends=ends[1])
+    return FeatureTables(both[0], both[1], {"type": "Features", "fields": entry})
 
 
 def _words(
-    graph: SparkGraph, analyzer: Analyzer, fields: list[str], nodes: tuple[Nodes, Nodes], out: Output
+    graph: SparkGraph, analyzer: Analyzer, fields: list[str], nodes: tuple[NodeSet, NodeSet], out: TableWriter
 ) -> tuple[list[DataFrame], int]:
-    """Entries of words by TF-IDF for both sides, over one vocabulary, each side with its own idf."""
+    """TF-IDF entries of both sides over one vocabulary; each side has its own idf."""
     work = out.work
-    docs = graph.table("docs").select("id", joined_fields(fields))
+    docs = graph.table("docs").select("id", join_fields(fields))
     texts = graph.table("queries").select("id", "text"), docs
-    placed = [in_parts(frame, of) for frame, of in zip(texts, nodes, strict=True)]
+    placed = [assign_parts(frame, of) for frame, of in zip(texts, nodes, strict=True)]
     counted = [
         count_words(f, analyzer, work, f"{n}-words") for f, n in zip(placed, ("query", "doc"), strict=True)
     ]
     terms, size = _vocabulary(counted, work)
     columns = [
-        inverse_frequency(of.count, f"{side}_texts").alias(f"{side}_idf")
+        inverse_frequency(of.n_nodes, f"{side}_texts").alias(f"{side}_idf")
         for of, side in zip(nodes, ("query", "doc"), strict=True)
     ]
-    table = out.table("terms", terms.select("id", "text", "surface", *columns))
+    table = out.write_table("terms", terms.select("id", "text", "surface", *columns))
     frames = []
     for side, frame, counts, of in zip(("query", "doc"), placed, counted, nodes, strict=True):
         numbers = table.select(F.col("text").alias("term"), "id", F.col(f"{side}_idf").alias("idf"))
         known = counts.select("part", "term").distinct().join(numbers, "term")
-        blocks = frame.groupBy("part").cogroup(known.repartitionById(of.parts, "part").groupBy("part"))
-        entries = blocks.applyInArrow(_weigher(analyzer, size, of), ENTRIES)
+        blocks = frame.groupBy("part").cogroup(by_part(known, of.n_parts))
+        entries = blocks.applyInArrow(_tf_idf_of_part(analyzer, size, of), ENTRY_SCHEMA)
         frames.append(entries.toDF("node", "feature", "weight"))
     return frames, size
 
 
-def _vocabulary(counted: list[DataFrame], work: Work) -> tuple[DataFrame, int]:
-    """The terms of both sides with their surfaces, and how many texts of each side hold them."""
+def _vocabulary(counted: list[DataFrame], work: WorkDir) -> tuple[DataFrame, int]:
+    """The terms of both sides with their surface forms and the number of texts per side."""
     sides = [
         frame.select(
             "term", "surface", "n", *(F.when(F.lit(i == j), F.col("texts")).alias(f"t{j}") for j in (0, 1))
@@ -138,27 +139,27 @@ def _vocabulary(counted: list[DataFrame], work: Work) -> tuple[DataFrame, int]:
         .agg(F.sum("n").alias("n"), F.sum("t0").alias("t0"), F.sum("t1").alias("t1"))
     )
     terms = forms.groupBy(F.col("term").alias("text")).agg(
-        commonest_surface(),
+        most_frequent_surface(),
         F.coalesce(F.sum("t0"), F.lit(0)).alias("query_texts"),
         F.coalesce(F.sum("t1"), F.lit(0)).alias("doc_texts"),
     )
-    return numbered(terms, ["text"], work, "terms")
+    return assign_ids(terms, ["text"], work, "terms")
 
 
-def _weigher(analyzer: Analyzer, size: int, nodes: Nodes) -> Any:
+def _tf_idf_of_part(analyzer: Analyzer, size: int, nodes: NodeSet) -> Any:
     def rows(key: tuple[pa.Scalar, ...], texts: pa.Table, known: pa.Table) -> pa.Table:
         set_threads(1)
         idf = np.zeros(size, np.float32)
-        idf[column(known, "id")] = column(known, "idf")
-        tokens = tokens_of(texts.sort_by("id"), known, analyzer)
+        idf[to_numpy(known, "id")] = to_numpy(known, "idf")
+        tokens = tokenize_part(texts.sort_by("id"), known, analyzer)
         found = tf_idf(count_terms(tokens, size), idf, _TF)
-        return entry_table(nodes.ids(key[0].as_py()), found)
+        return csr_entries(nodes.ids(key[0].as_py()), found)
 
     return rows
 
 
 def _clicks(graph: SparkGraph, own: str, other: str, first: int) -> DataFrame:
-    """Logarithmic clicks, rows of unit length."""
+    """log(1 + clicks), rows of unit length."""
     weight = F.log1p(F.col("clicks").cast("double"))
     edges = graph.table("edges").select(
         F.col(own).alias("node"), (F.col(other) + first).alias("feature"), weight.alias("weight")
@@ -166,7 +167,7 @@ def _clicks(graph: SparkGraph, own: str, other: str, first: int) -> DataFrame:
     return _unit_rows(edges)
 
 
-def _joined(frames: list[DataFrame]) -> DataFrame:
+def _concat_views(frames: list[DataFrame]) -> DataFrame:
     return frames[0] if len(frames) == 1 else _unit_rows(frames[0].union(frames[1]))
 
 
@@ -190,7 +191,7 @@ def _text_entry(fields: list[str], analyzer: Analyzer) -> dict[str, Any]:
         **_json(name="words", fields=fields, tf=_TF),
         "analyzer": {"type": "Analyzer", "fields": _json(**analyzer.to_dict())},
         "terms": {"type": "vocab", "table": "terms", "column": "text"},
-        "surfaces": {"type": "strings", "table": "terms", "column": "surface"},
+        "display_terms": {"type": "strings", "table": "terms", "column": "surface"},
         **idf,
     }
     return {"type": "TextView", "fields": view}

@@ -1,8 +1,9 @@
-"""Weights of units on Spark: the conjugate gradients of `kernels.regression`, between units and texts.
+"""Unit weights on Spark: conjugate gradients between units and texts.
 
-Weights and residuals lie with the units. Texts have the vectors of their units and their own, sent there
-once. In each round numbers travel, not vectors: one for each unit and part that holds it, there and back.
-The driver learns the sums of a few dot products, and decides.
+The local counterpart is `coclick.models.propagation.regression`. Weights and residuals are stored with the
+units. The parts of texts receive the vectors of their units once. Each round then sends numbers instead of
+vectors: one per unit and part that contains it, in both directions. The driver receives a few dot products
+and computes the step sizes.
 """
 
 from __future__ import annotations
@@ -20,44 +21,59 @@ from pyspark.sql import functions as F
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
 from coclick.models.propagation.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, preconditioner
-from coclick.spark.links import Links, Plan, cut, piece
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, cells_by, csr_arrays, csr_of, pack, part_row, unpack, unpack_csr
-from coclick.spark.step import MESSAGE, message, messages_of, on_executors, received_rows
-from coclick.spark.storage import Work
+from coclick.spark.matrix_product import (
+    MESSAGE_SCHEMA,
+    message,
+    messages_from_blocks,
+    persist_on_disk,
+    received_rows,
+)
+from coclick.spark.partitioned_matrix import LocalMatrix, SendPlan, as_pieces, partition
+from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.serialization import (
+    buffers,
+    buffers_by,
+    csr_arrays,
+    csr_from_arrays,
+    pack,
+    part_row,
+    unpack,
+    unpack_csr,
+)
+from coclick.spark.storage import WorkDir
 
 if TYPE_CHECKING:
-    from coclick.spark.units import UnitTrainingData
+    from coclick.spark.units import UnitTrainer
 
 Floats = NDArray[np.float64]
 
-_VALUES = "part int, values binary"
-_STATE = "part int, values binary, plan binary, sums array<double>"
+_VALUES_SCHEMA = "part int, values binary"
+_STATE_SCHEMA = "part int, values binary, plan binary, sums array<double>"
 
 
 def unit_weights(
-    lesson: UnitTrainingData,
-    nodes: Nodes,
+    trainer: UnitTrainer,
+    nodes: NodeSet,
     units: DataFrame,
-    held: DataFrame,
+    incidence: DataFrame,
     vectors: DataFrame,
-    texts: Nodes,
+    texts: NodeSet,
     targets: DataFrame,
 ) -> tuple[DataFrame, dict[str, float]]:
-    """The weights of units (part, values) as the model wants them, and figures."""
-    weighting, parts = lesson.model.unit_weights, nodes.parts
-    kept = units.select("id", "texts", (F.col("id") % parts).cast("int").alias("part"))
-    blocks = kept.repartitionById(parts, "part").groupBy("part")
+    """Return the unit weights (part, values) of the model's weighting, and statistics."""
+    weighting, n_parts = trainer.model.unit_weights, nodes.n_parts
+    kept = units.select("id", "texts", (F.col("id") % n_parts).cast("int").alias("part"))
+    blocks = by_part(kept, n_parts)
     if weighting == "equal":
-        return lesson.work.saved("weights", blocks.applyInArrow(_prior(None), _VALUES)), {}
-    prior = blocks.applyInArrow(_prior(texts.count), _VALUES)
+        return trainer.work.checkpoint("weights", blocks.applyInArrow(_prior(None), _VALUES_SCHEMA)), {}
+    prior = blocks.applyInArrow(_prior(texts.n_nodes), _VALUES_SCHEMA)
     if weighting == "idf":
-        return lesson.work.saved("weights", prior), {}
-    return _Regression(lesson, nodes, texts).solve(prior, held, vectors, targets)
+        return trainer.work.checkpoint("weights", prior), {}
+    return _Regression(trainer, nodes, texts).solve(prior, incidence, vectors, targets)
 
 
 def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
-    """Weights before the regression: inverse document frequencies among so many texts, or ones."""
+    """Weights before the regression: inverse document frequencies, or ones without `texts`."""
 
     def prior(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         holders = table.sort_by("id")["texts"].to_numpy()
@@ -69,136 +85,142 @@ def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.
 
 @dataclass(frozen=True)
 class _Round:
-    """What the driver tells the units' parts at the beginning of a round."""
+    """The parameters that the driver sends to the parts of units at the start of a round."""
 
     kind: str  # "probe", "first" or "next"
     rho: float
-    factor: float = 0.0  # of the prior
+    factor: float = 0.0  # multiple of the prior
     step: float = 0.0
-    turn: float = 0.0
+    beta: float = 0.0
 
-    def begin(self, arrays: list[Floats]) -> list[Floats]:
-        """What a part knows after the last round: weights, residual, preconditioner and direction; at first
-        the prior alone. `arrays` are those that `_start` and `_gather` left."""
+    def advance(self, arrays: list[Floats]) -> list[Floats]:
+        """Return weights, residual, preconditioner and direction after the last round.
+
+        A probe returns the prior alone. `arrays` come from `_initial_state` or `_collect`.
+        """
         if self.kind == "probe":
             return [arrays[0]]
         if self.kind == "first":
-            prior, right_side, image, counts, squares = arrays
+            prior, right_side, product, counts, squares = arrays
             prior = self.factor * prior
             diagonal = preconditioner(counts * squares, self.rho)
-            residual = right_side - self.factor * image
+            residual = right_side - self.factor * product
             return [prior, residual, diagonal, residual / diagonal]
-        weights, residual, diagonal, direction, image = arrays
+        weights, residual, diagonal, direction, product = arrays
         weights = weights + self.step * direction
-        residual = residual - self.step * image
-        return [weights, residual, diagonal, residual / diagonal + self.turn * direction]
+        residual = residual - self.step * product
+        return [weights, residual, diagonal, residual / diagonal + self.beta * direction]
 
     @property
     def sent(self) -> int:
-        """Which array of the state travels: the direction, or at first the prior."""
+        """The index of the array to send: the direction, or the prior in a probe."""
         return 0 if self.kind == "probe" else 3
 
 
 class _Regression:
-    def __init__(self, lesson: UnitTrainingData, nodes: Nodes, texts: Nodes) -> None:
-        self.lesson, self.nodes, self.texts = lesson, nodes, texts
-        self.rho = lesson.model.rho
+    def __init__(self, trainer: UnitTrainer, nodes: NodeSet, texts: NodeSet) -> None:
+        self.trainer, self.nodes, self.texts = trainer, nodes, texts
+        self.rho = trainer.model.rho
 
     def solve(
-        self, prior: DataFrame, held: DataFrame, vectors: DataFrame, targets: DataFrame
+        self, prior: DataFrame, incidence: DataFrame, vectors: DataFrame, targets: DataFrame
     ) -> tuple[DataFrame, dict[str, float]]:
-        """As `UnitRegression.solve`, from the best multiple of the prior."""
-        work = self.lesson.work
-        edges = held.filter("NOT whole").select(
+        """Solve as `UnitRegression.solve` does, starting from the best multiple of the prior."""
+        work = self.trainer.work
+        edges = incidence.filter("NOT whole").select(
             F.col("text").alias("target"),
             F.col("unit").alias("source"),
             F.lit(1.0).cast("float").alias("weight"),
         )
-        to_texts = cut(edges, self.texts, self.nodes, work, "regression")
-        state = _start(prior, vectors, to_texts.plans, self.nodes.parts, work)
-        with on_executors(self._lessons(to_texts, vectors, targets)) as lessons:
-            state, told, rounds = self._descend(state, lessons)
-        weights = work.saved("weights", state.mapInArrow(_End(told), _VALUES))
+        to_texts = partition(edges, self.texts, self.nodes, work, "regression")
+        state = _initial_state(prior, vectors, to_texts.plans, self.nodes.n_parts, work)
+        with persist_on_disk(self._equations_by_part(to_texts, vectors, targets)) as equations:
+            state, round_, rounds = self._iterate(state, equations)
+        weights = work.checkpoint("weights", state.mapInArrow(_FinalWeights(round_), _VALUES_SCHEMA))
         return weights, {"regression_rounds": rounds}
 
-    def _descend(self, state: DataFrame, lessons: DataFrame) -> tuple[DataFrame, _Round, int]:
-        """The state after the last round, what is to be told of it, and how many rounds there were."""
-        state, (length, fit) = self._round(state, lessons, _Round("probe", self.rho), "probe")
-        factor = max(fit / length, 0.0) if length > 0 else 0.0
-        told = _Round("first", self.rho, factor)
+    def _iterate(self, state: DataFrame, equations: DataFrame) -> tuple[DataFrame, _Round, int]:
+        """The state after the last round, the parameters that complete it, and the number of rounds."""
+        state, (norm, fit) = self._round(state, equations, _Round("probe", self.rho), "probe")
+        factor = max(fit / norm, 0.0) if norm > 0 else 0.0
+        round_ = _Round("first", self.rho, factor)
         rounds = 0
         while rounds < MOST_ROUNDS:
-            state, sums = self._round(state, lessons, told, f"round-{rounds}")
-            energy, along, across, beyond, size = sums
+            state, sums = self._round(state, equations, round_, f"round-{rounds}")
+            # r·M⁻¹r, d·Ad, M⁻¹r·Ad, Ad·M⁻¹Ad and b·M⁻¹b, with preconditioner M and direction d
+            energy, curvature, cross, square, scale = sums
             if not rounds:
-                goal = TOLERANCE**2 * max(size, 1e-30)
+                goal = TOLERANCE**2 * max(scale, 1e-30)
             if not energy > goal:
-                told = _Round("next", self.rho)
+                round_ = _Round("next", self.rho)
                 break
-            step = energy / along
-            after = energy - 2 * step * across + step * step * beyond
-            told = _Round("next", self.rho, step=step, turn=after / energy)
+            step = energy / curvature
+            after = energy - 2 * step * cross + step * step * square
+            round_ = _Round("next", self.rho, step=step, beta=after / energy)
             rounds += 1
             if not after > goal:
                 break
-        return state, told, rounds
+        return state, round_, rounds
 
-    def _lessons(self, to_texts: Any, vectors: DataFrame, targets: DataFrame) -> DataFrame:
-        """With each part of the texts: their units, those units' vectors, and the texts' own."""
-        parts, columns, texts = self.nodes.parts, self.lesson.words.size, self.texts
-        own = piece(targets, "vectors").union(to_texts.links)
-        blocks = own.repartitionById(parts, "part").groupBy("part")
+    def _equations_by_part(self, to_texts: Any, vectors: DataFrame, targets: DataFrame) -> DataFrame:
+        """For each part of the texts: their units, the vectors of the units, and their own vectors."""
+        n_parts, columns, texts = self.nodes.n_parts, self.trainer.words.size, self.texts
+        own = as_pieces(targets, "vectors").union(to_texts.local)
+        blocks = by_part(own, n_parts)
 
-        def lesson(key: tuple[pa.Scalar, ...], held: pa.Table, messages: pa.Table) -> pa.Table:
+        def equations_of_part(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
             part = key[0].as_py()
-            payloads = cells_by(held, "kind")
-            links = Links.unpack(payloads.get("links"), texts.rows(part), parts)
-            units = received_rows(links, messages, columns)
+            payloads = buffers_by(pieces, "kind")
+            local = LocalMatrix.unpack(payloads.get("local"), texts.n_rows(part), n_parts)
+            units = received_rows(local, messages, columns)
             own = unpack_csr(payloads["vectors"])
-            arrays = [links.expected, *csr_arrays(links.rows), *csr_arrays(units), *csr_arrays(own)]
-            arrays += _equations(links.rows, units, own).products
+            arrays = [local.expected, *csr_arrays(local.rows), *csr_arrays(units), *csr_arrays(own)]
+            arrays += _equations(local.rows, units, own).products
             return part_row(part, values=pack(arrays))
 
-        sent = messages_of(vectors, to_texts).repartitionById(parts, "part").groupBy("part")
-        lessons = blocks.cogroup(sent).applyInArrow(lesson, _VALUES)
-        return lessons.repartitionById(parts, "part")
+        sent = by_part(messages_from_blocks(vectors, to_texts), n_parts)
+        equations = blocks.cogroup(sent).applyInArrow(equations_of_part, _VALUES_SCHEMA)
+        return equations.repartitionById(n_parts, "part")
 
     def _round(
-        self, state: DataFrame, lessons: DataFrame, told: _Round, name: str
+        self, state: DataFrame, equations: DataFrame, round_: _Round, name: str
     ) -> tuple[DataFrame, list[float]]:
-        """Send, apply, return, add up: the new state, and the sums that the driver decides by."""
-        parts = self.nodes.parts
-        sent = state.mapInArrow(_Send(told), MESSAGE).repartitionById(parts, "part").groupBy("part")
-        probe = told.kind == "probe"
+        """Send the direction, apply the equations and sum the results; returns the state and dot products."""
+        n_parts = self.nodes.n_parts
+        sent = by_part(state.mapInArrow(_SendValues(round_), MESSAGE_SCHEMA), n_parts)
+        probe = round_.kind == "probe"
         back = (
-            lessons.groupBy("part")
+            equations.groupBy("part")
             .cogroup(sent)
             .applyInArrow(
-                lambda key, lessons, messages: _teach(key[0].as_py(), lessons, messages, probe), MESSAGE
+                lambda key, table, messages: _apply_equations(key[0].as_py(), table, messages, probe),
+                MESSAGE_SCHEMA,
             )
         )
-        own = state.repartitionById(parts, "part").groupBy("part")
-        found = own.cogroup(back.repartitionById(parts, "part").groupBy("part")).applyInArrow(
-            lambda key, state, messages: _gather(key[0].as_py(), state, messages, told), _STATE
+        own = by_part(state, n_parts)
+        found = own.cogroup(by_part(back, n_parts)).applyInArrow(
+            lambda key, state, messages: _collect(key[0].as_py(), state, messages, round_), _STATE_SCHEMA
         )
-        saved = self.lesson.work.saved(f"regression-{name}", found)
-        rows = [row[0] for row in saved.select("sums").collect()]
-        return saved, np.sum(rows, axis=0).tolist()
+        state = self.trainer.work.checkpoint(f"regression-{name}", found)
+        rows = [row[0] for row in state.select("sums").collect()]
+        return state, np.sum(rows, axis=0).tolist()
 
 
-def _start(prior: DataFrame, vectors: DataFrame, plans: DataFrame, parts: int, work: Work) -> DataFrame:
-    """The state before the first round: prior weights, and the squared lengths of the units' vectors."""
-    together = plans.union(piece(vectors, "vectors")).union(piece(prior, "values"))
+def _initial_state(
+    prior: DataFrame, vectors: DataFrame, plans: DataFrame, n_parts: int, work: WorkDir
+) -> DataFrame:
+    """The state before the first round: prior weights and squared lengths of the unit vectors."""
+    together = plans.union(as_pieces(vectors, "vectors")).union(as_pieces(prior, "values"))
 
     def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        held = cells_by(table, "kind")
-        rows = unpack_csr(held["vectors"])
+        payloads = buffers_by(table, "kind")
+        rows = unpack_csr(payloads["vectors"])
         squares = rows.with_data(rows.data * rows.data).row_sums()
-        prior = unpack(held["values"])[0] if "values" in held else np.empty(0)  # a part without units
-        return _state_table(key[0].as_py(), [prior, squares], Plan.gather(table).pack(), [])
+        prior = unpack(payloads["values"])[0] if "values" in payloads else np.empty(0)  # no units
+        return _state_table(key[0].as_py(), [prior, squares], SendPlan.from_pieces(table).pack(), [])
 
-    blocks = together.repartitionById(parts, "part").groupBy("part")
-    return work.saved("regression-start", blocks.applyInArrow(state, _STATE))
+    blocks = by_part(together, n_parts)
+    return work.checkpoint("regression-start", blocks.applyInArrow(state, _STATE_SCHEMA))
 
 
 def _state_table(part: int, arrays: list[Floats], plan: bytes, sums: list[float]) -> pa.Table:
@@ -207,33 +229,33 @@ def _state_table(part: int, arrays: list[Floats], plan: bytes, sums: list[float]
 
 
 @dataclass(frozen=True)
-class _Send:
-    """To each part of the texts, the numbers of the units that it holds."""
+class _SendValues:
+    """Send each part of the texts the values of its units."""
 
-    told: _Round
+    round_: _Round
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for part, values, plan in zip(
-                batch["part"].to_pylist(), cells(batch, "values"), cells(batch, "plan"), strict=True
+                batch["part"].to_pylist(), buffers(batch, "values"), buffers(batch, "plan"), strict=True
             ):
-                sent = self.told.begin(unpack(values))[self.told.sent]
-                for receiver, rows in Plan.unpack(plan).routes.items():
+                sent = self.round_.advance(unpack(values))[self.round_.sent]
+                for receiver, rows in SendPlan.unpack(plan).routes.items():
                     yield message(receiver, part, pack([sent[rows]]))
 
 
-def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.Table:
-    """At the texts: apply the normal equations to what arrived; the first time, with the right side, too."""
-    expected, *arrays = unpack(cells(lessons, "values")[0])
-    links, units, targets = (csr_of(arrays[first : first + 4]) for first in (0, 4, 8))
-    equations = _equations(links, units, targets, arrays[12:])
-    arrived = cells_by(messages, "sender")
+def _apply_equations(part: int, equations: pa.Table, messages: pa.Table, probe: bool) -> pa.Table:
+    """At the texts: apply the normal equations to the received values; a probe adds the right-hand side."""
+    expected, *arrays = unpack(buffers(equations, "values")[0])
+    local, units, targets = (csr_from_arrays(arrays[first : first + 4]) for first in (0, 4, 8))
+    equations = _equations(local, units, targets, arrays[12:])
+    arrived = buffers_by(messages, "sender")
     values = np.concatenate([np.empty(0), *(unpack(arrived[sender])[0] for sender in sorted(arrived))])
-    if len(values) != links.columns:
-        raise RuntimeError("what arrived is not what the routes promise")
+    if len(values) != local.columns:
+        raise RuntimeError("the received values do not match the routes")
     found = [equations.apply(values)]
     if probe:
-        counts = np.bincount(links.indices, minlength=links.columns).astype(np.float64)
+        counts = np.bincount(local.indices, minlength=local.columns).astype(np.float64)
         found = [equations.right_side(), *found, counts]
     ends = np.cumsum(expected)
     back = [
@@ -246,51 +268,51 @@ def _teach(part: int, lessons: pa.Table, messages: pa.Table, probe: bool) -> pa.
 def _equations(
     texts: Csr, units: Csr, targets: Csr, products: list[NDArray[np.float32]] | None = None
 ) -> UnitRegression:
-    """The normal equations of a part, in one thread."""
+    """The normal equations of a part; sets one thread."""
     set_threads(1)
     rows = (units.indptr, units.indices, units.data)
     own = (targets.indptr, targets.indices, targets.data)
     return UnitRegression(texts.indptr, texts.indices, rows, own, units.columns, products)
 
 
-def _gather(part: int, state: pa.Table, messages: pa.Table, told: _Round) -> pa.Table:
-    """At the units: add up what came back, and what the driver needs to know of it."""
-    before = unpack(cells(state, "values")[0])
-    plan = cells(state, "plan")[0]
-    routes = Plan.unpack(plan).routes
-    found = [np.zeros(len(before[0])) for _ in range(3 if told.kind == "probe" else 1)]
-    arrived = cells_by(messages, "sender")
+def _collect(part: int, state: pa.Table, messages: pa.Table, round_: _Round) -> pa.Table:
+    """At the units: sum the returned values and compute the dot products for the driver."""
+    before = unpack(buffers(state, "values")[0])
+    plan = buffers(state, "plan")[0]
+    routes = SendPlan.unpack(plan).routes
+    found = [np.zeros(len(before[0])) for _ in range(3 if round_.kind == "probe" else 1)]
+    arrived = buffers_by(messages, "sender")
     for sender in sorted(arrived):
         for total, values in zip(found, unpack(arrived[sender]), strict=True):
             total[routes[sender]] += values
-    if told.kind == "probe":
+    if round_.kind == "probe":
         prior, squares = before
-        right_side, image, counts = found
-        sums = [float(prior @ image), float(prior @ right_side)]
-        return _state_table(part, [prior, right_side, image, counts, squares], plan.to_pybytes(), sums)
-    weights, residual, diagonal, direction = told.begin(before)
-    image = found[0] + told.rho * direction
+        right_side, product, counts = found
+        sums = [float(prior @ product), float(prior @ right_side)]
+        return _state_table(part, [prior, right_side, product, counts, squares], plan.to_pybytes(), sums)
+    weights, residual, diagonal, direction = round_.advance(before)
+    product = found[0] + round_.rho * direction
     scaled = residual / diagonal
-    # What the residual is measured against, known in the first round.
-    target = before[1] + told.rho * weights if told.kind == "first" else np.zeros(1)
+    # The scale of the residual, known in the first round.
+    target = before[1] + round_.rho * weights if round_.kind == "first" else np.zeros(1)
     sums = [
         float(residual @ scaled),
-        float(direction @ image),
-        float(scaled @ image),
-        float(image @ (image / diagonal)),
-        float(target @ (target / diagonal)) if told.kind == "first" else 0.0,
+        float(direction @ product),
+        float(scaled @ product),
+        float(product @ (product / diagonal)),
+        float(target @ (target / diagonal)) if round_.kind == "first" else 0.0,
     ]
-    return _state_table(part, [weights, residual, diagonal, direction, image], plan.to_pybytes(), sums)
+    return _state_table(part, [weights, residual, diagonal, direction, product], plan.to_pybytes(), sums)
 
 
 @dataclass(frozen=True)
-class _End:
-    """Weights below 0 become 0."""
+class _FinalWeights:
+    """Complete the last round and clip weights at 0."""
 
-    told: _Round
+    round_: _Round
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for part, values in zip(batch["part"].to_pylist(), cells(batch, "values"), strict=True):
-                weights = np.maximum(self.told.begin(unpack(values))[0], 0.0)
+            for part, values in zip(batch["part"].to_pylist(), buffers(batch, "values"), strict=True):
+                weights = np.maximum(self.round_.advance(unpack(values))[0], 0.0)
                 yield from part_row(part, values=pack([weights])).to_batches()

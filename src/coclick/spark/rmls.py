@@ -1,8 +1,8 @@
-"""`rmls` on Spark: the half-rounds of `coclick.solvers.rmls`, each a chain of three steps.
+"""`rmls` on Spark: the half-rounds of `coclick.solvers.rmls`, each a chain of three matrix products.
 
-The map of queries' features is Ω = Qᵀ W D L_y, thresholded row by row: L_y travels from the features to the
-documents that have them, those images along the clicks to queries, and from there to the queries' features.
-For the map of documents' features the chain is the same the other way round.
+The map of query features is Ω = Qᵀ W D L_y, thresholded row by row: the rows of L_y are multiplied by the
+document features, then by the clicks, then by the transposed query features. The map of document features
+uses the same chain in the other direction.
 """
 
 from __future__ import annotations
@@ -24,57 +24,60 @@ from coclick.kernels.thresholded import thresholded_product
 from coclick.models.projection._base import MIN_NORM
 from coclick.models.projection.rmls import RMLS
 from coclick.solvers.rmls import Penalty, random_rows_of
-from coclick.spark.features import Featured, Side, featurise
+from coclick.spark.features import FeatureTables, Side, build_features
 from coclick.spark.graph import SparkGraph
-from coclick.spark.learned import Learned, csr_entry
-from coclick.spark.links import TextSplitter, cut
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import cells, pack, pack_csr, part_row, unpack, unpack_csr
-from coclick.spark.step import Step, Sum
-from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import rows_of
-from coclick.spark.words import BLOCK
+from coclick.spark.matrix_product import MatrixProduct, PlainProduct
+from coclick.spark.model_state import ModelState, csr_entry
+from coclick.spark.partitioned_matrix import PartitionedMatrix, partition
+from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.serialization import buffers, pack, pack_csr, part_row, unpack, unpack_csr
+from coclick.spark.storage import TableWriter, WorkDir
+from coclick.spark.vector_tables import vector_rows
+from coclick.spark.vocabulary import BLOCK_SCHEMA
 from coclick.text.analyzer import Analyzer
 
-_MAP = "part int, vectors binary, thresholds binary, entries long"
+_MAP_SCHEMA = "part int, vectors binary, thresholds binary, entries long"
 
 
-def fit(model: RMLS, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
-    """Run the half-rounds, and make the images of everything."""
+def fit(model: RMLS, graph: SparkGraph, out: TableWriter, n_parts: int, max_degree: int) -> ModelState:
+    """Run the half-rounds and write the embeddings of all queries and documents."""
     _check(model)
     analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
-    found = featurise(graph, model.views, analyzer, model.fields, out, parts)
-    chain = _Chain(model, graph, found, out.work, heavy)
+    found = build_features(graph, model.views, analyzer, model.fields, out, n_parts)
+    chain = _Chain(model, graph, found, out.work, max_degree)
     halves = round(2 * model.iterations)
     maps = chain.half_rounds(halves)
     state: dict[str, Any] = {"features_": found.entry, "approximate_": {"type": "json", "value": None}}
-    for name, side, learned in (("query", found.queries, maps[0]), ("doc", found.docs, maps[1])):
-        out.table(f"{name}_vectors", chain.images(side, learned, name))
-        out.table(f"{name}_map", rows_of(learned, side.features))
-        out.table(f"{name}_features", _feature_rows(side))
-        shape = side.features.count, model.dim
+    for name, side, map_rows in (("query", found.queries, maps[0]), ("doc", found.docs, maps[1])):
+        out.write_table(f"{name}_vectors", chain.embeddings(side, map_rows, name))
+        out.write_table(f"{name}_map", vector_rows(map_rows, side.features))
+        out.write_table(f"{name}_features", _feature_rows(side))
+        shape = side.features.n_nodes, model.dim
         matrix = csr_entry(f"{name}_map", *shape)
         longest = {"type": "json", "value": model.theta}
         state |= {
             f"{name}_map_": {"type": "SparseMap", "fields": {"matrix": matrix, "longest": longest}},
-            f"{name}_features_": csr_entry(f"{name}_features", side.nodes.count, side.features.count),
+            f"{name}_features_": csr_entry(f"{name}_features", side.nodes.n_nodes, side.features.n_nodes),
             f"{name}_index_": {
                 "type": "DenseIndex",
-                "built_from": {**csr_entry(f"{name}_vectors", side.nodes.count, model.dim), "type": "dense"},
+                "built_from": {
+                    **csr_entry(f"{name}_vectors", side.nodes.n_nodes, model.dim),
+                    "type": "dense",
+                },
             },
         }
-    return Learned(state, {"chosen_rounds": halves / 2})
+    return ModelState(state, {"chosen_rounds": halves / 2})
 
 
 def _check(model: RMLS) -> None:
-    """Raise for what runs on one machine only."""
+    """Raise for parameters that are supported on one machine only."""
     if model.held_out:
         raise UserError(
-            "rmls chooses its rounds by held-out clicks on one machine only",
-            hint="say how many: rmls(held_out=0,iterations=0.5)",
+            "rmls chooses its iterations by held-out clicks on one machine only",
+            hint="set the number: rmls(held_out=0,iterations=0.5)",
         )
     if model.index != "exact":
-        raise UserError("index=approximate is built on one machine only", hint="index=exact")
+        raise UserError("index=approximate is supported on one machine only", hint="index=exact")
 
 
 @dataclass(frozen=True)
@@ -83,73 +86,77 @@ class _Chain:
 
     model: RMLS
     graph: SparkGraph
-    found: Featured
-    work: Work
-    heavy: int
+    found: FeatureTables
+    work: WorkDir
+    max_degree: int
 
     def half_rounds(self, halves: int) -> list[DataFrame]:
-        """The maps of queries' and of documents' features after so many half-rounds."""
+        """The maps of query and document features after the given number of half-rounds."""
         model, queries, docs = self.model, self.found.queries, self.found.docs
         start = _random_map(self.graph.spark, docs.features, model.dim, model.theta, model.seed)
         maps: list[DataFrame] = [start, start]
         thresholds: list[DataFrame | None] = [None, None]
-        ways = [
-            self._way(docs, queries, "q", "d"),
-            self._way(queries, docs, "d", "q") if halves > 1 else None,
+        chains = [
+            self._chain_between(docs, queries, "q", "d"),
+            self._chain_between(queries, docs, "d", "q") if halves > 1 else None,
         ]
         for half in range(halves):
             own, other = half % 2, 1 - half % 2
-            way = ways[own]
-            assert way is not None
-            rows = way(maps[other], f"half-{half + 1}")
+            chain = chains[own]
+            assert chain is not None
+            rows = chain(maps[other], f"half-{half + 1}")
             side = (queries, docs)[own]
             after = _thresholded(rows, thresholds[own], side.features, model)
-            saved = self.work.saved(f"map-{half + 1}", after)
+            saved = self.work.checkpoint(f"map-{half + 1}", after)
             if not saved.agg(F.sum("entries")).collect()[0][0]:
                 name, used = (
                     ("threshold", model.threshold)
                     if model.threshold > 0
                     else ("relative_threshold", model.relative_threshold)
                 )
-                raise UserError(f"{name}={used:g} leaves nothing of the maps", hint=f"a smaller {name}")
+                raise UserError(
+                    f"{name}={used:g} removes all entries of the maps", hint=f"use a smaller {name}"
+                )
             maps[own], thresholds[own] = saved.select("part", "vectors"), saved.select("part", "thresholds")
         return maps
 
-    def images(self, side: Side, map_rows: DataFrame, name: str) -> DataFrame:
-        """The images of a side's nodes as a table; faint ones are zero."""
-        to_nodes = self._cut(side, "node", f"{name}-images")
-        images = self._run(map_rows, [to_nodes], f"{name}-images")
-        return rows_of(images, side.nodes, _Faint(MIN_NORM * self.model.theta))
+    def embeddings(self, side: Side, map_rows: DataFrame, name: str) -> DataFrame:
+        """The embeddings of a side's nodes as a table; tiny ones are set to zero."""
+        to_nodes = self._feature_matrix(side, "node", f"{name}-embeddings")
+        embeddings = self._run(map_rows, [to_nodes], f"{name}-embeddings")
+        return vector_rows(embeddings, side.nodes, _DropTiny(MIN_NORM * self.model.theta))
 
-    def _way(self, start: Side, end: Side, target: str, source: str) -> Callable[[DataFrame, str], DataFrame]:
-        """From the features of one side to those of the other."""
+    def _chain_between(
+        self, start: Side, end: Side, target: str, source: str
+    ) -> Callable[[DataFrame, str], DataFrame]:
+        """The chain from the features of one side to those of the other."""
         clicks = self._clicks(target, source)
-        cuts = (
-            self._cut(start, "node", f"{source}-nodes"),
-            cut(clicks, end.nodes, start.nodes, self.work, f"{target}-clicks", self.heavy),
-            self._cut(end, "feature", f"{target}-features"),
+        matrices = (
+            self._feature_matrix(start, "node", f"{source}-nodes"),
+            partition(clicks, end.nodes, start.nodes, self.work, f"{target}-clicks", self.max_degree),
+            self._feature_matrix(end, "feature", f"{target}-features"),
         )
-        return lambda rows, name: self._run(rows, cuts, name)
+        return lambda rows, name: self._run(rows, matrices, name)
 
-    def _run(self, rows: DataFrame, cuts: Sequence[TextSplitter], name: str) -> DataFrame:
-        """Rows times one matrix after the other."""
+    def _run(self, rows: DataFrame, matrices: Sequence[PartitionedMatrix], name: str) -> DataFrame:
+        """Multiply rows by one matrix after the other."""
         state = rows
-        for number, matrix in enumerate(cuts):
-            then = cuts[number + 1] if number + 1 < len(cuts) else None
-            step = Step.of(self.graph.spark, matrix, then, self.model.dim)
-            run = step.run if number else step.run_from
-            state = run(state, Sum(), self.work, f"{name}-{number}")
+        for number, matrix in enumerate(matrices):
+            then = matrices[number + 1] if number + 1 < len(matrices) else None
+            step = MatrixProduct.build(self.graph.spark, matrix, then, self.model.dim)
+            run = step.run if number else step.run_from_blocks
+            state = run(state, PlainProduct(), self.work, f"{name}-{number}")
         return state.select("part", "vectors")
 
-    def _cut(self, side: Side, target: str, name: str) -> TextSplitter:
-        """Between nodes and their features, one way or the other."""
+    def _feature_matrix(self, side: Side, target: str, name: str) -> PartitionedMatrix:
+        """The feature matrix of a side, or its transpose."""
         source = "feature" if target == "node" else "node"
         edges = side.entries.select(F.col(target).alias("target"), F.col(source).alias("source"), "weight")
         ends = (side.nodes, side.features) if target == "node" else (side.features, side.nodes)
-        return cut(edges, *ends, self.work, name, self.heavy)
+        return partition(edges, *ends, self.work, name, self.max_degree)
 
     def _clicks(self, target: str, source: str) -> DataFrame:
-        """The weights of clicked pairs, as `coclick.models.projection.click_evidence.weigh` has them."""
+        """The weights of clicked pairs, as in `coclick.models.projection.click_evidence.weigh`."""
         edges = self.graph.table("edges")
         clicks = F.col("clicks").cast("double")
         if self.model.weight == "degree":
@@ -163,37 +170,38 @@ class _Chain:
         return chosen.filter("weight > 0")
 
 
-def _random_map(spark: Any, nodes: Nodes, dim: int, theta: float, seed: int) -> DataFrame:
-    """The rows that `random_rows` draws, each part its own."""
+def _random_map(spark: Any, nodes: NodeSet, dim: int, theta: float, seed: int) -> DataFrame:
+    """The rows that `random_rows` draws; each part draws its own."""
 
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for part in batch["part"].to_pylist():
-                rows = random_rows_of(nodes.count, dim, theta, seed, part, nodes.parts)
+                rows = random_rows_of(nodes.n_nodes, dim, theta, seed, part, nodes.n_parts)
                 yield from part_row(part, vectors=pack_csr(rows)).to_batches()
 
-    parts = spark.range(0, nodes.parts, 1, nodes.parts).select(F.col("id").cast("int").alias("part"))
-    return parts.mapInArrow(draw, BLOCK)
+    n_parts = spark.range(0, nodes.n_parts, 1, nodes.n_parts).select(F.col("id").cast("int").alias("part"))
+    return n_parts.mapInArrow(draw, BLOCK_SCHEMA)
 
 
-def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: Nodes, model: RMLS) -> DataFrame:
-    """Rows of Ω, thresholded and scaled: a map, with the thresholds that stay from now on."""
-    penalty, parts = Penalty(model.relative_threshold, model.threshold, model.theta), nodes.parts
+def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, model: RMLS) -> DataFrame:
+    """Threshold and scale the rows of Ω; returns the map and its thresholds, which then stay fixed."""
+    penalty, n_parts = Penalty(model.relative_threshold, model.threshold, model.theta), nodes.n_parts
     empty = rows.select("part", F.lit(None).cast("binary").alias("thresholds"))
     known = empty if before is None else before
 
-    def cut_rows(key: tuple[pa.Scalar, ...], table: pa.Table, old: pa.Table) -> pa.Table:
+    def threshold(key: tuple[pa.Scalar, ...], table: pa.Table, old: pa.Table) -> pa.Table:
         set_threads(1)
         part = key[0].as_py()
-        omega = unpack_csr(cells(table, "vectors")[0])
-        payload = cells(old, "thresholds")[0]
+        omega = unpack_csr(buffers(table, "vectors")[0])
+        payload = buffers(old, "thresholds")[0]
         thresholds = penalty.start(omega.rows) if payload is None else unpack(payload)[0]
-        found = thresholded_product(_identity(omega.rows), omega, thresholds, penalty.b, penalty.theta)
+        given = penalty.relative_threshold, penalty.theta
+        found = thresholded_product(_identity(omega.rows), omega, thresholds, *given)
         row = part_row(part, vectors=pack_csr(found.rows), thresholds=pack([found.thresholds]))
         return row.append_column("entries", pa.array([found.rows.nnz], pa.int64()))
 
-    left, right = (frame.repartitionById(parts, "part").groupBy("part") for frame in (rows, known))
-    return left.cogroup(right).applyInArrow(cut_rows, _MAP)
+    left, right = (by_part(frame, n_parts) for frame in (rows, known))
+    return left.cogroup(right).applyInArrow(threshold, _MAP_SCHEMA)
 
 
 def _identity(rows: int) -> Csr:
@@ -202,22 +210,22 @@ def _identity(rows: int) -> Csr:
 
 
 @dataclass(frozen=True)
-class _Faint:
-    """Images that are no longer than rounding are zero."""
+class _DropTiny:
+    """Set embeddings to zero that are within rounding error."""
 
-    length: float
+    min_norm: float
 
     def __call__(self, rows: Csr) -> Csr:
-        """The same rows without them."""
+        """Return the rows with tiny ones emptied."""
         lengths: NDArray[np.float64] = np.sqrt(rows.with_data(rows.data * rows.data).row_sums())
-        return rows.take(np.where(lengths > self.length, np.arange(rows.rows), -1))
+        return rows.take(np.where(lengths > self.min_norm, np.arange(rows.rows), -1))
 
 
 def _feature_rows(side: Side) -> DataFrame:
-    """The features of every node as two lists, empty where it has none."""
+    """The features of each node as two lists, empty for nodes without features."""
     entries = F.sort_array(F.collect_list(F.struct(F.col("feature").cast("int").alias("feature"), "weight")))
     rows = side.entries.groupBy(F.col("node").alias("id")).agg(entries.alias("entries"))
-    every = side.entries.sparkSession.range(side.nodes.count).join(rows, "id", "left")
+    every = side.entries.sparkSession.range(side.nodes.n_nodes).join(rows, "id", "left")
     return every.select(
         "id",
         F.coalesce(F.col("entries.feature"), F.array().cast("array<int>")).alias("columns"),

@@ -1,12 +1,12 @@
-"""`rw` on Spark: walks from many queries at once.
+"""`rw` on Spark: random walks from many queries at once.
 
-Queries and documents are one set of nodes, documents behind queries. The vector of a node says how likely
-each walk is there, and a step of all walks is one product with
+Queries and documents are one set of nodes, queries first. The vector of a node holds the probability of each
+walk at this node, so one step of all walks is a product with
 
     A = ( s·1        (1 − s)·P_Q )
         ( (1 − s)·P_D        s·1 )
 
-Training has nothing to learn but the sums by which transitions are scaled.
+Training computes only the click sums that normalise the transition probabilities.
 """
 
 from __future__ import annotations
@@ -19,58 +19,58 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.models.click_graph.rw import RandomWalk
-from coclick.spark.engine import default_heavy
 from coclick.spark.graph import SparkGraph
-from coclick.spark.learned import Learned
-from coclick.spark.links import cut
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import column, pack_csr, part_row
-from coclick.spark.step import Step, Sum
-from coclick.spark.storage import Output, Work
-from coclick.spark.vectors import entries_of
-from coclick.spark.words import BLOCK
+from coclick.spark.matrix_product import MatrixProduct, PlainProduct
+from coclick.spark.model_state import ModelState
+from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.serialization import pack_csr, part_row, to_numpy
+from coclick.spark.session import default_max_degree
+from coclick.spark.storage import TableWriter, WorkDir
+from coclick.spark.vector_tables import vector_entries
+from coclick.spark.vocabulary import BLOCK_SCHEMA
 
 
-def fit(model: RandomWalk, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
-    """The sums by which transitions are scaled."""
+def fit(model: RandomWalk, graph: SparkGraph, out: TableWriter, n_parts: int, max_degree: int) -> ModelState:
+    """Write the click sums that normalise the transition probabilities."""
     for table, side, nodes in (("query_clicks", "q", "queries"), ("doc_clicks", "d", "docs")):
         sums = graph.table("edges").groupBy(F.col(side).alias("id")).agg(F.sum("clicks").alias("value"))
         every = graph.table(nodes).select("id").join(sums, "id", "left")
-        out.table(table, every.select("id", F.coalesce("value", F.lit(0.0)).alias("value")))
+        out.write_table(table, every.select("id", F.coalesce("value", F.lit(0.0)).alias("value")))
     state = {
         f"{table}_": {"type": "array", "table": table, "column": "value", "dtype": "<f8"}
         for table in ("query_clicks", "doc_clicks")
     }
-    return Learned(state, {})
+    return ModelState(state, {})
 
 
 @dataclass(frozen=True)
 class Walks:
-    """A model with its graph, ready to walk."""
+    """A model with the tables of its graph."""
 
     spark: SparkSession
     model: RandomWalk
     edges: DataFrame  # q, d, clicks
-    sums: tuple[DataFrame, DataFrame]  # id, value: the clicks of queries, and of documents
+    sums: tuple[DataFrame, DataFrame]  # id, value: click sums of queries and of documents
     queries: int
     docs: int
     edge_count: int
 
-    def run(self, starts: DataFrame, count: int, parts: int, work: Work) -> DataFrame:
-        """Where walks (walk, node) are in the end among documents: (walk, doc, score)."""
-        nodes = Nodes(self.queries + self.docs, parts)
-        heavy = default_heavy(self.edge_count, parts)
-        matrix = cut(self._transitions(), nodes, nodes, work, "transitions", heavy)
+    def run(self, starts: DataFrame, count: int, n_parts: int, work: WorkDir) -> DataFrame:
+        """Run walks from (walk, node) and return the final document probabilities (walk, doc, score)."""
+        nodes = NodeSet(self.queries + self.docs, n_parts)
+        max_degree = default_max_degree(self.edge_count, n_parts)
+        matrix = partition(self._transitions(), nodes, nodes, work, "transitions", max_degree)
         entries = starts.select("node", "walk", F.lit(1.0).cast("float").alias("value"))
-        with Step.of(self.spark, matrix, matrix, count).repeated(self.model.iterations) as step:
-            state = step.run_from(_blocks(entries, nodes, count), Sum(), work, "walks-1")
+        with MatrixProduct.build(self.spark, matrix, matrix, count).persisted(self.model.iterations) as step:
+            state = step.run_from_blocks(_blocks(entries, nodes, count), PlainProduct(), work, "walks-1")
             for number in range(2, self.model.iterations + 1):
                 pruned = self._pruned(state, nodes, count)
                 name = f"walks-{number}"
                 if pruned is None:
-                    state = step.run(state, Sum(), work, name)
+                    state = step.run(state, PlainProduct(), work, name)
                 else:
-                    state = step.run_from(pruned, Sum(), work, name)
+                    state = step.run_from_blocks(pruned, PlainProduct(), work, name)
         found = _entries(state, nodes).filter(F.col("node") >= self.queries)
         doc = (F.col("node") - self.queries).alias("doc")
         return found.select("walk", doc, F.col("value").alias("score"))
@@ -96,8 +96,8 @@ class Walks:
         )
         return sides[0].union(sides[1]).union(self_loops).filter("weight > 0")
 
-    def _pruned(self, state: DataFrame, nodes: Nodes, count: int) -> DataFrame | None:
-        """Blocks of the `keep` largest entries of each walk and side; None if there are no more."""
+    def _pruned(self, state: DataFrame, nodes: NodeSet, count: int) -> DataFrame | None:
+        """Keep the `max_nodes` largest entries of each walk and side; None if nothing has to be pruned."""
         entries = _entries(state, nodes).withColumn("side", F.col("node") >= self.queries)
         most = entries.groupBy("walk", "side").count().agg(F.max("count")).collect()[0][0] or 0
         if most <= self.model.max_nodes:
@@ -109,22 +109,22 @@ class Walks:
         return _blocks(kept, nodes, count)
 
 
-def _entries(state: DataFrame, nodes: Nodes) -> DataFrame:
-    return entries_of(state, nodes).toDF("node", "walk", "value")
+def _entries(state: DataFrame, nodes: NodeSet) -> DataFrame:
+    return vector_entries(state, nodes).toDF("node", "walk", "value")
 
 
-def _blocks(entries: DataFrame, nodes: Nodes, count: int) -> DataFrame:
-    """From entries (node, walk, value) to a block for every part."""
-    parts = nodes.parts
-    placed = entries.select("node", "walk", "value", (F.col("node") % parts).cast("int").alias("part"))
-    every = entries.sparkSession.range(parts).select(F.col("id").cast("int").alias("part"))
+def _blocks(entries: DataFrame, nodes: NodeSet, count: int) -> DataFrame:
+    """Convert entries (node, walk, value) to one block per part."""
+    n_parts = nodes.n_parts
+    placed = entries.select("node", "walk", "value", (F.col("node") % n_parts).cast("int").alias("part"))
+    every = entries.sparkSession.range(n_parts).select(F.col("id").cast("int").alias("part"))
 
     def block(key: tuple[pa.Scalar, ...], _: pa.Table, table: pa.Table) -> pa.Table:
         part = key[0].as_py()
-        rows = column(table, "node") // parts
-        shape = (nodes.rows(part), count)
-        vectors = Csr.from_triples(rows, column(table, "walk"), column(table, "value"), shape)
+        rows = to_numpy(table, "node") // n_parts
+        shape = (nodes.n_rows(part), count)
+        vectors = Csr.from_triples(rows, to_numpy(table, "walk"), to_numpy(table, "value"), shape)
         return part_row(part, vectors=pack_csr(vectors))
 
-    left = every.repartitionById(parts, "part").groupBy("part")
-    return left.cogroup(placed.repartitionById(parts, "part").groupBy("part")).applyInArrow(block, BLOCK)
+    left = by_part(every, n_parts)
+    return left.cogroup(by_part(placed, n_parts)).applyInArrow(block, BLOCK_SCHEMA)

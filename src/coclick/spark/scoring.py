@@ -1,4 +1,4 @@
-"""`score` on Spark: the scores of given pairs by models that were trained there, as columns of features."""
+"""Score given pairs on Spark with models that were trained there, for example as ranking features."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ from coclick.errors import UserError
 from coclick.models.base import Model, model_class
 from coclick.models.click_graph.rw import RandomWalk
 from coclick.models.propagation.rounds import row_dots
-from coclick.spark.engine import default_parts, ours
-from coclick.spark.graph import table_of
-from coclick.spark.numbering import numbered
+from coclick.spark.graph import read_table
+from coclick.spark.numbering import assign_ids
 from coclick.spark.rw import Walks
-from coclick.spark.storage import Place, Work, read_manifest_at, scratch
-from coclick.text.analyzer import normalise_batch
+from coclick.spark.session import coclick_session, default_n_parts
+from coclick.spark.storage import HadoopDir, WorkDir, read_manifest_at, scratch_table
+from coclick.text.normalise import normalise_batch
 
-_ASKED = "query string, doc string, normal string"
+_PAIR_SCHEMA = "query string, doc string, normal string"
 
 
 def score(spark: SparkSession, models: str | Sequence[str], pairs: DataFrame, out: str) -> DataFrame:
-    """The pairs (query, doc), each with a column of scores for every model, named after it.
+    """Score pairs (query, doc) with each model; the score columns are named after the models.
 
-    They are written as Parquet to the new directory `out`, and read from there. Scores are those of
-    `Model.score`. A document that a model does not know scores 0, and so does a query that `rw` does not
-    know; for a query that is not in the graph, a model of vectors has null: that takes the local engine.
+    The result is written as Parquet to the new directory `out` and read back. Scores are those of
+    `Model.score`. An unknown document scores 0, and so does an unknown query with `rw`. Vector models return
+    null for a query outside the graph: only the local engine can score those.
     """
     for name in ("query", "doc"):
         if name not in pairs.columns:
             raise UserError(
-                f"the pairs have no column {name!r}", hint=f"they have {', '.join(map(repr, pairs.columns))}"
+                f"the pairs have no column {name!r}",
+                hint=f"their columns are {', '.join(map(repr, pairs.columns))}",
             )
-    session = ours(spark)
-    with scratch(session, out, "scores") as (path, work):
+    session = coclick_session(spark)
+    with scratch_table(session, out, "scores") as (path, work):
         asked = pairs.select(F.col("query").cast("string"), F.col("doc").cast("string"))
-        answers = work.saved("pairs", asked.mapInArrow(_normalise, _ASKED))
+        answers = work.checkpoint("pairs", asked.mapInArrow(_normalise, _PAIR_SCHEMA))
         columns: list[str] = []
         for place in [models] if isinstance(models, str) else models:
-            opened = _Opened.at(session, place)
+            opened = _OpenModel.open(session, place)
             name = opened.model.name
             columns.append(name if name not in columns else f"{name}_{len(columns)}")
             answers = opened.score(answers, columns[-1], work)
@@ -53,8 +54,8 @@ def score(spark: SparkSession, models: str | Sequence[str], pairs: DataFrame, ou
 
 
 @dataclass(frozen=True)
-class _Opened:
-    """A model on disk, and its tables."""
+class _OpenModel:
+    """A model on disk and its tables."""
 
     spark: SparkSession
     path: str
@@ -62,32 +63,34 @@ class _Opened:
     model: Model
 
     @classmethod
-    def at(cls, spark: SparkSession, path: str) -> _Opened:
-        place = Place(spark, path)
+    def open(cls, spark: SparkSession, path: str) -> _OpenModel:
+        place = HadoopDir(spark, path)
         manifest = read_manifest_at(place)
         if manifest["kind"] != "model" or manifest.get("layout") != "parquet":
             raise UserError(
-                "this is not a model that was trained on Spark",
+                "this is not a model trained on Spark",
                 where=path,
-                hint="coclick train --engine spark",
+                hint="train it with coclick train --engine spark",
             )
         model = model_class(manifest["model"])(**manifest["parameters"])
         return cls(spark, place.path, manifest, model)
 
     def table(self, name: str) -> DataFrame:
-        return table_of(self.spark, self.path, self.manifest, name)
+        return read_table(self.spark, self.path, self.manifest, name)
 
-    def score(self, asked: DataFrame, column: str, work: Work) -> DataFrame:
-        """The same rows with one more column."""
+    def score(self, asked: DataFrame, column: str, work: WorkDir) -> DataFrame:
+        """Add a column with the scores of this model."""
         queries = self.table("queries").select(F.col("text").alias("normal"), F.col("id").alias("q"))
         docs = self.table("docs").select(F.col("name").alias("doc"), F.col("id").alias("d"))
         known = asked.join(queries, "normal", "left").join(docs, "doc", "left")
-        known = work.saved("known", known)
-        scored = self._walked(known, work) if self.model.name == "rw" else self._multiplied(known)
+        known = work.checkpoint("known", known)
+        scored = (
+            self._score_by_walks(known, work) if self.model.name == "rw" else self._score_by_vectors(known)
+        )
         return scored.withColumnRenamed("score", column).drop("q", "d")
 
-    def _multiplied(self, known: DataFrame) -> DataFrame:
-        """By the dot products of vectors."""
+    def _score_by_vectors(self, known: DataFrame) -> DataFrame:
+        """Score by dot products of vectors."""
         for side, key in (("query", "q"), ("doc", "d")):
             vectors = self.table(f"{side}_vectors").select(
                 F.col("id").alias(key), F.col("columns").alias(f"{key}_c"), F.col("values").alias(f"{key}_v")
@@ -99,18 +102,18 @@ class _Opened:
         found = F.when(F.col("d").isNull(), F.lit(0.0)).otherwise(F.greatest("score", F.lit(0.0)))
         return products.withColumn("score", F.when(F.col("q").isNotNull(), found).cast("float"))
 
-    def _walked(self, known: DataFrame, work: Work) -> DataFrame:
-        """By walks from the queries."""
+    def _score_by_walks(self, known: DataFrame, work: WorkDir) -> DataFrame:
+        """Score by random walks from the queries."""
         queries = known.filter("q IS NOT NULL").select(F.col("q").alias("node")).distinct()
-        starts, count = numbered(queries, ["node"], work, "walkers")
+        starts, count = assign_ids(queries, ["node"], work, "walk-starts")
         starts = starts.select("node", F.col("id").alias("walk"))
         sums = self.table("query_clicks"), self.table("doc_clicks")
         sizes = self.manifest["sizes"]
         assert isinstance(self.model, RandomWalk)
         counts = sizes["queries"], sizes["docs"], sizes["edges"]
         walks = Walks(self.spark, self.model, self.table("edges"), sums, *counts)
-        parts = default_parts(self.spark, sizes["edges"])
-        found = walks.run(starts, count, parts, work).join(starts, "walk")
+        n_parts = default_n_parts(self.spark, sizes["edges"])
+        found = walks.run(starts, count, n_parts, work).join(starts, "walk")
         scores = found.select(F.col("node").alias("q"), F.col("doc").alias("d"), "score")
         joined = known.join(scores, ["q", "d"], "left")
         return joined.withColumn("score", F.coalesce("score", F.lit(0.0)).cast("float"))
@@ -125,7 +128,7 @@ def _normalise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 @dataclass(frozen=True)
 class _Products:
-    """Of two columns of sparse vectors, the dot product of each row."""
+    """Add the dot products of two columns of sparse vectors."""
 
     kept: list[str]
 
@@ -137,7 +140,7 @@ class _Products:
 
 
 def _rows(batch: pa.RecordBatch, key: str) -> Csr:
-    """A column of vectors, of which some may be missing."""
+    """A column of vectors as a matrix; a null is an empty row."""
     columns, values = batch[f"{key}_c"], batch[f"{key}_v"]
     lengths = columns.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -1,73 +1,68 @@
-"""What Spark needs before it can start, and what people hear when something of it is missing."""
+"""Spark sessions with the settings that coclick requires, and default sizes of parts."""
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import shutil
-import socket
-from urllib.parse import urlsplit
+import sys
+
+from pyspark.sql import SparkSession
 
 from coclick.errors import UserError
+from coclick.spark.requirements import check_java, check_master, check_version
 
-LEAST_SPARK = (4, 1)  # which can put a row into the partition that it names
-_INSTALL = 'pip install "coclick[spark]"'
-_REACHED_WITHIN = 10  # seconds
+_SETTINGS = {
+    "spark.sql.autoBroadcastJoinThreshold": "-1",  # broadcasts pass through the driver
+    "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",  # overflow is an error
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+    "spark.sql.parquet.compression.codec": "zstd",
+}
+_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+MIN_PARTS = 8
+_EDGES_PER_PART = 4_000_000
+_MIN_SPLIT_DEGREE = 10_000  # edges
 
 
-def check_packages() -> None:
-    """Raise if what the extra brings is missing or too old."""
-    for package in ("pyspark", "pyarrow", "pandas"):
-        try:
-            importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            raise UserError(f"the Spark engine needs {package}", hint=_INSTALL) from None
-    check_version(importlib.metadata.version("pyspark"))
+def start_session(master: str) -> SparkSession:
+    """Start a session for the command line."""
+    check_java()
+    check_master(master)
+    if master.startswith("local"):
+        use_this_python()
+    builder = SparkSession.builder.master(master).appName("coclick")
+    for name, value in _QUIET.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
 
 
-def check_java() -> None:
-    """Raise if there is no Java, before Spark says so in its own way."""
-    home = os.environ.get("JAVA_HOME")
-    if not (home and shutil.which("java", path=f"{home}/bin")) and not shutil.which("java"):
+def use_this_python() -> None:
+    """Run local workers with this Python, which has coclick, and not with the first one on the path."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def coclick_session(spark: SparkSession) -> SparkSession:
+    """Return a new session with coclick's settings in the application of the user's session."""
+    check_version(spark.version)
+    if not hasattr(spark, "_jsc"):
         raise UserError(
-            "Spark needs Java, and there is none",
-            hint="install Java 17 or later, for example openjdk-17-jre-headless, or set JAVA_HOME",
+            "coclick needs a classic Spark session, not Spark Connect",
+            hint="run on the cluster itself: SparkSession.builder.master(...)",
         )
+    session = spark.newSession()
+    for name, value in _SETTINGS.items():
+        session.conf.set(name, value)
+    return session
 
 
-def check_version(version: str) -> None:
-    """Raise if a version of Spark is too old."""
-    if tuple(int(part) for part in version.split(".")[:2]) < LEAST_SPARK:
-        least = ".".join(map(str, LEAST_SPARK))
-        raise UserError(f"this is Spark {version}, and {least} or later is needed", hint=_INSTALL)
+def default_n_parts(spark: SparkSession, edges: int) -> int:
+    """Return one part per core, at least one per four million edges, and at least eight."""
+    return max(MIN_PARTS, spark.sparkContext.defaultParallelism, -(-edges // _EDGES_PER_PART))
 
 
-def check_master(master: str) -> None:
-    """Raise if nobody answers there: Spark itself would try for minutes."""
-    if master.startswith("local") or "://" not in master:
-        return
-    for host, port in _addresses(master):
-        try:
-            socket.create_connection((host, port), timeout=_REACHED_WITHIN).close()
-            return
-        except OSError as error:
-            reason = error.strerror or str(error)
-    raise UserError(
-        f"no Spark master answers: {reason}",
-        where=master,
-        hint="check the address and that the cluster runs; local[2] runs on this machine",
-    )
+def default_max_degree(edges: int, n_parts: int) -> int:
+    """Return a quarter of a part's share of the edges: the degree above which a node is split.
 
-
-def _addresses(master: str) -> list[tuple[str, int]]:
-    """The hosts of spark://a:7077,b:7077; a Kubernetes master is an address in an address."""
-    scheme, _, rest = master.partition("://")
-    if scheme == "k8s":
-        url = urlsplit(rest if "://" in rest else f"https://{rest}")
-        return [(url.hostname or "", url.port or 443)]
-    if scheme != "spark":
-        raise UserError(f"there is no master {master!r}", hint="like local[4], spark://host:7077 or yarn")
-    found = [host.rpartition(":") for host in rest.split(",")]
-    if not all(host and port.isdigit() for host, _, port in found):
-        raise UserError(f"the master {master!r} names no host and port", hint="spark://host:7077")
-    return [(host, int(port)) for host, _, port in found]
+    A row then adds at most a quarter to the work of its part. Rows below a minimum are not worth splitting.
+    """
+    return max(_MIN_SPLIT_DEGREE, edges // (4 * n_parts))

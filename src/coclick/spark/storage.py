@@ -1,9 +1,8 @@
-"""Where Spark writes: tables of Parquet, written by the executors, and the one manifest that makes them an
-artefact.
+"""Write artefacts from Spark: Parquet tables written by the executors, committed by one manifest.
 
-The driver sees names, sizes and digests of files, never their content. Everything goes through Hadoop's file
-systems, so a graph can lie wherever Spark can write. A table is named in no manifest before all of it is
-there: what a failed job leaves behind is never taken for a finished one, and the next job removes it.
+The driver sees names, sizes and digests of files, never their content. All access goes through Hadoop's file
+systems, so an artefact can be stored wherever Spark can write. The manifest lists only complete tables: the
+leftovers of a failed job are never read, and the next job removes them.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from pyspark.sql import functions as F
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, UserError
-from coclick.storage.directories import check_names, check_replaces
-from coclick.storage.manifest import FORMAT, MANIFEST, OWN_NAME
+from coclick.storage.directories import check_replaceable, check_same_kind
+from coclick.storage.manifest import ENTRY_NAME, FORMAT, MANIFEST, check_format
 
 _WORK_NAME = re.compile(r"_work-[0-9a-f]{16}")
 
 
-class Place:
+class HadoopDir:
     """A directory on any file system that Spark can reach."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -38,26 +37,26 @@ class Place:
         configuration = spark._jsc.hadoopConfiguration()
         fs = self._Path(path).getFileSystem(configuration)
         self._is_local = fs.getUri().getScheme() == "file"
-        if self._is_local:  # without files of checksums beside everything
+        if self._is_local:  # do not write .crc files
             fs = fs.getRaw()
         self._fs = fs
         self.path = self._Path(path).makeQualified(fs.getUri(), fs.getWorkingDirectory()).toString()
 
     def names(self) -> list[str]:
-        """What the directory holds; nothing if it is not there."""
+        """List the names in the directory; empty if it does not exist."""
         here = self._Path(self.path)
         if not self._fs.exists(here):
             return []
         return [status.getPath().getName() for status in self._fs.listStatus(here)]
 
     def sizes(self, directory: str) -> dict[str, int]:
-        """The Parquet files of a table, with their sizes."""
+        """Return the Parquet files of a table with their sizes."""
         listed = self._fs.listStatus(self._Path(f"{self.path}/{directory}"))
         files = {status.getPath().getName(): int(status.getLen()) for status in listed}
         return {name: size for name, size in files.items() if name.endswith(".parquet")}
 
     def read(self, name: str) -> str:
-        """A small text file."""
+        """Read a small text file."""
         stream = self._fs.open(self._Path(f"{self.path}/{name}"))
         try:
             jvm = self.spark._jvm
@@ -67,7 +66,7 @@ class Place:
             stream.close()
 
     def replace(self, name: str, text: str) -> None:
-        """Write a small text file so that readers see the old one or the new one, whole."""
+        """Replace a small text file atomically."""
         part = self._Path(f"{self.path}/_{name}-{uuid4().hex}")
         stream = self._fs.create(part, True)
         stream.write(bytearray(text.encode()))
@@ -79,7 +78,7 @@ class Place:
             self._rename_over(part, target)
 
     def _rename_over(self, part: Any, target: Any) -> None:
-        """In one step where the file system can. Where it cannot, there is no artefact for a moment."""
+        """Rename atomically where the file system can; elsewhere the artefact is briefly missing."""
         from py4j.protocol import Py4JJavaError
 
         jvm, gateway = self.spark._jvm, self.spark._sc._gateway
@@ -93,46 +92,46 @@ class Place:
         except Py4JJavaError:
             self._fs.delete(target, False)
             if not self._fs.rename(part, target):
-                raise ArtefactError("the manifest could not be put in place", where=self.path) from None
+                raise ArtefactError("cannot write the manifest", where=self.path) from None
 
     def remove(self, name: str) -> None:
-        """A file or directory in here, with all that it holds."""
+        """Remove a file or directory with its content."""
         self._fs.delete(self._Path(f"{self.path}/{name}"), True)
 
 
-class Work:
-    """A directory for what passes between steps; all workers must reach it, and it is removed."""
+class WorkDir:
+    """A temporary directory for intermediate tables; all workers must be able to reach it."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.spark, self.path = spark, path
         self._count = 0
 
-    def saved(self, name: str, frame: DataFrame) -> DataFrame:
-        """The frame, computed, written and read back: what reads it depends on nothing before it."""
+    def checkpoint(self, name: str, frame: DataFrame) -> DataFrame:
+        """Write a frame and read it back, so that what follows does not depend on its lineage."""
         self._count += 1
         place = f"{self.path}/{self._count:03}-{name}"
         frame.write.option("compression", "none").parquet(place)
         return self.spark.read.schema(frame.schema).parquet(place)
 
 
-class Output:
-    """The tables of one artefact in the making."""
+class TableWriter:
+    """Write the tables of one artefact, then commit them."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: HadoopDir) -> None:
         self.place = place
-        self.work = Work(place.spark, f"{place.path}/_work-{uuid4().hex[:16]}")
+        self.work = WorkDir(place.spark, f"{place.path}/_work-{uuid4().hex[:16]}")
         self._run = uuid4().hex[:16]
         self._tables: list[str] = []
 
-    def table(self, name: str, frame: DataFrame) -> DataFrame:
-        """Write a table, and read it back."""
+    def write_table(self, name: str, frame: DataFrame) -> DataFrame:
+        """Write a table and read it back."""
         path = f"{self.place.path}/{name}-{self._run}"
         frame.write.parquet(path)
         self._tables.append(name)
         return self.place.spark.read.schema(frame.schema).parquet(path)
 
     def commit(self, kind: str, **fields: Any) -> None:
-        """Make the tables the artefact; what it replaces is removed."""
+        """Write the manifest, which replaces a previous artefact."""
         files: dict[str, dict[str, Any]] = {}
         digests = self._digests()
         for name in self._tables:
@@ -146,26 +145,28 @@ class Output:
         self.place.replace(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
 
     def _digests(self) -> dict[str, str]:
-        """Of each file of each table, computed by the executors."""
+        """The digest of each file, computed by the executors."""
         files = [f"{self.place.path}/{name}-{self._run}/*.parquet" for name in self._tables]
         content = self.place.spark.read.format("binaryFile").load(files)
         path = F.slice(F.split("path", "/"), -2, 2)
         found = content.select(F.array_join(path, "/"), F.sha2("content", 256)).collect()
         return {row[0]: row[1] for row in found}
 
-    def clear(self) -> None:
-        """Remove everything of ours that no manifest names."""
+    def remove_unreferenced(self) -> None:
+        """Remove coclick's files that no manifest references."""
         names = self.place.names()
-        kept = _named(self.place) if MANIFEST in names else set()
+        kept = _referenced(self.place) if MANIFEST in names else set()
         for name in names:
-            if _is_ours(name) and name not in kept:
+            if _is_coclick_file(name) and name not in kept:
                 self.place.remove(name)
 
 
 @contextmanager
-def cleaning(clean: Callable[[], object]) -> Iterator[None]:
-    """Clean up in the end. Where something failed, people hear of that, even if cleaning fails, too: a
-    driver whose JVM is gone can remove nothing."""
+def cleanup(clean: Callable[[], object]) -> Iterator[None]:
+    """Clean up at the end.
+
+    An earlier error is raised even if cleaning fails too: without its JVM a driver cannot remove files.
+    """
     try:
         yield
     except BaseException:
@@ -176,10 +177,12 @@ def cleaning(clean: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def scratch(spark: SparkSession, path: str, table: str) -> Iterator[tuple[str, Work]]:
-    """The path of a table that is no artefact, in a directory that must be new, and a work directory there.
-    An unfinished table is removed, so that one can try again."""
-    place = Place(spark, path)
+def scratch_table(spark: SparkSession, path: str, table: str) -> Iterator[tuple[str, WorkDir]]:
+    """Yield the path of a plain table in a new directory, and a work directory.
+
+    An unfinished table is removed, so that the job can be repeated.
+    """
+    place = HadoopDir(spark, path)
     if place.names():
         raise UserError("the output exists", where=place.path, hint="choose a new directory")
     work = f"_work-{uuid4().hex[:16]}"
@@ -189,32 +192,32 @@ def scratch(spark: SparkSession, path: str, table: str) -> Iterator[tuple[str, W
         for name in [work, *unfinished]:
             place.remove(name)
 
-    with cleaning(clear):
-        yield f"{place.path}/{table}", Work(spark, f"{place.path}/{work}")
+    with cleanup(clear):
+        yield f"{place.path}/{table}", WorkDir(spark, f"{place.path}/{work}")
         unfinished.clear()
 
 
 @contextmanager
-def output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[Output]:
-    """A directory for an artefact; refuses one that is there without `force`, and cleans up in any case."""
-    place = Place(spark, path)
+def open_output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[TableWriter]:
+    """Open a directory for an artefact; an existing one requires `force`. Cleans up in any case."""
+    place = HadoopDir(spark, path)
     check_place(place, kind, force)
-    out = Output(place)
-    out.clear()
-    with cleaning(out.clear):
+    out = TableWriter(place)
+    out.remove_unreferenced()
+    with cleanup(out.remove_unreferenced):
         yield out
 
 
-def check_place(place: Place, kind: str, force: bool) -> None:
-    """Raise if an artefact may not be written there."""
+def check_place(place: HadoopDir, kind: str, force: bool) -> None:
+    """Raise if an artefact must not be written to this directory."""
     names = place.names()
-    check_names(place.path, names, _is_ours, force)
+    check_replaceable(place.path, names, _is_coclick_file, force)
     if MANIFEST in names:
-        check_replaces(place.path, read_manifest_at(place)["kind"], kind)
+        check_same_kind(place.path, read_manifest_at(place, allow_older=True)["kind"], kind)
 
 
-def read_manifest_at(place: Place) -> dict[str, Any]:
-    """The manifest of an artefact that Spark can reach."""
+def read_manifest_at(place: HadoopDir, allow_older: bool = False) -> dict[str, Any]:
+    """Read the manifest of an artefact."""
     if MANIFEST not in place.names():
         raise UserError(
             "no graph or model here: it has no manifest.json",
@@ -223,17 +226,19 @@ def read_manifest_at(place: Place) -> dict[str, Any]:
         )
     try:
         manifest = json.loads(place.read(MANIFEST))
-        if manifest["format"] != FORMAT or not isinstance(manifest["files"], dict):
-            raise ValueError("another format")
+        check_format(manifest, place.path, allow_older=allow_older)
+        if not isinstance(manifest["files"], dict):
+            raise ValueError("it lists no files")
     except (ValueError, KeyError, TypeError) as error:
         raise ArtefactError(f"the manifest cannot be read: {error}", where=place.path) from None
     return manifest
 
 
-def _named(place: Place) -> set[str]:
-    return {entry["file"].partition("/")[0] for entry in read_manifest_at(place)["files"].values()}
+def _referenced(place: HadoopDir) -> set[str]:
+    files = read_manifest_at(place, allow_older=True)["files"]
+    return {entry["file"].partition("/")[0] for entry in files.values()}
 
 
-def _is_ours(name: str) -> bool:
+def _is_coclick_file(name: str) -> bool:
     unfinished = name.startswith(f"_{MANIFEST}-")
-    return bool(OWN_NAME.fullmatch(name) or _WORK_NAME.fullmatch(name) or unfinished)
+    return bool(ENTRY_NAME.fullmatch(name) or _WORK_NAME.fullmatch(name) or unfinished)

@@ -1,9 +1,10 @@
-"""`train` on Spark: which models run there, and the directory that they leave."""
+"""Train models on Spark and write them as artefacts."""
 
 from __future__ import annotations
 
 import importlib
 import time
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -11,13 +12,14 @@ from pyspark.sql import functions as F
 from coclick.errors import UserError
 from coclick.models.base import Model, create
 from coclick.models.spec import check, parameters_of
-from coclick.spark.engine import default_heavy, default_parts
 from coclick.spark.graph import SparkGraph
-from coclick.spark.storage import Output, output
+from coclick.spark.session import default_max_degree, default_n_parts
+from coclick.spark.storage import TableWriter, open_output
 from coclick.text.term_matrix import short_field
 
-# Model → the module whose `learn` runs it. The operator of `pls` and the rounds of `bltm` are products with
-# the same matrices, so they will be steps, too: `docs/how-to/spark.md` says how.
+_RENAMED = {"parts": "n_parts", "heavy": "max_degree"}
+_PARAMETERS = "n_parts, max_degree, force"
+# Model → the module whose `fit` trains it. `docs/how-to/spark.md` shows how `pls` and `bltm` could be added.
 MODELS = {"vpcg": "coclick.spark.vpcg", "rw": "coclick.spark.rw", "rmls": "coclick.spark.rmls"}
 
 
@@ -27,51 +29,59 @@ def train(
     graph: str | SparkGraph,
     out: str,
     *,
-    parts: int | None = None,
-    heavy: int | None = None,
+    n_parts: int | None = None,
+    max_degree: int | None = None,
     force: bool = False,
+    **renamed: Any,
 ) -> str:
-    """Train a model on a graph that was built on Spark and write it to the directory `out`; returns the path.
+    """Train a model on a graph built on Spark, write it to the directory `out` and return its path.
 
-    `parts` is the number of blocks that queries and documents are cut into. A query or document with more
-    than `heavy` edges is itself cut; by default, one with more than a quarter of a part's share of the edges.
+    `n_parts` is the number of parts that queries and documents are divided into. The edges of a query or
+    document with more than `max_degree` edges are divided too; the default is a quarter of a part's share of
+    the edges.
     """
+    for name in renamed:
+        raise UserError(
+            f"train has no parameter {name!r}", hint=f"parameters: {_RENAMED.get(name, _PARAMETERS)}"
+        )
     started = time.monotonic()
     model = create(spec) if isinstance(spec, str) else spec
     check(model)
     if model.name not in MODELS:
         raise UserError(
             f"{model.name} does not run on Spark",
-            hint=f"models that do: {', '.join(MODELS)}; --engine local runs all of them",
+            hint=f"these do: {', '.join(MODELS)}; --engine local runs all models",
         )
     source = SparkGraph.open(spark, graph) if isinstance(graph, str) else graph
-    learn = importlib.import_module(MODELS[model.name]).fit
-    with output(source.spark, out, "model", force) as target:
+    fit = importlib.import_module(MODELS[model.name]).fit
+    with open_output(source.spark, out, "model", force) as target:
         edges = source.size("edges")
-        parts = parts or default_parts(spark, edges)
-        learned = learn(model, source, target, parts, heavy or default_heavy(edges, parts))
-        texts = _carry(source, target)
-        figures = {"engine": "spark", **learned.figures, "seconds": round(time.monotonic() - started, 2)}
+        n_parts = n_parts or default_n_parts(spark, edges)
+        trained = fit(model, source, target, n_parts, max_degree or default_max_degree(edges, n_parts))
+        texts = _copy_graph_tables(source, target)
+        stats = {"engine": "spark", **trained.stats, "seconds": round(time.monotonic() - started, 2)}
         target.commit(
             "model",
             spec=str(model),
             graph=source.digest,
             model=model.name,
             parameters={field.name: getattr(model, field.name) for field in parameters_of(type(model))},
-            figures=figures,
-            build=source.figures,
-            state=learned.state,
+            stats=stats,
+            build=source.stats,
+            state=trained.state,
             texts=texts,
             sizes=source.manifest["sizes"],
         )
         return target.place.path
 
 
-def _carry(graph: SparkGraph, out: Output) -> list[str]:
-    """What a model needs of its graph, so that its directory can be moved: returns the fields of texts."""
+def _copy_graph_tables(graph: SparkGraph, out: TableWriter) -> list[str]:
+    """Copy the graph tables that make a model self-contained; return their text fields."""
     short = short_field(graph.texts)
     fields = [name for name in graph.texts if name == short]
-    out.table("queries", graph.table("queries"))
-    out.table("docs", graph.table("docs").select("id", "name", *(F.col(f"text_{name}") for name in fields)))
-    out.table("edges", graph.table("edges"))
+    out.write_table("queries", graph.table("queries"))
+    out.write_table(
+        "docs", graph.table("docs").select("id", "name", *(F.col(f"text_{name}") for name in fields))
+    )
+    out.write_table("edges", graph.table("edges"))
     return fields

@@ -1,4 +1,4 @@
-"""`vpcg` on Spark: the rounds of `coclick.models.propagation.rounds`, each half-step a step between parts."""
+"""`vpcg` on Spark: the iterations of `coclick.models.propagation.rounds`, each two matrix products."""
 
 from __future__ import annotations
 
@@ -12,135 +12,138 @@ from coclick.errors import UserError
 from coclick.models.propagation.rounds import initial_vectors
 from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.graph import SparkGraph
-from coclick.spark.learned import Learned, csr_entry
-from coclick.spark.links import cut
-from coclick.spark.parts import Nodes
-from coclick.spark.step import Step, TopK, with_plan
-from coclick.spark.storage import Output
-from coclick.spark.units import Units, UnitTrainingData, write_units
-from coclick.spark.vectors import rows_of
-from coclick.spark.words import (
-    BLOCK,
-    Rows,
+from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan
+from coclick.spark.model_state import ModelState, csr_entry
+from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioning import NodeSet
+from coclick.spark.storage import TableWriter
+from coclick.spark.units import Units, UnitTrainer, write_units
+from coclick.spark.vector_tables import vector_rows
+from coclick.spark.vocabulary import (
+    BLOCK_SCHEMA,
+    VectorBlocks,
     Vocabulary,
+    assign_parts,
     count_words,
-    in_parts,
     inverse_frequency,
-    joined_fields,
+    join_fields,
     token_blocks,
 )
 from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import choose_fields, count_terms, short_field
 
 
-def fit(model: VPCG, graph: SparkGraph, out: Output, parts: int, heavy: int) -> Learned:
-    """Propagate, learn units, generate what is missing; write terms, vectors and units."""
+def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degree: int) -> ModelState:
+    """Propagate vectors, learn units, generate the vectors of unclicked texts, and write all tables."""
     _check(model)
     work, spark = out.work, graph.spark
-    queries, docs = Nodes(graph.size("queries"), parts), Nodes(graph.size("docs"), parts)
+    queries, docs = (NodeSet(graph.size("queries"), n_parts), NodeSet(graph.size("docs"), n_parts))
     from_queries = model.start == "query"
     texts, others = (queries, docs) if from_queries else (docs, queries)
     clicked = [graph.table("edges").select(F.col(side).alias("id")).distinct() for side in ("q", "d")]
     analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
-    placed = in_parts(_told_clicked(start_texts(model, graph), clicked[0 if from_queries else 1]), texts)
+    placed = assign_parts(_mark_clicked(start_texts(model, graph), clicked[0 if from_queries else 1]), texts)
     counted = count_words(placed, analyzer, work)
-    words = Vocabulary.of(counted, work)
+    words = Vocabulary.from_counts(counted, work)
     width = words.size
-    tokens = work.saved("tokens", token_blocks(placed, words.known(counted), analyzer, parts))
+    tokens = work.checkpoint("tokens", token_blocks(placed, words.ids_by_part(counted), analyzer, n_parts))
 
     edges = weighted_edges(model, graph)
-    to_others = cut(_directed(edges, "other", "text"), others, texts, work, "to-others", heavy)
-    to_texts = cut(_directed(edges, "text", "other"), texts, others, work, "to-texts", heavy)
-    start = tokens.mapInArrow(Rows(texts, lambda some: initial_vectors(count_terms(some, width))), BLOCK)
-    read = work.saved("start", with_plan(start, to_others))
-    rounds = int(model.iterations)
+    to_others = partition(_directed(edges, "other", "text"), others, texts, work, "to-others", max_degree)
+    to_texts = partition(_directed(edges, "text", "other"), texts, others, work, "to-texts", max_degree)
+    start = tokens.mapInArrow(
+        VectorBlocks(texts, lambda some: initial_vectors(count_terms(some, width))), BLOCK_SCHEMA
+    )
+    text_state = work.checkpoint("start", attach_plan(start, to_others))
+    iterations = int(model.iterations)
     with (
-        Step.of(spark, to_others, to_texts, width).repeated(rounds) as there,
-        Step.of(spark, to_texts, to_others, width).repeated(rounds) as back,
+        MatrixProduct.build(spark, to_others, to_texts, width).persisted(iterations) as there,
+        MatrixProduct.build(spark, to_texts, to_others, width).persisted(iterations) as back,
     ):
-        for number in range(1, rounds + 1):
-            before = read
-            other_state = there.run(before, TopK(model.max_terms), work, f"others-{number}")
-            read = back.run(other_state, TopK(model.max_terms), work, f"texts-{number}")
+        for number in range(1, iterations + 1):
+            previous_state = text_state
+            other_state = there.run(previous_state, TopKProduct(model.max_terms), work, f"others-{number}")
+            text_state = back.run(other_state, TopKProduct(model.max_terms), work, f"texts-{number}")
 
-    lesson = UnitTrainingData(spark, model, analyzer, words, work, heavy)
+    trainer = UnitTrainer(spark, model, analyzer, words, work, max_degree)
     short = short_texts(graph)
-    learned = None
+    units = None
     if model.units == "words" and (from_queries or short is not None):
         if not from_queries and short is not None:
-            tokens = lesson.tokens(_told_clicked(short, clicked[1]), docs, "unit")
-        learned = lesson.fit(tokens, edges, (texts, others), (read, other_state))
-    sides = [read, other_state] if from_queries else [other_state, read]
-    if learned is not None:
-        those = tokens if from_queries else None, None if from_queries else tokens
+            tokens = trainer.tokens(_mark_clicked(short, clicked[1]), docs, "unit")
+        units = trainer.fit(tokens, edges, (texts, others), (text_state, other_state))
+    sides = [text_state, other_state] if from_queries else [other_state, text_state]
+    if units is not None:
+        tokens_by_side = tokens if from_queries else None, None if from_queries else tokens
         for side, (nodes, named) in enumerate(((queries, graph.table("queries")), (docs, short))):
             if named is not None:
-                missing = _Missing(named, nodes, clicked[side], those[side])
-                sides[side] = missing.filled(sides[side], lesson, learned, ("queries", "docs")[side])
+                missing = _UnclickedTexts(named, nodes, clicked[side], tokens_by_side[side])
+                sides[side] = missing.fill_vectors(sides[side], trainer, units, ("queries", "docs")[side])
 
-    idf = inverse_frequency(texts.count, "texts").alias("idf")
-    out.table("terms", words.terms.select("id", "text", "surface", idf))
-    out.table("query_vectors", rows_of(sides[0], queries))
-    out.table("doc_vectors", rows_of(sides[1], docs))
-    out.table("read_vectors", rows_of(before, texts))
+    idf = inverse_frequency(texts.n_nodes, "texts").alias("idf")
+    out.write_table("terms", words.terms.select("id", "text", "surface", idf))
+    out.write_table("query_vectors", vector_rows(sides[0], queries))
+    out.write_table("doc_vectors", vector_rows(sides[1], docs))
+    out.write_table("read_vectors", vector_rows(previous_state, texts))
     state: dict[str, Any] = {
         "terms_": {"type": "vocab", "table": "terms", "column": "text"},
-        "surfaces_": {"type": "strings", "table": "terms", "column": "surface"},
+        "display_terms_": {"type": "strings", "table": "terms", "column": "surface"},
         "idf_": {"type": "array", "table": "terms", "column": "idf", "dtype": "<f4"},
-        "read_": csr_entry("read_vectors", texts.count, width),
-        "units_": write_units(learned, width, out),
-        "query_index_": _index("query_vectors", queries.count, width),
-        "doc_index_": _index("doc_vectors", docs.count, width),
+        "read_": csr_entry("read_vectors", texts.n_nodes, width),
+        "units_": write_units(units, width, out),
+        "query_index_": _index("query_vectors", queries.n_nodes, width),
+        "doc_index_": _index("doc_vectors", docs.n_nodes, width),
     }
-    return Learned(state, {"units": {"words": learned.figures}} if learned else {})
+    return ModelState(state, {"units": {"words": units.stats}} if units else {})
 
 
 def _check(model: VPCG) -> None:
-    """Raise for what runs on one machine only."""
+    """Raise for parameters that are supported on one machine only."""
     if not isinstance(model.iterations, int):
         raise UserError(
-            f"iterations={model.iterations} runs on one machine only", hint="give a number: iterations=1"
+            f"iterations={model.iterations} is supported on one machine only",
+            hint="set a number: iterations=1",
         )
     if model.units not in ("words", "none") or model.own_weight:
-        raise UserError("on Spark, units are of words, and own=0", hint="units=words or units=none")
+        raise UserError("Spark supports only units=words or units=none, and own_weight=0")
 
 
 @dataclass(frozen=True)
-class _Missing:
-    """The texts of a side that have no clicks."""
+class _UnclickedTexts:
+    """The texts of one side that have no clicks."""
 
-    texts: DataFrame  # id, text: those with clicks, too
-    nodes: Nodes
+    texts: DataFrame  # id, text; including those with clicks
+    nodes: NodeSet
     clicked: DataFrame  # id
-    tokens: DataFrame | None  # of all texts, if they are there
+    tokens: DataFrame | None  # of all texts, if already tokenized
 
-    def filled(self, state: DataFrame, lesson: UnitTrainingData, learned: Units, name: str) -> DataFrame:
-        """The vectors of the side, with generated ones for these texts."""
-        if self.clicked.count() == self.nodes.count:
+    def fill_vectors(self, state: DataFrame, trainer: UnitTrainer, units: Units, name: str) -> DataFrame:
+        """Return the vectors of the side with generated ones for these texts."""
+        if self.clicked.count() == self.nodes.n_nodes:
             return state
         tokens = self.tokens
         if tokens is None:
             missing = self.texts.join(self.clicked, "id", "left_anti")
-            tokens = lesson.tokens(missing.withColumn("clicked", F.lit(False)), self.nodes, name)
-        return lesson.fill(state, self.nodes, tokens, learned, name)
+            tokens = trainer.tokens(missing.withColumn("clicked", F.lit(False)), self.nodes, name)
+        return trainer.fill_unclicked(state, self.nodes, tokens, units, name)
 
 
-def _told_clicked(texts: DataFrame, clicked: DataFrame) -> DataFrame:
-    """Texts (id, text, clicked): whether each has clicks."""
-    told = texts.join(clicked.withColumn("clicked", F.lit(True)), "id", "left")
-    return told.withColumn("clicked", F.coalesce("clicked", F.lit(False)))
+def _mark_clicked(texts: DataFrame, clicked: DataFrame) -> DataFrame:
+    """Add a column that is true for texts with clicks."""
+    marked = texts.join(clicked.withColumn("clicked", F.lit(True)), "id", "left")
+    return marked.withColumn("clicked", F.coalesce("clicked", F.lit(False)))
 
 
 def start_texts(model: VPCG, graph: SparkGraph) -> DataFrame:
-    """The texts that propagation starts from: (id, text)."""
+    """Return the texts that propagation starts from (id, text)."""
     if model.start == "query":
         return graph.table("queries").select("id", "text")
     fields = choose_fields(dict.fromkeys(graph.texts), model.fields)
-    return graph.table("docs").select("id", joined_fields(fields))
+    return graph.table("docs").select("id", join_fields(fields))
 
 
 def short_texts(graph: SparkGraph) -> DataFrame | None:
-    """What stands for a document in few words (id, text)."""
+    """Return the short text of each document, such as its title (id, text)."""
     name = short_field(graph.texts)
     if name not in graph.texts:
         return None
@@ -148,7 +151,7 @@ def short_texts(graph: SparkGraph) -> DataFrame | None:
 
 
 def weighted_edges(model: VPCG, graph: SparkGraph) -> DataFrame:
-    """The edges between texts and others, with the weights that the model wants."""
+    """Return the edges between texts and others with the weights of the model."""
     text, other = ("q", "d") if model.start == "query" else ("d", "q")
     clicks = F.col("clicks") if model.weight == "clicks" else F.log1p("clicks").cast("float")
     return graph.table("edges").select(

@@ -9,7 +9,7 @@ from coclick.storage.artefact import Artefact, ArtefactWriter
 
 
 def write_csr(out: ArtefactWriter, name: str, matrix: Csr) -> None:
-    """Store a matrix under `name`; its shape is stored by the caller."""
+    """Store a matrix under `name`; the caller stores its shape."""
     out.array(f"{name}.indptr", matrix.indptr)
     out.array(f"{name}.indices", matrix.indices)
     out.array(f"{name}.data", matrix.data)

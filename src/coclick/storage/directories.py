@@ -1,4 +1,4 @@
-"""Directories to write to: may one write there, one writer at a time, and what there is ours."""
+"""Output directories: permission checks, the write lock, garbage collection and atomic text files."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from pathlib import Path
 
 from coclick.errors import UserError
 from coclick.storage.file_lock import try_lock
-from coclick.storage.manifest import MANIFEST, OWN_NAME, a_kind, read_manifest
+from coclick.storage.manifest import ENTRY_NAME, MANIFEST, read_manifest, with_article
 
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 
 
 @contextmanager
-def only_writer(path: Path, named: Path | None = None) -> Iterator[None]:
-    """Make a directory and be the only process that writes there; in errors it is called `named`."""
+def write_lock(path: Path, shown_as: Path | None = None) -> Iterator[None]:
+    """Create a directory and lock it against other writers; errors show the path `shown_as`."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"no directory can be made here: {error.strerror}", where=str(named or path)
+            f"cannot create the directory: {error.strerror}", where=str(shown_as or path)
         ) from None
     lock = os.open(path, os.O_RDONLY)
     try:
         if not try_lock(lock):
-            raise UserError("another process is writing here", where=str(named or path))
+            raise UserError("another process is writing here", where=str(shown_as or path))
         yield
     finally:
         os.close(lock)
 
 
 def check_output(path: Path, force: bool, kind: str | None = None) -> None:
-    """Raise if an artefact may not be written there; for callers that work long before they write."""
+    """Raise if an artefact must not be written there. Call this before long work."""
     place = next(place for place in (path, *path.absolute().parents) if place.exists())
     if not place.is_dir():
         raise UserError("the output must be a directory, and this is not one", where=str(place))
@@ -44,19 +44,21 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
         raise UserError("no permission to write here", where=str(place))
     if place != path:
         return
-    check_names(str(path), [entry.name for entry in path.iterdir()], _is_ours, force)
+    check_replaceable(str(path), [entry.name for entry in path.iterdir()], _is_artefact_entry, force)
     check_kind(path, kind)
 
 
-def check_names(where: str, names: Sequence[str], is_ours: Callable[[str], bool], force: bool) -> None:
-    """Raise if a directory that holds these files is not to be replaced."""
+def check_replaceable(
+    where: str, names: Sequence[str], is_artefact_entry: Callable[[str], bool], force: bool
+) -> None:
+    """Raise if a directory with these entries must not be replaced."""
     if MANIFEST in names:
         if not force:
             raise UserError(
                 "the output exists", where=where, hint="add --force (in Python: force=True) to replace it"
             )
         return
-    foreign = [name for name in names if not is_ours(name)]
+    foreign = [name for name in names if not is_artefact_entry(name)]
     if foreign:
         raise UserError(
             f"the output directory holds other files ({foreign[0]})",
@@ -65,21 +67,22 @@ def check_names(where: str, names: Sequence[str], is_ours: Callable[[str], bool]
         )
 
 
-def _is_ours(name: str) -> bool:
-    return bool(OWN_NAME.fullmatch(name) or _PART_NAME.fullmatch(name))
+def _is_artefact_entry(name: str) -> bool:
+    return bool(ENTRY_NAME.fullmatch(name) or _PART_NAME.fullmatch(name))
 
 
-def named_files(path: Path) -> set[str]:
-    """The files and directories of the artefact that is there, if there is one."""
+def referenced_files(path: Path) -> set[str]:
+    """Return the files and directories that the manifest in a directory refers to, if there is one."""
     if not (path / MANIFEST).exists():
         return set()
-    return {entry["file"].partition("/")[0] for entry in read_manifest(path)["files"].values()}
+    files = read_manifest(path, allow_older=True)["files"]
+    return {entry["file"].partition("/")[0] for entry in files.values()}
 
 
-def collect(path: Path, kept: set[str]) -> None:
-    """Remove data files and unfinished ones, but for those to be kept."""
+def remove_unreferenced(path: Path, kept: set[str]) -> None:
+    """Remove data files and unfinished files, except those in `kept`."""
     for entry in path.iterdir():
-        if not _is_ours(entry.name) or entry.name in kept:
+        if not _is_artefact_entry(entry.name) or entry.name in kept:
             continue
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
@@ -88,25 +91,25 @@ def collect(path: Path, kept: set[str]) -> None:
 
 
 def check_kind(path: Path, kind: str | None) -> None:
-    """Only a graph may replace a graph and only a model a model; nothing replaces somebody else's files."""
+    """Raise if the artefact in a directory is of another kind: only a graph may replace a graph."""
     if not (path / MANIFEST).exists():
         return
     if kind is not None:
-        check_replaces(str(path), read_manifest(path)["kind"], kind)
+        check_same_kind(str(path), read_manifest(path, allow_older=True)["kind"], kind)
 
 
-def check_replaces(where: str, there: str, kind: str) -> None:
+def check_same_kind(where: str, existing: str, kind: str) -> None:
     """Raise if one kind of artefact would replace another."""
-    if kind != there:
+    if kind != existing:
         raise UserError(
-            f"the output is {a_kind(there)}, and {a_kind(kind)} does not replace it",
+            f"the output is {with_article(existing)}, and {with_article(kind)} does not replace it",
             where=where,
             hint="choose another directory",
         )
 
 
 def check_file(path: Path, *, force: bool) -> None:
-    """Raise if a file may not be written there; for callers that work long before they write."""
+    """Raise if a file must not be written there. Call this before long work."""
     if path.is_dir():
         raise UserError("the output must be a file, and this is a directory", where=str(path))
     if path.exists() and not force:
@@ -118,7 +121,7 @@ def check_file(path: Path, *, force: bool) -> None:
 
 
 def write_file(path: Path, lines: Iterable[str]) -> None:
-    """Write pieces of text to a file that appears when all of it is there."""
+    """Write text to a file that appears only once it is complete."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     part = Path(name)
     try:
@@ -128,7 +131,7 @@ def write_file(path: Path, lines: Iterable[str]) -> None:
             os.fsync(stream.fileno())
         mask = os.umask(0)
         os.umask(mask)
-        part.chmod(0o666 & ~mask)  # as if it had been opened here: temporary files are private
+        part.chmod(0o666 & ~mask)  # the usual permissions: temporary files are private
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

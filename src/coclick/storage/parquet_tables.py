@@ -1,8 +1,8 @@
-"""What Spark wrote, opened on one machine: tables of Parquet into the arrays that everything else works on.
+"""Read graphs and models that Spark wrote: Parquet tables become the arrays that everything else works on.
 
-A graph or model from Spark has the same manifest, and partitioned tables instead of arrays. Opening reads
-them whole, by DuckDB, so it takes as long as that and as much memory as the arrays. A table has a row for
-each id, 0 … n − 1, in any order; what a stranger's file says is checked before it is believed.
+A graph or model from Spark has the same manifest, but partitioned tables instead of arrays. Opening reads
+them whole with DuckDB, which takes time and as much memory as the arrays. A table has one row for each id
+0 … n − 1, in any order; the content of a file is checked before it is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coclick.storage.artefact import Artefact
 from coclick.storage.manifest import DTYPES
 
 _COLUMN = re.compile(r"[a-z0-9_]+")
-_SORTED_BY = {  # others by id
+_SORTED_BY = {  # tables that are not sorted by id
     "edges": "q, d",
     "pairs": "q, d",
     "daily": "q, d, day",
@@ -29,27 +29,27 @@ _SORTED_BY = {  # others by id
     "variants": "id, spelling",
     "holders": "unit, text",
 }
-_TEXTS_AT_ONCE = 100_000
-_OF_DAYS = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")
+_TEXTS_PER_FETCH = 100_000
+_DAILY_COLUMNS = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")
 
 
 def is_parquet(source: Artefact) -> bool:
-    """Whether an artefact has tables instead of arrays."""
+    """Return whether an artefact consists of tables instead of arrays."""
     return source.manifest.get("layout") == "parquet"
 
 
 def columns(source: Artefact, table: str, select: str) -> dict[str, NDArray[Any]]:
-    """Columns of a table without nulls, in the order of its ids."""
+    """Read columns of a table, in the order of its ids; nulls are an error."""
     order = _SORTED_BY.get(table, "id")
     found = _run(source, table, f"SELECT {select} FROM (SELECT * FROM read_parquet($paths) ORDER BY {order})")
     if any(np.ma.isMaskedArray(values) and values.mask.any() for values in found.values()):
-        raise _damaged(source, table)
+        raise _table_error(source, table)
     return {name: np.asarray(values) for name, values in found.items()}
 
 
 def _run(source: Artefact, table: str, sql: str, fetch: Callable[[Any], Any] | None = None) -> Any:
-    """The result of SQL on the files of a table, `$paths`: as arrays, or as `fetch` wants it."""
-    import duckdb  # which takes longer than opening arrays does
+    """Run SQL on the files of a table (`$paths`); returns arrays, or the result of `fetch`."""
+    import duckdb  # deferred: importing it takes longer than opening arrays
 
     paths = [str(path) for path in source.table(table)]
     if not paths:
@@ -63,26 +63,26 @@ def _run(source: Artefact, table: str, sql: str, fetch: Callable[[Any], Any] | N
 
 
 def read_strings(source: Artefact, table: str, column: str) -> Strings:
-    """A column of texts."""
+    """Read a column of texts."""
     text = _column(source, column)
     _check_ids(source, table, columns(source, table, "id")["id"])
     missing = f"SELECT count(*) AS texts FROM read_parquet($paths) WHERE {text} IS NULL"
     if _run(source, table, missing)["texts"][0]:
-        raise _damaged(source, table)
+        raise _table_error(source, table)
     sql = f"SELECT {text}::VARCHAR FROM read_parquet($paths) ORDER BY id"
-    return Strings.joined(_run(source, table, sql, _packed))  # when DuckDB has let go of its own
+    return Strings.joined(_run(source, table, sql, _fetch_strings))  # after DuckDB has freed its memory
 
 
-def _packed(result: Any) -> list[Strings]:
-    """The texts of a result, packed some thousand at a time: as Python's own, all would take more room."""
+def _fetch_strings(result: Any) -> list[Strings]:
+    """The texts of a result, packed in chunks: Python strings take more memory."""
     parts = []
-    while rows := result.fetchmany(_TEXTS_AT_ONCE):
+    while rows := result.fetchmany(_TEXTS_PER_FETCH):
         parts.append(Strings.from_list(text for (text,) in rows))
     return parts
 
 
 def read_vocab(source: Artefact, table: str, column: str) -> Vocab:
-    """A column of distinct texts, in the order of their bytes or not."""
+    """Read a column of distinct texts in any order."""
     strings = read_strings(source, table, column)
     sql = f"SELECT id FROM read_parquet($paths) ORDER BY {_column(source, column)}::VARCHAR, id"
     order = _run(source, table, sql)["id"]  # DuckDB compares texts by their bytes
@@ -92,7 +92,7 @@ def read_vocab(source: Artefact, table: str, column: str) -> Vocab:
 
 
 def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray[Any]:
-    """A column of numbers."""
+    """Read a column of numbers."""
     if dtype not in DTYPES:
         raise ArtefactError(f"there is no type {dtype!r}", where=str(source.path))
     key = "" if table in _SORTED_BY else "id, "
@@ -103,22 +103,22 @@ def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray
 
 
 def read_pointers(source: Artefact, table: str, column: str, rows: int) -> NDArray[np.int64]:
-    """Where the rows of each number begin in a table that is sorted by it."""
+    """Return where the rows of each number begin in a table that is sorted by that column."""
     numbers = columns(source, table, f"{_column(source, column)} AS value")["value"]
     if len(numbers) and not (numbers[0] >= 0 and numbers[-1] < rows):
-        raise _damaged(source, table)
+        raise _table_error(source, table)
     return np.searchsorted(numbers, np.arange(rows + 1)).astype(np.int64)
 
 
 def read_grams(source: Artefact, table: str) -> NDArray[np.int32]:
-    """Rows of symbols (g1, g2, g3), padded by −1."""
+    """Read rows of symbols (g1, g2, g3), padded with −1."""
     found = columns(source, table, "id, g1, g2, g3")
     _check_ids(source, table, found["id"])
     return np.stack(list(_int32(source, table, found, "g1", "g2", "g3").values()), axis=1)
 
 
 def read_csr(source: Artefact, table: str, rows: int, width: int) -> Csr:
-    """Sparse rows, stored as (id, columns, values): two lists a row."""
+    """Read sparse rows, stored as (id, columns, values) with two lists per row."""
     sizes = columns(source, table, 'id, len("columns") AS terms, len("values") AS weights')
     _check_ids(source, table, sizes["id"])
     flat = columns(source, table, 'unnest("columns") AS terms, unnest("values") AS weights')
@@ -126,18 +126,18 @@ def read_csr(source: Artefact, table: str, rows: int, width: int) -> Csr:
     terms = _int32(source, table, flat, "terms")["terms"]
     matrix = Csr(indptr, terms, flat["weights"].astype(np.float32), width)
     if matrix.rows != rows or not np.array_equal(sizes["terms"], sizes["weights"]):
-        raise _damaged(source, table)
+        raise _table_error(source, table)
     return matrix.checked(f"the rows of {table!r}")
 
 
 def read_edges(source: Artefact, queries: int, docs: int) -> Csr:
-    """The clicks."""
+    """Read the click matrix."""
     found = columns(source, "edges", "q, d, clicks")
     return _by_query(source, "edges", found, queries, docs, found["clicks"].astype(np.float32))
 
 
 def read_pairs(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[Any]]:
-    """The columns of the table of pairs, if there is one."""
+    """Read the columns of the table of pairs, if there is one."""
     if not source.table("pairs"):
         return {}
     found = columns(source, "pairs", "*")
@@ -147,18 +147,19 @@ def read_pairs(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
 
 
 def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """The columns of the table of days, if there is one: those of each pair, and their positions. What the
-    log did not tell is None."""
+    """Read the columns of the table of days, if there is one; None for columns that the log did not have."""
     if not source.table("daily") or not pairs:
         return {}
-    told = set(_run(source, "daily", "DESCRIBE SELECT * FROM read_parquet($paths)")["column_name"].tolist())
-    counts = [name for name in ("impressions", "users", "sessions", "navigational") if name in told]
+    present = set(
+        _run(source, "daily", "DESCRIBE SELECT * FROM read_parquet($paths)")["column_name"].tolist()
+    )
+    counts = [name for name in ("impressions", "users", "sessions", "navigational") if name in present]
     found = columns(source, "daily", ", ".join(["q", "d", "day", "clicks", *counts]))
-    daily: dict[str, Any] = dict.fromkeys(_OF_DAYS)
+    daily: dict[str, Any] = dict.fromkeys(_DAILY_COLUMNS)
     daily["indptr"] = _days_of_pairs(source, found["q"], found["d"], pairs)
     daily["clicks"] = found["clicks"].astype(np.float32)
     daily |= _int32(source, "daily", found, "day", *counts)
-    if "positions" in told:
+    if "positions" in present:
         sizes = columns(source, "daily", "len(positions) AS size")["size"]
         flat = columns(source, "daily", "unnest(positions, recursive := true)")
         daily["position_indptr"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -169,18 +170,18 @@ def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, An
 def _days_of_pairs(
     source: Artefact, query: NDArray[Any], doc: NDArray[Any], pairs: dict[str, NDArray[Any]]
 ) -> NDArray[np.int64]:
-    """Where the days of each pair begin; each has at least one."""
+    """Where the days of each pair begin; every pair has at least one."""
     width = 1 + max(pairs["docs"].max(initial=0), doc.max(initial=0))
     owner = query.astype(np.int64) * width + doc
     pair_query = np.repeat(np.arange(len(pairs["indptr"]) - 1), np.diff(pairs["indptr"]))
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     if not np.array_equal(owner[first], pair_query * width + pairs["docs"]):
-        raise _damaged(source, "daily")
+        raise _table_error(source, "daily")
     return np.append(first, len(owner)).astype(np.int64)
 
 
 def read_skips(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[Any]]:
-    """The columns of the table of skips, if there is one."""
+    """Read the columns of the table of skips, if there is one."""
     if not source.table("skips"):
         return {}
     found = columns(source, "skips", "q, clicked, skipped, count")
@@ -191,7 +192,7 @@ def read_skips(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
 
 
 def read_variants(source: Artefact) -> list[tuple[int, str, int]]:
-    """(query, spelling, rows) of every spelling that normalisation merged."""
+    """Read (query, spelling, rows) of every spelling that normalisation merged."""
     if not source.table("variants"):
         return []
     found = columns(source, "variants", "id, spelling, count")
@@ -199,7 +200,7 @@ def read_variants(source: Artefact) -> list[tuple[int, str, int]]:
 
 
 def read_rejects(source: Artefact) -> list[tuple[str | None, int | None, str, str, str]]:
-    """The table of rejected rows, which is Parquet in both layouts; what Spark read has no file and line."""
+    """Read the rejected rows, a Parquet table in both layouts; rows from Spark have no file and line."""
     if not source.table("rejects"):
         return []
     names = ("file", "line", "field", "reason", "raw")
@@ -215,23 +216,23 @@ def _by_query(
         len(ids) == 0 or (ids.min() >= 0 and ids.max() < n) for ids, n in ((query, rows), (doc, width))
     )
     if not inside:
-        raise _damaged(source, table)
+        raise _table_error(source, table)
     indptr = np.searchsorted(query, np.arange(rows + 1)).astype(np.int64)
     return Csr(indptr, doc.astype(np.int32), data, width)
 
 
 def _int32(source: Artefact, table: str, found: dict[str, NDArray[Any]], *names: str) -> dict[str, Any]:
-    """Columns of whole numbers in the 32 bits that a graph or model has for each."""
+    """Convert columns of integers to 32 bits, or raise."""
     for name in names:
         values = found[name]
         if values.dtype.kind not in "iu" or values.min(initial=0) < np.iinfo(np.int32).min:
-            raise _damaged(source, table)
+            raise _table_error(source, table)
         check_count(int(values.max(initial=0)), table, name, str(source.path))
     return {name: found[name].astype(np.int32) for name in names}
 
 
 def _column(source: Artefact, name: str) -> str:
-    """A column in SQL. The manifest may be a stranger's, so its name must be a name and no more."""
+    """A quoted column name. The manifest is untrusted, so anything but a plain name is refused."""
     if not _COLUMN.fullmatch(str(name)):
         raise ArtefactError(f"there is no column {name!r}", where=str(source.path))
     return f'"{name}"'
@@ -239,10 +240,10 @@ def _column(source: Artefact, name: str) -> str:
 
 def _check_ids(source: Artefact, table: str, ids: NDArray[Any]) -> None:
     if not np.array_equal(ids, np.arange(len(ids))):
-        raise _damaged(source, table)
+        raise _table_error(source, table)
 
 
-def _damaged(source: Artefact, table: str) -> ArtefactError:
+def _table_error(source: Artefact, table: str) -> ArtefactError:
     return ArtefactError(
         f"the table {table!r} is damaged", where=str(source.path), hint="make the artefact again"
     )

@@ -1,9 +1,9 @@
-"""What a model has learned, to disk and back, without a line of code in the model.
+"""Write and read the learned state of a model, without any code in the model.
 
 Every attribute whose name ends in `_` is state: arrays, sparse rows, strings, plain JSON values, dataclasses
-marked `@stored`, field by field, and lists of those. Reading builds only the types named here, so a manifest
-from a stranger cannot make us construct anything else. What was learned on Spark is in tables, and an index
-that Spark does not need is built from its vectors when the model is opened.
+marked `@stored`, field by field, and lists of those. Reading constructs only the types registered here,
+whatever an untrusted manifest says. Spark stores state in tables (`table`) and does not store indexes: those
+are built from their vectors when the model is opened (`built_from`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STORED: dict[str, type] = {}
 
 
 def stored(cls: type[T]) -> type[T]:
-    """Mark a dataclass as storable: its fields are storable values."""
+    """Mark a dataclass whose fields are all storable as storable itself."""
     if not is_dataclass(cls):
         raise TypeError(f"{cls.__name__} is not a dataclass")
     _STORED[cls.__name__] = cls
@@ -35,7 +35,7 @@ def stored(cls: type[T]) -> type[T]:
 
 
 def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
-    """Store `value` under `name`; returns what the manifest must remember to read it back."""
+    """Store `value` under `name`; return the manifest entry that `read_value` needs."""
     if isinstance(value, np.ndarray):
         out.array(name, value)
         return {"type": "array"}
@@ -60,7 +60,7 @@ def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
 
 
 def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
-    """Read back what `write_value` stored."""
+    """Read a value that `write_value` stored."""
     try:
         kind = entry["type"]
         if kind == "json":

@@ -1,1 +1,1 @@
-"""From a string to terms: normalise, tokenise, stop words, stems, n-grams, term matrices."""
+"""Turn strings into terms: normalisation, tokenizer, stop words, stemming, n-grams, term matrices."""

@@ -1,7 +1,7 @@
-"""N-grams over sequences of symbols: counting, a trie of those that are kept, and finding them again.
+"""N-grams over sequences of symbols: count them, build a trie of the frequent ones, find them in new texts.
 
-A sequence is a run of int32 symbols; a negative symbol breaks it, so no n-gram spans it. The trie's nodes
-stand in the order of their depth and, within a depth, of their symbols: the children of node v are the nodes
+A sequence is a row of int32 symbols; a negative symbol breaks it, so no n-gram spans it. The nodes of the
+trie are ordered by depth and, within a depth, by their symbols: the children of node v are the nodes
 `children[v] … children[v+1]−1`, with ascending `symbols`.
 """
 
@@ -19,12 +19,12 @@ _FREE = -1
 _LOW_HALF = (1 << 32) - 1
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
-_FEW = 24
+_MAX_INSERTION = 24  # values that are sorted by insertion
 
 
 @jit
 def _search(symbols: Int32s, low: int, end: int, symbol: int) -> int:
-    """The node among low … end−1 that has the symbol, or −1. Damaged bounds find nothing."""
+    """Return the node among low … end−1 that has the symbol, or −1; −1 also for corrupt bounds."""
     if low < 0 or end > len(symbols):
         return -1
     high = end
@@ -39,7 +39,7 @@ def _search(symbols: Int32s, low: int, end: int, symbol: int) -> int:
 
 @jit
 def count_symbols(indptr: Int64s, sequence: Int32s, counts: Int32s) -> None:
-    """In how many rows each symbol occurs."""
+    """Count in how many rows each symbol occurs."""
     last_row = np.full(len(counts), -1, np.int32)
     for row in range(len(indptr) - 1):
         for i in range(indptr[row], indptr[row + 1]):
@@ -51,12 +51,12 @@ def count_symbols(indptr: Int64s, sequence: Int32s, counts: Int32s) -> None:
 
 @jit
 def _slot(slots: Int64s, key: int) -> int:
-    """Where the key stands in an open hash table, or the free place where it belongs."""
+    """Return the slot of the key in an open-addressing hash table, or the free slot for it."""
     mask = len(slots) - 1
-    place = int((np.uint64(key) * _MIX) >> _HALF) & mask
-    while slots[place, 0] != key and slots[place, 0] != _FREE:
-        place = (place + 1) & mask
-    return place
+    slot = int((np.uint64(key) * _MIX) >> _HALF) & mask
+    while slots[slot, 0] != key and slots[slot, 0] != _FREE:
+        slot = (slot + 1) & mask
+    return slot
 
 
 @jit
@@ -70,13 +70,13 @@ def _doubled(slots: Int64s) -> Int64s:
 
 @jit
 def frequent_extensions(
-    indptr: Int64s, sequence: Int32s, current: Int32s, size: int, least_rows: int
+    indptr: Int64s, sequence: Int32s, current: Int32s, size: int, min_rows: int
 ) -> Int64s:
-    """The n-grams of `size` symbols that occur in enough rows, as sorted keys `prefix node · 2³² + symbol`.
+    """Return the n-grams of `size` symbols in enough rows, as sorted keys `prefix node · 2³² + symbol`.
 
-    `current[i]` is the node of the n-gram one shorter that starts at i, or −1. Only where it and its
-    neighbour are kept can the longer one be. A slot of the hash table holds a key and, packed into one
-    number, the count of its rows and the last of them, which saves looking for repetitions within a row.
+    `current[i]` is the node of the n-gram one shorter that starts at i, or −1. The longer one can only be
+    frequent where this one and the next are. A slot of the hash table holds a key and, packed into one
+    integer, its number of rows and the last row, so that a row is counted once.
     """
     slots = np.full((1 << 12, 2), _FREE, np.int64)
     used = 0
@@ -85,18 +85,18 @@ def frequent_extensions(
             if current[i] < 0 or current[i + 1] < 0:
                 continue
             key = int(current[i]) << 32 | int(sequence[i + size - 1])
-            place = _slot(slots, key)
-            if slots[place, 0] == _FREE:
-                slots[place, 0] = key
-                slots[place, 1] = (1 << 32) | row
+            slot = _slot(slots, key)
+            if slots[slot, 0] == _FREE:
+                slots[slot, 0] = key
+                slots[slot, 1] = (1 << 32) | row
                 used += 1
                 if 2 * used > len(slots):
                     slots = _doubled(slots)
-            elif slots[place, 1] & _LOW_HALF != row:
-                slots[place, 1] = ((slots[place, 1] >> 32) + 1) << 32 | row
+            elif slots[slot, 1] & _LOW_HALF != row:
+                slots[slot, 1] = ((slots[slot, 1] >> 32) + 1) << 32 | row
     kept = 0
     for i in range(len(slots)):
-        if slots[i, 0] != _FREE and slots[i, 1] >> 32 >= least_rows:
+        if slots[i, 0] != _FREE and slots[i, 1] >> 32 >= min_rows:
             slots[kept, 0] = slots[i, 0]
             kept += 1
     keys = slots[:kept, 0].copy()
@@ -108,7 +108,7 @@ def frequent_extensions(
 def extend(
     indptr: Int64s, sequence: Int32s, current: Int32s, size: int, symbols: Int32s, children: Int64s
 ) -> None:
-    """Replace the node of each n-gram by that of the n-gram of `size` symbols at the same place, or −1."""
+    """Replace the node of each n-gram by that of the n-gram of `size` symbols at the same position, or −1."""
     for row in range(len(indptr) - 1):
         last = indptr[row + 1] - size
         for i in range(indptr[row], indptr[row + 1]):
@@ -128,16 +128,16 @@ def find(
     symbols: Int32s,
     children: Int64s,
     roots: int,
-    smallest: int,
-    largest: int,
+    min_n: int,
+    max_n: int,
     found_indptr: Int64s,
     nodes: Int32s,
     starts: Int32s,
     sizes: Int32s,
 ) -> None:
-    """All known n-grams of rows first … last−1 with their spans, by start and then by size.
+    """Find all known n-grams of rows first … last−1 with their spans, by start and then by size.
 
-    The first `roots` nodes are those of single symbols.
+    The first `roots` nodes are the single symbols.
     """
     written = 0
     found_indptr[0] = 0
@@ -145,13 +145,13 @@ def find(
         start, end = indptr[row], indptr[row + 1]
         for i in range(start, end):
             low, high = 0, roots
-            for size in range(1, min(largest, end - i) + 1):
+            for size in range(1, min(max_n, end - i) + 1):
                 symbol = sequence[i + size - 1]
                 node = _search(symbols, low, high, symbol) if symbol >= 0 else -1
                 if node < 0:
                     break
                 low, high = children[node], children[node + 1]
-                if size >= smallest:
+                if size >= min_n:
                     nodes[written] = node
                     starts[written] = i - start
                     sizes[written] = size
@@ -161,10 +161,10 @@ def find(
 
 @jit
 def drop_contained(indptr: Int64s, nodes: Int32s, starts: Int32s, sizes: Int32s) -> None:
-    """Keep in place what `find` found except for spans inside a longer span; moves the pointers along.
+    """Drop the spans that `find` found inside a longer span, in place; updates `indptr`.
 
-    Spans come by start, then by size: the last one at a start holds the others there, and is itself held
-    by an earlier one if and only if that reaches as far.
+    Spans are sorted by start, then by size: the last one at a start contains the others there, and is itself
+    contained in an earlier one if and only if that ends at or after its end.
     """
     written = 0
     begin = 0
@@ -188,7 +188,7 @@ def drop_contained(indptr: Int64s, nodes: Int32s, starts: Int32s, sizes: Int32s)
 def find_whole(
     indptr: Int64s, nodes: Int32s, sizes: Int32s, sequences: Int64s, first: int, whole: Int32s
 ) -> None:
-    """For each row, counted from `first`, the n-gram that is all of its sequence, if there is one."""
+    """Write for each row, counted from `first`, the n-gram that is its whole sequence, if there is one."""
     for row in range(len(indptr) - 1):
         length = sequences[first + row + 1] - sequences[first + row]
         for i in range(indptr[row], indptr[row + 1]):
@@ -198,8 +198,8 @@ def find_whole(
 
 @jit
 def _sort(values: Int32s) -> None:
-    """Ascending; by insertion where there are few, which is the common case."""
-    if len(values) > _FEW:
+    """Sort in place; by insertion where there are few values, which is the usual case."""
+    if len(values) > _MAX_INSERTION:
         values.sort()
         return
     for i in range(1, len(values)):
@@ -213,7 +213,7 @@ def _sort(values: Int32s) -> None:
 
 @jit
 def distinct(indptr: Int64s, nodes: Int32s) -> None:
-    """Sort the entries of each row and drop repetitions, in place; moves the pointers along."""
+    """Sort the entries of each row and drop repetitions, in place; updates `indptr`."""
     written = 0
     begin = 0
     for row in range(len(indptr) - 1):
@@ -229,28 +229,28 @@ def distinct(indptr: Int64s, nodes: Int32s) -> None:
 
 @jit
 def transpose_pattern(indptr: Int64s, indices: Int32s, out_indptr: Int64s, out_indices: Int32s) -> None:
-    """For each column the rows that hold it, ascending."""
+    """Write for each column its rows, ascending."""
     out_indptr[:] = 0
     for column in indices:
         out_indptr[column + 1] += 1
     for column in range(len(out_indptr) - 1):
         out_indptr[column + 1] += out_indptr[column]
-    place = out_indptr[:-1].copy()
+    position = out_indptr[:-1].copy()
     for row in range(len(indptr) - 1):
         for i in range(indptr[row], indptr[row + 1]):
             column = indices[i]
-            out_indices[place[column]] = row
-            place[column] += 1
+            out_indices[position[column]] = row
+            position[column] += 1
 
 
 @jit
 def lay_out_words(
     text: NDArray[np.uint32], ends: Int64s, is_break: NDArray[np.bool_], dropped: int, edge: int, out: Int32s
 ) -> int:
-    """The words of each text between edge marks, then all of its words run together; −1 between.
+    """Write the words of each text between edge marks, then all of its words run together; −1 between.
 
-    `ends` says where each text ends, and is changed to where its symbols end. `is_break[c]` marks the ASCII
-    characters that separate words; the character `dropped` is passed over. Returns the number of symbols.
+    `ends` has the end of each text, and is changed to the end of its symbols. `is_break[c]` marks the ASCII
+    characters that separate words; the character `dropped` is skipped. Returns the number of symbols.
     """
     written = 0
     begin = 0

@@ -1,4 +1,4 @@
-"""Number the distinct pieces of a text, and spread what is known of each piece over its occurrences."""
+"""Number the distinct tokens of a text, and replace each occurrence by the words of its token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HALF = np.uint64(32)
 
 @jit
 def _hash(data: NDArray[np.uint8], first: int, last: int) -> np.uint64:
-    """FNV-1a, its high bits folded into the low ones, which choose the slot."""
+    """Return the FNV-1a hash, its high bits folded into the low ones, which choose the slot."""
     value = _FNV_OFFSET
     for i in range(first, last):
         value = (value ^ np.uint64(data[i])) * _FNV_PRIME
@@ -35,19 +35,19 @@ def _same(
 
 
 @jit
-def number_pieces(
+def number_tokens(
     text: NDArray[np.uint8],
     slots: NDArray[np.int32],
     starts: NDArray[np.int64],
-    known: NDArray[np.uint8],
-    pieces: int,
-    numbers: NDArray[np.int32],
+    data: NDArray[np.uint8],
+    count: int,
+    ids: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Number the pieces between blanks by first appearance; 0 stands for the end of a line.
+    """Number the tokens between blanks by first appearance; id 0 is the end of a line.
 
-    Piece p of those seen so far is `known[starts[p]:starts[p+1]]`; new ones are appended, for which the
-    caller leaves room. `slots` is an open hash table of piece numbers (0 is free) with a power of two of
-    places. Returns how many pieces are known now and how many numbers were written.
+    Token t of the table is `data[starts[t]:starts[t+1]]`; new ones are appended, for which the caller leaves
+    room. `slots` is an open-addressing hash table of ids (0 is free), its size a power of two. Returns how
+    many tokens the table has now and how many ids were written.
     """
     mask = np.uint64(len(slots) - 1)
     written = 0
@@ -57,59 +57,59 @@ def number_pieces(
             continue
         if i > first:
             slot = _hash(text, first, i) & mask
-            number = slots[slot]
-            while number and not _same(text, first, i, known, starts[number], starts[number + 1]):
+            token = slots[slot]
+            while token and not _same(text, first, i, data, starts[token], starts[token + 1]):
                 slot = (slot + np.uint64(1)) & mask
-                number = slots[slot]
-            if number == 0:
-                number = pieces
-                start = starts[number]
+                token = slots[slot]
+            if token == 0:
+                token = count
+                start = starts[token]
                 for j in range(first, i):
-                    known[start + j - first] = text[j]
-                starts[number + 1] = start + i - first
-                slots[slot] = number
-                pieces += 1
-            numbers[written] = number
+                    data[start + j - first] = text[j]
+                starts[token + 1] = start + i - first
+                slots[slot] = token
+                count += 1
+            ids[written] = token
             written += 1
         if i < len(text) and text[i] == LINE_FEED:
-            numbers[written] = 0
+            ids[written] = 0
             written += 1
         first = i + 1
-    return pieces, written
+    return count, written
 
 
 @jit
 def fill_slots(
-    slots: NDArray[np.int32], starts: NDArray[np.int64], known: NDArray[np.uint8], pieces: int
+    slots: NDArray[np.int32], starts: NDArray[np.int64], data: NDArray[np.uint8], count: int
 ) -> None:
-    """Enter all known pieces into an empty hash table."""
+    """Enter all tokens into an empty hash table."""
     mask = np.uint64(len(slots) - 1)
-    for number in range(1, pieces):
-        slot = _hash(known, starts[number], starts[number + 1]) & mask
+    for token in range(1, count):
+        slot = _hash(data, starts[token], starts[token + 1]) & mask
         while slots[slot]:
             slot = (slot + np.uint64(1)) & mask
-        slots[slot] = number
+        slots[slot] = token
 
 
 @jit
-def spread(
-    numbers: NDArray[np.int32],
+def expand_tokens(
+    ids: NDArray[np.int32],
     bounds: NDArray[np.int64],
     words: NDArray[np.int32],
     line_ends: NDArray[np.int64],
     out: NDArray[np.int32],
 ) -> int:
-    """Write the words of each piece, `words[bounds[p]:bounds[p+1]]`, one after the other.
+    """Write the words of each token, `words[bounds[t]:bounds[t+1]]`, to `out`, and the end of each line.
 
-    Returns how many there are; where the words of each line end goes to `line_ends`.
+    Returns how many words were written.
     """
     line = 0
     written = 0
-    for number in numbers:
-        if number == 0:
+    for token in ids:
+        if token == 0:
             line_ends[line] = written
             line += 1
-        for word in range(bounds[number], bounds[number + 1]):
+        for word in range(bounds[token], bounds[token + 1]):
             out[written] = words[word]
             written += 1
     line_ends[line] = written
@@ -117,8 +117,8 @@ def spread(
 
 
 @jit
-def tally(words: NDArray[np.int32], counts: NDArray[np.int64], class_of: NDArray[np.int32]) -> None:
-    """Count every word and put its class in its place."""
+def count_words(words: NDArray[np.int32], counts: NDArray[np.int64], term_of: NDArray[np.int32]) -> None:
+    """Count every word, and replace it by its term, in place."""
     for i in range(len(words)):
         counts[words[i]] += 1
-        words[i] = class_of[words[i]]
+        words[i] = term_of[words[i]]

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from coclick.arrays.strings import Vocab
-from coclick.text.analyzer import Analyzer, Tokens, normalise
-from coclick.text.tokenizer import cut
+from coclick.text.analyzer import Analyzer, Tokens
+from coclick.text.normalise import normalise
+from coclick.text.tokenizer import split_words
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ class Query:
     @cached_property
     def tokens(self) -> list[str]:
         """The words as they are written, stop words included."""
-        return [word for piece in self.text.split(" ") for word in cut(piece)]
+        return [word for token in self.text.split(" ") for word in split_words(token)]
 
     def words(self, analyzer: Analyzer) -> list[str]:
         """The words as they are written, without the stop words that the analyzer removes."""

@@ -1,6 +1,6 @@
 """Stop words by language: articles, pronouns, prepositions, conjunctions, forms of to be and to have.
 
-Written as `words.cut` leaves them: case folded (German ß is ss) and with the plain apostrophe.
+Written as `tokenizer.split_words` returns them: case-folded (German ß is ss), with the ASCII apostrophe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers for words, where an engine has no names for dimensions: the same in all models with the word."""
+"""Stable integer ids of terms, for engines whose sparse vectors have numbered dimensions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-SPACE = 1_000_000_000  # numbers are below: the dimensions of pgvector's sparsevec; Qdrant has more
+N_TERM_IDS = 1_000_000_000  # ids are below this: the most dimensions of pgvector's sparsevec
 
 
-def numbered(tokens: Sequence[str]) -> NDArray[np.int64]:
-    """A number for each token that stays the same when a model is trained again: its CRC-32 modulo 10⁹.
+def stable_term_ids(tokens: Sequence[str]) -> NDArray[np.int64]:
+    """Return an id for each token that does not change when a model is retrained: its CRC-32 modulo 10⁹.
 
-    Of tokens with equal numbers the first by letter keeps it; the others get the next that are free.
+    Of tokens with equal ids the first in code-point order keeps it; the others get the next free ones.
     """
-    ids = np.fromiter((zlib.crc32(token.encode()) % SPACE for token in tokens), np.int64, len(tokens))
+    ids = np.fromiter((zlib.crc32(token.encode()) % N_TERM_IDS for token in tokens), np.int64, len(tokens))
     found, counts = np.unique(ids, return_counts=True)
     if len(found) == len(ids):
         return ids
@@ -27,7 +27,7 @@ def numbered(tokens: Sequence[str]) -> NDArray[np.int64]:
         number = int(ids[place])
         if number in owners:
             while number in taken:
-                number = (number + 1) % SPACE
+                number = (number + 1) % N_TERM_IDS
             taken.add(number)
             ids[place] = number
         owners.add(number)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coclick import create
-from coclick.graph.click_graph import ClickGraph, Daily, Pairs
+from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats
 
 CLICKS = ClickGraph.from_clicks([("a", "x", 9), ("a", "y", 1), ("b", "z", 1)], {"never": "shown"})
 DOCS = CLICKS.docs.lookup(["x", "y", "z"])
@@ -15,8 +15,8 @@ DOCS = CLICKS.docs.lookup(["x", "y", "z"])
 def history():
     """Query a: x in 10 sessions, the only click of 9; y in 2, the only click of 1. b: z, never shown."""
     sessions, navigational = (np.array(values, np.int32) for values in ([10, 2, 0], [9, 1, 0]))
-    pairs = Pairs(np.array([0, 2, 3]), DOCS, np.array([10, 2, 0], np.int32), None, sessions, navigational)
-    daily = Daily(
+    pairs = PairStats(np.array([0, 2, 3]), DOCS, np.array([10, 2, 0], np.int32), None, sessions, navigational)
+    daily = DailyStats(
         indptr=np.array([0, 2, 3, 4]),
         day=np.array([1, 2, 1, 1], np.int32),
         clicks=np.array([5, 4, 1, 1], np.float32),

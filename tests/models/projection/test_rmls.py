@@ -15,8 +15,8 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.solvers import rmls as alternation
-from coclick.solvers.rmls import Maps, Penalty, density, map_rank, random_rows
-from coclick.solvers.validation import HeldOut
+from coclick.solvers.rmls import Penalty, RmlsSolver, density, map_rank, random_rows
+from coclick.solvers.validation import ValidationSample
 
 
 def csr(matrix):
@@ -38,7 +38,7 @@ def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=
 
 
 def run(factors, penalty, dim, halves, seed=0):
-    steps = Maps(*factors, penalty).half_rounds(dim, seed)
+    steps = RmlsSolver(*factors, penalty).half_iterations(dim, seed)
     return [next(steps) for _ in range(halves)]
 
 
@@ -72,13 +72,13 @@ def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
 
 
 @pytest.mark.parametrize(
-    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, beta=0.15)]
+    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, threshold=0.15)]
 )
 def test_two_rounds_written_out_term_by_term(penalty):
     for seed in range(4):
         factors = problem(seed)
         start = random_rows(factors[2].columns, 6, penalty.theta, seed)
-        given = {"beta": penalty.beta} if penalty.beta else {"b": penalty.b}
+        given = {"beta": penalty.threshold} if penalty.threshold else {"b": penalty.relative_threshold}
         x, y, _ = written_out(factors, 6, 4, start, theta=penalty.theta, **given)
         last = run(factors, penalty, 6, 4, seed)[-1]
         assert last.rounds == 2
@@ -101,7 +101,7 @@ def test_a_model_scores_by_these_maps():
 @given(st.integers(0, 10_000), st.floats(0, 1.5), st.booleans())
 def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     factors = problem(seed)
-    penalty = Penalty(b, beta=0.05 * b if absolute else 0.0)
+    penalty = Penalty(b, threshold=0.05 * b if absolute else 0.0)
     try:
         steps = run(factors, penalty, 5, 8, seed)
     except UserError:
@@ -111,11 +111,13 @@ def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     assert all(
         later <= earlier + 1e-5 * abs(earlier) for earlier, later in zip(known, known[1:], strict=False)
     )
-    if penalty.beta:
-        *_, w = written_out(factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), beta=penalty.beta)
+    if penalty.threshold:
+        *_, w = written_out(
+            factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), beta=penalty.threshold
+        )
         for step in steps:
             x, y = dense(step.query_map), dense(step.doc_map)
-            expected = -np.sum(w * (x @ y.T)) + penalty.beta * (np.abs(x).sum() + np.abs(y).sum())
+            expected = -np.sum(w * (x @ y.T)) + penalty.threshold * (np.abs(x).sum() + np.abs(y).sum())
             assert step.objective == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
@@ -151,7 +153,7 @@ def test_a_row_that_vanished_may_revive():
     revived = 0
     for seed in range(60):
         try:
-            steps = run(problem(seed), Penalty(0.0, beta=0.5), 4, 9, seed)
+            steps = run(problem(seed), Penalty(0.0, threshold=0.5), 4, 9, seed)
         except UserError:
             continue
         empty = np.array([step.query_map.row_nnz() == 0 for step in steps])
@@ -162,7 +164,7 @@ def test_a_row_that_vanished_may_revive():
 def test_thresholds_that_leave_nothing_say_which_would_not():
     graph = planted.graph()
     for name in ("relative_threshold", "threshold"):
-        with pytest.raises(UserError, match=f"{name}=500 leaves nothing") as caught:
+        with pytest.raises(UserError, match=f"{name}=500 removes all entries") as caught:
             create(f"rmls(dim=10,held_out=0,iterations=1,{name}=500)").fit(graph)
         most = float(caught.value.hint.split()[3])
         create(f"rmls(dim=10,held_out=0,iterations=0.5,{name}={most * 0.97})").fit(graph)
@@ -194,7 +196,7 @@ def test_ranks_of_held_out_pairs():
     one_hot = csr(np.eye(3))
     held_out = csr([[1, 0, 0], [0, 0, 0], [0, 1, 1]])
     learned = csr([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
-    trial = HeldOut.sample(one_hot, one_hot, held_out, learned, seed=0)
+    trial = ValidationSample.sample(one_hot, one_hot, held_out, learned, seed=0)
     # query 0 scores its documents 2, 9 (known already), 1: rank 1; query 2 scores 3, −1, −2: ranks 2.5, 2.5
     found = trial.ndcg(csr(np.eye(3)), csr([[2, 0, 3], [9, 0, -1], [1, 0, -2]]))
     assert found == pytest.approx((1 + 2 / math.log2(3.5)) / 3)

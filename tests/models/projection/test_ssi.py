@@ -8,7 +8,7 @@ import pytest
 import planted
 from coclick import create
 from coclick.errors import UserError
-from coclick.graph.click_graph import ClickGraph, Skips
+from coclick.graph.click_graph import ClickGraph, SkipPairs
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_skips_alone_order_what_was_shown():
     """Of two documents with one word each, the one that was skipped falls behind; a third was never shown."""
     clicks = [("apple", doc, 1) for doc in ("1", "2", "3")]
     graph = ClickGraph.from_clicks(clicks, {"1": "x", "2": "y", "3": "z"})
-    skips = Skips(np.array([0, 1]), np.int32([1]), np.int32([0]), np.int32([4]))
+    skips = SkipPairs(np.array([0, 1]), np.int32([1]), np.int32([0]), np.int32([4]))
     model = create("ssi(pairs=skips,iterations=10,dim=5,learning_rate=0.5)")
     model.fit(dataclasses.replace(graph, skips=skips))
     assert model.stats_["skips"] == 1

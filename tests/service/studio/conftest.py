@@ -1,4 +1,4 @@
-"""A log with known faults, models of it, a report about it, and a server that shows them."""
+"""A log with invalid rows, models, and a report for the studio."""
 
 import pytest
 
@@ -15,7 +15,7 @@ MODELS = ("vpcg", "bm25", "bltm", "popularity")
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
-    """The planted log as files, with three rows that are wrong and one that looks like markup."""
+    """The planted log as files, with three invalid rows and one that contains markup."""
     home = tmp_path_factory.mktemp("studio")
     rows = [*planted.clicks(), (EVIL, "evil", 4), ("hotel", "unknown", 2)]
     wrong = ["\thotel-0\t3", "hotel\t\t3", "hotel\thotel-0\tmany"]

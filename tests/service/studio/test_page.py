@@ -1,4 +1,4 @@
-"""The studio in a real browser, from a real server: every view, by mouse and by keyboard alone."""
+"""The studio in a browser, with a running server: every view, by mouse and by keyboard."""
 
 import re
 from urllib.parse import quote
@@ -34,7 +34,7 @@ def address(home):
 
 @pytest.fixture
 def page(browser, address):
-    """A page; at the end nothing may have gone wrong in it, and nothing asked for elsewhere."""
+    """A page; at the end there must be no errors and no requests to other hosts."""
     opened = browser.new_page(base_url=address)
     wrong, requests = [], []
     opened.on("console", lambda message: wrong.append(message.text))
@@ -59,7 +59,7 @@ def focused(page):
 # -- search, compare, why, walk ----------------------------------------------------------------------------
 
 
-def test_two_models_side_by_side_with_the_movements_between_them(page):
+def test_two_models_side_by_side(page):
     go(page, "/")
     page.fill("#q", "flu the fever")
     page.click("#search button")
@@ -87,7 +87,7 @@ def test_two_models_side_by_side_with_the_movements_between_them(page):
     assert page.locator("#b").input_value() == "bm25"
 
 
-def test_why_opens_over_the_results_and_its_link_leads_there(page):
+def test_the_explanation_opens_in_a_drawer_with_its_own_url(page):
     go(page, VIEWS["compare"])
     page.locator(".side-0 .title").first.click()
     page.wait_for_selector("#drawer .part.total")
@@ -116,7 +116,7 @@ def test_why_opens_over_the_results_and_its_link_leads_there(page):
     assert "why=" not in page.url
 
 
-def test_the_click_graph_is_walked_by_clicking(page):
+def test_walk_by_clicking(page):
     go(page, VIEWS["why"])
     page.locator(".graph .node.query").last.click()
     page.wait_for_selector("main[data-view=walk] .graph")
@@ -133,9 +133,9 @@ def test_the_click_graph_is_walked_by_clicking(page):
     expect(page.locator(".trail li")).to_have_count(2)
 
 
-def test_pages_of_queries_and_documents_lead_to_each_other(page):
+def test_query_and_document_pages_link_to_each_other(page):
     go(page, VIEWS["query"])
-    assert page.locator(".panel h2").all_inner_texts() == ["Its vector", "Queries like it", "Its clicks"]
+    assert page.locator(".panel h2").all_inner_texts() == ["Vector", "Similar queries", "Clicks"]
     page.locator(".panel").nth(2).locator("a").first.click()
     page.wait_for_selector("main[data-view=document]")
     assert page.locator("h1").inner_text() in planted.docs().values()
@@ -144,21 +144,21 @@ def test_pages_of_queries_and_documents_lead_to_each_other(page):
     page.select_option("#model", "popularity")
     page.wait_for_selector("text=popularity cannot find similar queries")
     page.locator(".panel a", has_text="vpcg").first.click()
-    page.wait_for_selector("h2:has-text('Queries like it') + .bars")
+    page.wait_for_selector("h2:has-text('Similar queries') + .bars")
 
 
-def test_an_unknown_query_is_said_so_and_answered(page):
+def test_unseen_query(page):
     go(page, "/studio/compare?q=sick+cough+syrup")
     assert "not in the log" in page.locator("#remarks").inner_text()
     assert page.locator(".hit").count()
-    page.click("text=Its vector and clicks")
+    page.click("text=Vector and clicks")
     page.wait_for_selector("main[data-view=query]")
     assert "Not in the log" in page.locator("#known").inner_text()
-    page.click("text=Walk from here")
-    page.wait_for_selector("h2:has-text('Walk from a query like it')")
+    page.click("text=Walk the click graph")
+    page.wait_for_selector("h2:has-text('Start from a similar query')")
 
 
-def test_what_is_no_longer_wanted_is_not_drawn(page):
+def test_cancelled_views_are_not_drawn(page):
     go(page, VIEWS["compare"])
     waiting = []
     page.route("**/studio/log.json", lambda route: waiting.append(route))
@@ -175,7 +175,7 @@ def test_what_is_no_longer_wanted_is_not_drawn(page):
 # -- the other views ---------------------------------------------------------------------------------------
 
 
-def test_topics_stand_in_two_languages(page):
+def test_topics(page):
     go(page, "/studio/topics")
     assert page.locator(".topics tbody tr").count() == 5
     page.fill("#word", "influenza")
@@ -184,7 +184,7 @@ def test_topics_stand_in_two_languages(page):
     assert "word=influenza" in page.url
 
 
-def test_the_leaderboard_is_the_report(page):
+def test_leaderboard(page):
     go(page, "/studio/leaderboard")
     assert page.locator("#leaderboard tbody tr").count() == 2
     assert page.locator("#breakdown table").count() > 0
@@ -193,27 +193,27 @@ def test_the_leaderboard_is_the_report(page):
     assert page.locator("#queries .rankings a").get_attribute("href").startswith("/studio/compare?q=")
     page.locator("main nav a").last.click()
     assert page.url.endswith("#queries")
-    assert page.locator("#leaderboard").count() == 1, "a link inside the page draws nothing anew"
+    assert page.locator("#leaderboard").count() == 1, "a link inside the page redraws nothing"
 
 
-def test_the_log_says_what_was_left_out(page):
+def test_log_shows_rejected_rows(page):
     go(page, "/studio/log")
     text = page.locator("main").inner_text()
-    assert "Clicked documents without a text" in text
+    assert "Clicked documents without text" in text
     assert page.locator("polyline").count() == 2
     assert page.locator("figure .bars").count() == 4
 
 
-# -- strange queries ---------------------------------------------------------------------------------------
+# -- unusual queries ---------------------------------------------------------------------------------------
 
 
-def test_any_query_stays_text(page):
+def test_queries_are_never_markup(page):
     for query in ("שלום flu", "🍕 pizza 🤒", "x" * 1000, EVIL):
         go(page, f"/studio/compare?q={quote(query)}")
         assert page.locator("h1").inner_text() == query
-    page.click("text=Its vector and clicks")
+    page.click("text=Vector and clicks")
     page.wait_for_selector("main[data-view=query] .panel a")
-    page.click("text=Walk from here")
+    page.click("text=Walk the click graph")
     page.wait_for_selector("main[data-view=walk] .graph")
     assert page.locator("h1").inner_text() == EVIL
     go(page, f"/studio/why?doc=evil&q={quote(EVIL)}")
@@ -222,7 +222,7 @@ def test_any_query_stays_text(page):
     assert page.evaluate("window.broken") is None
 
 
-def test_what_goes_wrong_is_said_with_words(browser, address):
+def test_error_messages(browser, address):
     page = go(browser.new_page(base_url=address), "/studio/compare?q=" + "x" * 10_000)
     assert "1000 characters" in page.locator("[role=alert]").inner_text()
     assert page.locator("[role=alert] button").inner_text() == "Try again"
@@ -243,7 +243,7 @@ def test_what_goes_wrong_is_said_with_words(browser, address):
 # -- keyboard, colours, sizes ------------------------------------------------------------------------------
 
 
-def test_everything_by_keyboard_alone(page):
+def test_keyboard(page):
     go(page, "/")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -271,7 +271,7 @@ def test_everything_by_keyboard_alone(page):
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     page.keyboard.press("Escape")
     page.wait_for_selector("#drawer", state="hidden")
-    assert focused(page) == here, "back where one was"
+    assert focused(page) == here, "the focus returns"
     page.keyboard.press("?")
     assert page.locator("#keys").is_visible()
     page.keyboard.press("Escape")
@@ -291,7 +291,7 @@ def lightness(page):
     return [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
 
 
-def test_dark_is_the_systems_or_the_readers_choice(browser, address):
+def test_dark_theme_of_the_system_or_the_user(browser, address):
     context = browser.new_context(base_url=address, color_scheme="dark")
     page = go(context.new_page(), "/")
     background, ink = lightness(page)
@@ -305,13 +305,13 @@ def test_dark_is_the_systems_or_the_readers_choice(browser, address):
     context.close()
 
 
-def test_every_view_is_narrow_has_its_json_and_names_for_all_it_has(page):
+def test_every_view_fits_a_phone_has_json_and_labels(page):
     page.set_viewport_size({"width": 380, "height": 700})
     long = quote("unbroken" * 40 + " flu")
     for path in [*VIEWS.values(), f"/studio/compare?q={long}", f"/studio/walk?query={long}"]:
         go(page, path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 380, path
-        for box in page.locator(".frame").all():  # what is wider scrolls in a frame of its own
+        for box in page.locator(".frame").all():  # wider content scrolls in its own frame
             assert box.bounding_box()["width"] <= 380
         assert page.request.get(page.locator("#json").get_attribute("href")).ok, path
         assert page.locator("h1").count() == 1
@@ -324,10 +324,10 @@ def test_every_view_is_narrow_has_its_json_and_names_for_all_it_has(page):
         assert unnamed == 0, path
 
 
-# -- a key -------------------------------------------------------------------------------------------------
+# -- API key -----------------------------------------------------------------------------------------------
 
 
-def test_a_browser_asks_for_the_key_once_and_all_of_the_page_has_it(browser, home, tmp_path):
+def test_browser_login_with_the_api_key(browser, home, tmp_path):
     key = tmp_path / "key"
     key.write_text("secret\n")
     with running(home / "vpcg", "--api-key-file", key) as (_, address):

@@ -1,4 +1,4 @@
-"""The JSON of every view: against counts worked out by hand, and for what no model or log knows."""
+"""The JSON of every view: against counts computed by hand, and for unknown queries and documents."""
 
 import re
 import weakref
@@ -9,9 +9,9 @@ import pytest
 import planted
 from coclick import open_model
 from coclick.service.settings import Settings
-from coclick.service.studio.clicks import FAR
+from coclick.service.studio.clicks import MAX_FAR
 from coclick.service.studio.log import head_and_tail
-from coclick.service.studio.per_model_cache import OncePerModel
+from coclick.service.studio.per_model_cache import PerModelCache
 from coclick.service.studio.routes import VIEWS
 from service.conftest import in_process
 from service.studio.conftest import EVIL, MODELS
@@ -40,10 +40,10 @@ def clicked(query):
     return {doc: count for asked, doc, count in CLICKS if asked == query}
 
 
-# -- comparing ---------------------------------------------------------------------------------------------
+# -- compare -----------------------------------------------------------------------------------------------
 
 
-def test_two_rankings_and_where_each_document_stands_in_both(view, home):
+def test_two_rankings_and_the_ranks_in_both(view, home):
     found = view("compare", q="flu", a="vpcg", b="popularity", k=5)
     assert [side["model"] for side in found["sides"]] == ["vpcg", "popularity"]
     for side in found["sides"]:
@@ -58,21 +58,21 @@ def test_two_rankings_and_where_each_document_stands_in_both(view, home):
     assert {move["doc"] for move in found["moves"]} == {*first, *second}
 
 
-def test_without_a_query_there_are_queries_to_try(view):
+def test_examples_without_a_query(view):
     found = view("compare")
     assert [side["results"] for side in found["sides"]] == [[], []]
     known = {query for query, _, _ in CLICKS} | {EVIL}
     assert 1 < len(found["examples"]) < 10
     assert known.issuperset(found["examples"])
-    assert view("compare", q="xyzzy", a="vpcg", b="bm25")["examples"], "also where nothing is found"
+    assert view("compare", q="xyzzy", a="vpcg", b="bm25")["examples"], "also without results"
 
 
-def test_one_model_is_shown_alone(home):
+def test_a_single_model(home):
     alone = in_process(Settings((("vpcg", str(home / "vpcg")),)))
     found = alone.get("/studio/compare.json", q="flu").json()
     assert [side["model"] for side in found["sides"]] == ["vpcg"]
     assert found["moves"] == []
-    assert alone.get("/studio/leaderboard.json").json()["commands"], "no report: how to make one"
+    assert alone.get("/studio/leaderboard.json").json()["commands"], "how to make a report"
 
 
 # -- why ---------------------------------------------------------------------------------------------------
@@ -95,32 +95,32 @@ def test_parts_add_up_at_every_level(view, model):
     adds_up(explained, explained["score"])
 
 
-def test_the_place_is_that_of_the_ranking(view):
+def test_the_rank_is_that_of_the_search(view):
     ranking = view("compare", q="flu", a="vpcg", k=50)["sides"][0]["results"]
     last = ranking[-1]["doc"]
     found = view("why", q="flu", doc=last, model="vpcg")
-    assert found["place"] == len(ranking)
+    assert found["rank"] == len(ranking)
     assert found["titles"].keys() >= {
         click["doc"] for click in found["explanation"]["answer"]["words"][0]["clicks"]
     }
-    assert view("why", q="flu", doc="evil", model="vpcg")["place"] is None
+    assert view("why", q="flu", doc="evil", model="vpcg")["rank"] is None
 
 
-def test_what_a_model_cannot_do_is_no_error(view):
-    assert not view("why", q="flu", doc="flu-1", model="popularity")["explanation"]["able"]
+def test_unsupported_operations_are_not_errors(view):
+    assert not view("why", q="flu", doc="flu-1", model="popularity")["explanation"]["supported"]
     found = view("query", q="flu", model="popularity")
-    assert [found[key]["able"] for key in ("words", "similar")] == [False, False]
-    assert found["clicks"]["results"], "clicks are the log's"
+    assert [found[key]["supported"] for key in ("words", "similar")] == [False, False]
+    assert found["clicks"]["results"], "clicks come from the log"
     assert view("topics", model="vpcg")["topics"] is None
-    assert view("document", doc="flu-1", model="bltm")["words"]["said"]
+    assert view("document", doc="flu-1", model="bltm")["words"]["reason"]
 
 
 # -- queries, documents and walks --------------------------------------------------------------------------
 
 
-def test_a_query_has_its_words_its_like_and_its_clicks(view):
+def test_query_view(view):
     found = view("query", q=" FLU ", model="vpcg")
-    assert found["known"] and found["normal"] == "flu"
+    assert found["known"] and found["normalised"] == "flu"
     assert found["words"]["answer"][0]["word"] == "flu"
     assert {planted.topic_of(hit["name"]) for hit in found["clicks"]["results"][:2]} == {"flu"}
     assert {hit["name"]: hit["clicks"] for hit in found["clicks"]["results"]} == clicked("flu")
@@ -128,7 +128,7 @@ def test_a_query_has_its_words_its_like_and_its_clicks(view):
     assert "flu" not in [hit["query"] for hit in found["similar"]["answer"]]
 
 
-def test_a_query_that_the_log_has_not_is_said_so_and_answered(view):
+def test_unseen_query(view):
     found = view("query", q="sick cough syrup", model="vpcg")
     assert not found["known"] and found["clicks"] is None
     assert found["words"]["answer"] and found["similar"]["answer"]
@@ -136,7 +136,7 @@ def test_a_query_that_the_log_has_not_is_said_so_and_answered(view):
     assert not walk["known"] and walk["similar"]["answer"]
 
 
-def test_a_document_has_its_words_its_like_and_its_clicks(view):
+def test_document_view(view):
     found = view("document", doc="pizza-0", model="vpcg")
     assert found["title"] == planted.docs()["pizza-0"]
     by_query = {query: count for query, doc, count in CLICKS if doc == "pizza-0"}
@@ -145,17 +145,17 @@ def test_a_document_has_its_words_its_like_and_its_clicks(view):
     assert never["clicks"] == {"edges": 0, "clicks": 0, "results": []}
 
 
-def test_a_walk_goes_to_documents_and_back_to_queries(view):
+def test_walk_view(view):
     found = view("walk", query="flu", model="vpcg")
     total = sum(clicked("flu").values())
     assert {one["name"]: one["clicks"] for one in found["near"]} == clicked("flu")
-    reach = {}  # by hand: to each document by its share, and on by the shares of its queries
+    reach = {}  # by hand: to each document by its share, then by the shares of its queries
     for doc, count in clicked("flu").items():
         of_doc = {query: clicks for query, other, clicks in CLICKS if other == doc}
         for query, clicks in of_doc.items():
             reach[query] = reach.get(query, 0) + count / total * clicks / sum(of_doc.values())
     del reach["flu"]
-    most = dict(sorted(reach.items(), key=lambda item: -item[1])[:FAR])
+    most = dict(sorted(reach.items(), key=lambda item: -item[1])[:MAX_FAR])
     assert {one["name"]: one["reach"] for one in found["far"]} == pytest.approx(most)
     for link in found["links"]:
         doc, query = found["near"][link["near"]]["name"], found["far"][link["far"]]["name"]
@@ -164,24 +164,24 @@ def test_a_walk_goes_to_documents_and_back_to_queries(view):
     assert back["kind"] == "doc" and {one["kind"] for one in back["near"]} == {"query"}
 
 
-def test_topics_are_told_in_both_languages_and_words_translated(view):
+def test_topics_view(view):
     found = view("topics", word="influenza")
-    assert found["model"] == "bltm", "the first that can"
+    assert found["model"] == "bltm", "the first with topics"
     assert len(found["topics"]) == found["all"] == 5
     assert sum(topic["share"] for topic in found["topics"]) == pytest.approx(1, abs=1e-5)
     assert found["topics"][0]["query_words"] and found["topics"][0]["title_words"]
     assert found["translation"]["answer"]
     assert len(view("topics", n=2)["topics"]) == 2
-    assert "xyzzy" in view("topics", word="xyzzy")["translation"]["said"]
+    assert "xyzzy" in view("topics", word="xyzzy")["translation"]["reason"]
 
 
 # -- the log and the report --------------------------------------------------------------------------------
 
 
-def test_the_log_is_described_with_what_was_left_out(view):
+def test_log_view(view):
     found = view("log", model="vpcg")
     assert found["clicks"] == sum(count for _, _, count in CLICKS) + 4 + 2
-    assert found["docs"] == len(planted.docs()) + 2, "with the hostile one and one without a title"
+    assert found["docs"] == len(planted.docs()) + 2, "with the one with markup and one without a title"
     assert found["docs_with_text"] == len(planted.docs()) + 1
     assert sum(found["build"]["rejected"].values()) == 3
     assert found["build"]["docs_missing"] == 1
@@ -194,7 +194,7 @@ def test_the_log_is_described_with_what_was_left_out(view):
         by_doc[doc] = by_doc.get(doc, 0) + count
     assert found["top"]["docs"][0]["clicks"] == max(by_doc.values())
     for name in ("query", "document", "walk"):
-        assert view(name)["top"] == found["top"], "without anything asked, what one could ask for"
+        assert view(name)["top"] == found["top"], "examples without a query or document"
 
 
 def test_head_and_tail_by_hand():
@@ -212,18 +212,18 @@ def test_head_and_tail_by_hand():
     assert head_and_tail(np.zeros(3)) == {"ranks": [], "shares": []}
 
 
-def test_the_report_is_read_again_when_it_has_changed(home, tmp_path):
+def test_the_report_is_reloaded_when_it_changes(home, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text("nothing of the kind")
+    path.write_text("something else")
     client = in_process(Settings((("vpcg", str(home / "vpcg")),), report=str(path)))
-    assert "not a report" in client.get("/studio/leaderboard.json").json()["said"]
+    assert "not a report" in client.get("/studio/leaderboard.json").json()["reason"]
     path.write_bytes((home / "report.html").read_bytes())
     assert len(client.get("/studio/leaderboard.json").json()["report"]["models"]) == 2
     path.unlink()
-    assert "cannot be read" in client.get("/studio/leaderboard.json").json()["said"]
+    assert "cannot be read" in client.get("/studio/leaderboard.json").json()["reason"]
 
 
-def test_a_pass_over_a_model_is_made_once_until_another_takes_its_name():
+def test_cache_until_the_model_is_replaced():
     class Named:
         name = "one"
 
@@ -231,13 +231,13 @@ def test_a_pass_over_a_model_is_made_once_until_another_takes_its_name():
             self.model = model
 
     calls = []
-    once = OncePerModel(lambda model: calls.append(model) or len(calls))
+    cached = PerModelCache(lambda model: calls.append(model) or len(calls))
     first, second = Named(None), Named(None)
-    assert [once(Named(first)), once(Named(first)), once(Named(second))] == [1, 1, 2]
+    assert [cached(Named(first)), cached(Named(first)), cached(Named(second))] == [1, 1, 2]
     gone = weakref.ref(second)
     calls.clear()
     del second
-    assert gone() is None, "a model that is no longer served does not live on"
+    assert gone() is None, "the cache does not keep replaced models alive"
 
 
 # -- addresses ---------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_pages_and_files(client):
         assert client.get(path).status_code == 404
 
 
-def test_wrong_questions_are_answered_with_what_is_wrong(client):
+def test_invalid_requests(client):
     wrong = {
         404: [
             ("why", {"q": "", "doc": ""}),
@@ -278,7 +278,7 @@ def test_wrong_questions_are_answered_with_what_is_wrong(client):
 @pytest.mark.parametrize(
     "query", [EVIL, "x" * 1000, "שלום עולם", "🍕🏨", "\u202eflu", "", " ", "\x00", "%", "flu" * 300]
 )
-def test_no_query_is_too_strange(view, query):
+def test_unusual_queries(view, query):
     for model in MODELS:
         view("query", q=query, model=model)
         view("why", q=query, doc="flu-1", model=model)

@@ -22,7 +22,7 @@ from coclick.arrays.csr import Csr, hstack
 from coclick.arrays.strings import Strings, Vocab
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens
-from coclick.text.ngrams import CharUnits, Rows, UnitTable, character_sequences
+from coclick.text.ngrams import CharUnits, SparsePattern, UnitTable, character_sequences
 from coclick.text.term_matrix import TermMatrix
 
 _BLOCK = 1 << 16  # rows that are scaled at a time
@@ -48,7 +48,7 @@ class TextSimilarity:
         """From a collection, with n-grams of so many characters; its vectors, too."""
         held = CharUnits.extract(character_sequences(texts), 1, sizes)
         words = TermMatrix.fit(texts, analyzer)
-        chars, terms = Rows(held.indptr, held.units), _distinct(words.tokens, len(words.terms))
+        chars, terms = SparsePattern(held.indptr, held.units), _distinct(words.tokens, len(words.terms))
         idf = _idf(chars, len(held.table)), _idf(terms, len(words.terms))
         wording = cls(held.table, idf[0], analyzer, words.terms, idf[1], len(texts), share)
         nothing = np.zeros(len(texts), np.int64)
@@ -58,18 +58,22 @@ class TextSimilarity:
         """Vectors of other texts."""
         sequences = character_sequences(texts)
         known = self.chars.incidence(sequences)
-        every = CharUnits.extract(sequences, 1, (self.chars.smallest, self.chars.largest))
+        every = CharUnits.extract(sequences, 1, (self.chars.min_n, self.chars.max_n))
         tokens = self.analyzer.look_up(texts, self.terms)
         unknown_words = np.bincount(_text_of(tokens)[tokens.terms < 0], minlength=len(texts))
         return self._join(
-            Rows(known.indptr, known.units),
+            SparsePattern(known.indptr, known.units),
             np.diff(every.indptr) - np.diff(known.indptr),
             _distinct(tokens, len(self.terms)),
             unknown_words,
         )
 
     def _join(
-        self, chars: Rows, unknown_chars: NDArray[np.int64], words: Rows, unknown_words: NDArray[np.int64]
+        self,
+        chars: SparsePattern,
+        unknown_chars: NDArray[np.int64],
+        words: SparsePattern,
+        unknown_words: NDArray[np.int64],
     ) -> Csr:
         rarest = np.log1p(self.texts) ** 2
         return hstack(
@@ -83,20 +87,22 @@ def _text_of(tokens: Tokens) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))
 
 
-def _distinct(tokens: Tokens, terms: int) -> Rows:
+def _distinct(tokens: Tokens, terms: int) -> SparsePattern:
     """The known terms of each text, each once."""
     known = tokens.terms >= 0
     pairs = np.unique(_text_of(tokens)[known] * terms + tokens.terms[known])
     indptr = np.searchsorted(pairs, np.arange(len(tokens) + 1) * terms)
-    return Rows(indptr, (pairs % max(terms, 1)).astype(np.int32))
+    return SparsePattern(indptr, (pairs % max(terms, 1)).astype(np.int32))
 
 
-def _idf(held: Rows, columns: int) -> NDArray[np.float32]:
+def _idf(held: SparsePattern, columns: int) -> NDArray[np.float32]:
     texts = len(held.indptr) - 1
     return np.log1p(texts / np.maximum(np.bincount(held.indices, minlength=columns), 1)).astype(np.float32)
 
 
-def _weighed(held: Rows, idf: NDArray[np.float32], unknown: NDArray[np.float64], length: float) -> Csr:
+def _weighed(
+    held: SparsePattern, idf: NDArray[np.float32], unknown: NDArray[np.float64], length: float
+) -> Csr:
     """Rows of idf, scaled to `length` together with what is unknown, of which the squares are given."""
     weights = Csr(held.indptr, held.indices, idf[held.indices], len(idf))
     for first in range(0, weights.rows, _BLOCK):  # in blocks, because all at once would take much memory

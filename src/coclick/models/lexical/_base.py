@@ -53,7 +53,7 @@ class LexicalModel(VectorModel):
         with progress("words"):
             words = TermMatrix.fit(joined_fields(graph.texts, self.fields_), self._analyzer)
             counts = words.counts()
-        self.terms_, self.display_terms_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.display_terms
         self.query_index_ = None
         self.observe(counts)
         with progress("index"):

@@ -52,7 +52,7 @@ class CosWords(LexicalModel):
             texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
             words = TermMatrix.fit(texts, self._analyzer)
             counts = words.counts()
-        self.terms_, self.display_terms_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.display_terms
         queries = counts.take(np.arange(len(graph.queries)))
         docs = counts.take(np.arange(len(graph.queries), counts.rows))
         self.query_idf_, self.doc_idf_ = inverse_frequency(queries), inverse_frequency(docs)

@@ -117,9 +117,9 @@ class LikelihoodModel(_Parameters):
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
             texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
-            words = TermMatrix.fit(texts, self._analyzer).commonest(max_terms)
+            words = TermMatrix.fit(texts, self._analyzer).most_frequent(max_terms)
             counts = words.counts()
-        self.terms_, self.display_terms_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.display_terms
         of_queries = counts.take(np.arange(len(graph.queries)))
         of_docs = counts.take(np.arange(len(graph.queries), counts.rows))
         in_docs, in_queries = _shares(of_docs), _shares(of_queries)

@@ -27,7 +27,7 @@ from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.results import top_rows
 from coclick.solvers.checkpoint import checkpoint
-from coclick.solvers.em import Corpus, Topics, fold_in, learn_topics
+from coclick.solvers.em import Corpus, Topics, fit_topics, fold_in
 from coclick.text.query import Query, look_up_terms
 from coclick.text.term_matrix import count_terms
 
@@ -84,12 +84,12 @@ class TopicModel(_Parameters):
             note = f"topics={self.n_topics} is more than there are pairs of texts: {topics} are used"
             self.stats_["notes"] = [note]
         with checkpoint(graph.digest, str(self)) as kept:
-            found, self.stats_["curve"] = learn_topics(
+            found, self.stats_["curve"] = fit_topics(
                 corpus,
                 topics,
                 alpha=self.topic_prior,
                 beta=self.word_prior,
-                rounds=self.iterations,
+                iterations=self.iterations,
                 held_out=self.held_out if len(corpus.weights) >= _ENOUGH else 0.0,
                 seed=self.seed,
                 progress=progress,

@@ -21,7 +21,7 @@ from coclick.models.likelihood._base import LikelihoodModel, Reason, clicked_pai
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.ibm_model1 import Pairs, learn_translations, prune
+from coclick.solvers.ibm_model1 import TextPairs, fit_translations, prune
 
 
 @register
@@ -43,8 +43,8 @@ class WTM(LikelihoodModel):
         """Expectation maximisation on clicked pairs."""
         counts = self.observe(graph, progress, self.max_vocabulary)
         query_of, title_of, weights = clicked_pairs(graph, counts, self.weight, self.fields)
-        pairs = Pairs(counts.queries, counts.docs, query_of, title_of, weights)
-        table, curve = learn_translations(
+        pairs = TextPairs(counts.queries, counts.docs, query_of, title_of, weights)
+        table, curve = fit_translations(
             pairs, self.iterations, null_word=self.use_null_word, progress=progress
         )
         kept = prune(table, self.min_probability)

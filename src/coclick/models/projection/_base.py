@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings
 from coclick.errors import UserError
-from coclick.features.feature_set import Features, reads_texts, requires_texts
-from coclick.features.views import Sides, TextOptions
+from coclick.features.feature_set import FeatureSet, reads_texts, requires_texts
+from coclick.features.views import FeatureMatrices, TextOptions
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
 from coclick.index.dense import DenseIndex
@@ -65,7 +65,7 @@ class ProjectionModel(_Parameters):
     )
     cosine: ClassVar[bool] = False  # whether scores are cosines of embedded, or dot products
 
-    features_: Features
+    features_: FeatureSet
     query_features_: Csr  # of all queries of the graph
     doc_features_: Csr
     query_map_: LinearMap
@@ -91,11 +91,11 @@ class ProjectionModel(_Parameters):
         joined: bool = True,
         one_idf: bool = False,
         max_terms: int | None = None,
-    ) -> Sides:
+    ) -> FeatureMatrices:
         """Learn the features of both sides."""
         options = TextOptions(self._analyzer, self.fields, one_idf=one_idf, max_terms=max_terms)
         with progress("features"):
-            self.features_, rows = Features.fit(graph, views, options, joined=joined)
+            self.features_, rows = FeatureSet.fit(graph, views, options, joined=joined)
         self.query_features_, self.doc_features_ = rows
         return rows
 
@@ -161,7 +161,9 @@ class ProjectionModel(_Parameters):
         embedded[known] = self.query_index_.vectors[rows[known]]
         unknown = [query.text for query in queries if query.row < 0]
         if unknown:
-            embedded[~known] = self.embed_query_features(self.features_.of_queries(unknown, self.graph_))
+            embedded[~known] = self.embed_query_features(
+                self.features_.transform_queries(unknown, self.graph_)
+            )
         return embedded
 
     def compared(self, embedded: Floats) -> Floats:
@@ -176,7 +178,7 @@ class ProjectionModel(_Parameters):
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> Floats:
         """The same with images that are made of the texts."""
-        return self.weigh_features(query, self.features_.of_docs(texts, self.graph_))
+        return self.weigh_features(query, self.features_.transform_docs(texts, self.graph_))
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Through the index; documents are filtered by the exact one only."""
@@ -209,7 +211,7 @@ class ProjectionModel(_Parameters):
         columns = np.arange(first, first + len(view.terms), dtype=np.int32)
         each = Csr(words, columns, np.ones(len(columns), np.float32), self.doc_features_.columns)
         terms, weights = top_rows(self.weigh_features(query, each), _WORDS)
-        return [(view.surfaces[term], float(w)) for term, w in zip(terms.tolist(), weights, strict=True)]
+        return [(view.display_terms[term], float(w)) for term, w in zip(terms.tolist(), weights, strict=True)]
 
     def weigh_features(self, query: Query, rows: Csr) -> Floats:
         """The scores of rows of document features for a normalised query."""
@@ -231,7 +233,7 @@ class ProjectionModel(_Parameters):
         """The features, one row, of a normalised query; if it is not in the graph, of its text."""
         if query.row >= 0:
             return self.query_features_.take_checked(np.array([query.row]), "the features of queries")
-        return self.features_.of_queries([query.text], self.graph_)
+        return self.features_.transform_queries([query.text], self.graph_)
 
     def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
         """The summands of a score, by the features of the query."""
@@ -254,7 +256,7 @@ class ProjectionModel(_Parameters):
 
     def _add(self, texts: Mapping[str, Strings]) -> None:
         """New documents get images from their texts."""
-        features = self.features_.of_docs(texts, self.graph_)
+        features = self.features_.transform_docs(texts, self.graph_)
         embedded = self.embed_doc_features(features)
         self.doc_features_ = vstack(self.doc_features_, features)
         self.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, embedded]))

@@ -20,8 +20,8 @@ from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.opca import oriented_components
-from coclick.solvers.sampling import learnable_pairs
+from coclick.solvers.opca import oriented_pca
+from coclick.solvers.sampling import pairs_with_features
 
 
 @register
@@ -39,8 +39,8 @@ class OPCA(TitleProjection):
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Leading eigenvectors of a pair of matrices."""
         rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
-        learnable_pairs(graph.clicks, *rows)  # says so if there are none
-        found = oriented_components(
+        pairs_with_features(graph.clicks, *rows)  # says so if there are none
+        found = oriented_pca(
             *rows, self.edge_weights(graph), self.dim, ridge=self.ridge, seed=self.seed, progress=progress
         )
         self.clipped(len(found.values))

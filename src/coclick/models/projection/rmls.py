@@ -27,8 +27,8 @@ from coclick.models.projection.linear_map import SparseMap
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.rmls import Maps, Penalty, Step, density, map_rank
-from coclick.solvers.validation import HeldOut
+from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank
+from coclick.solvers.validation import ValidationSample
 
 _PATIENCE = 2  # half-rounds without a better one after which no more are tried
 
@@ -86,9 +86,9 @@ class RMLS(ProjectionModel):
         """As the parameter says."""
         return weigh(graph.clicks, self.weight)
 
-    def _half_rounds(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[Step]:
+    def _half_rounds(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[RmlsState]:
         penalty = Penalty(self.relative_threshold, self.threshold, self.theta)
-        return Maps(queries, edges, docs, penalty).half_rounds(self.dim, self.seed)
+        return RmlsSolver(queries, edges, docs, penalty).half_iterations(self.dim, self.seed)
 
     def _best(self, graph: ClickGraph, progress: Progress) -> int:
         """The number of half-rounds after which held-out clicks are ranked best."""
@@ -97,7 +97,7 @@ class RMLS(ProjectionModel):
             self.note("no query has a second document to hold out: half a round is run")
             return 1
         queries, docs = copy.copy(self).featurise(rest, self.views, progress)
-        trial = HeldOut.sample(queries, docs, held_out, rest.clicks, self.seed)
+        trial = ValidationSample.sample(queries, docs, held_out, rest.clicks, self.seed)
         tried: list[float] = []
         most = round(2 * self.iterations)
         with progress("rounds on held-out clicks", most) as done:
@@ -113,8 +113,8 @@ class RMLS(ProjectionModel):
         return tried.index(max(tried)) + 1
 
 
-def _figures(step: Step) -> dict[str, Any]:
-    found: dict[str, Any] = {"round": step.rounds}
+def _figures(step: RmlsState) -> dict[str, Any]:
+    found: dict[str, Any] = {"round": step.iterations}
     if step.objective is not None:
         found["objective"] = float(f"{step.objective:.6g}")
     return found | {

@@ -24,8 +24,8 @@ from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.sampling import draw_unclicked, hold_out, learnable_pairs, with_features
-from coclick.solvers.siamese import Examples, Floats, Ints, by_adagrad, by_lbfgs, mean_loss
+from coclick.solvers.sampling import draw_unclicked, nonempty_rows, pairs_with_features, validation_mask
+from coclick.solvers.siamese import FloatArray, Ints, RankingExamples, fit_adagrad, fit_lbfgs, mean_loss
 from coclick.solvers.svd import truncated_svd
 
 
@@ -49,35 +49,35 @@ class S2Net(TitleProjection):
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """From latent semantic analysis downhill."""
         rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
-        asked, clicked = learnable_pairs(graph.clicks, *rows)
+        asked, clicked = pairs_with_features(graph.clicks, *rows)
         start = truncated_svd([vstack(*rows)], self.dim, seed=self.seed, progress=progress).right
         self.clipped(start.shape[1])
         random = np.random.default_rng(self.seed)
-        held = hold_out(len(asked), self.held_out, random)
+        held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
             self.note("too few pairs to hold any out: the last round is taken")
-        candidates = with_features(rows.docs)
+        candidates = nonempty_rows(rows.docs)
 
         def compare(queries: Ints, docs: Ints) -> Ints:
             others = draw_unclicked(graph.clicks, queries, docs, self.n_negatives, candidates, random)
             return np.concatenate([docs[:, None], others], axis=1)
 
-        unseen = Examples(*rows, asked[held], compare(asked[held], clicked[held]))
+        unseen = RankingExamples(*rows, asked[held], compare(asked[held], clicked[held]))
         asked, clicked = asked[~held], clicked[~held]
 
-        def validate(projection: Floats) -> float:
+        def validate(projection: FloatArray) -> float:
             return mean_loss(projection, unseen, self.gamma)
 
         with progress("rounds", self.iterations) as done:
             if self.optimiser == "lbfgs":
-                examples = Examples(*rows, asked, compare(asked, clicked))
-                stop = by_lbfgs(start, examples, self.gamma, validate, self.iterations, self.patience, done)
+                examples = RankingExamples(*rows, asked, compare(asked, clicked))
+                stop = fit_lbfgs(start, examples, self.gamma, validate, self.iterations, self.patience, done)
             else:
-                stop = by_adagrad(
+                stop = fit_adagrad(
                     start, *rows, asked, lambda: compare(asked, clicked), self.gamma, validate,
                     self.iterations, self.patience, self.learning_rate, random, done,
                 )  # fmt: skip
-        self.stats_ |= stop.figures() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
+        self.stats_ |= stop.stats() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
         both = DenseMap.of([stop.best[0]])
         self.build_embeddings(both, both, progress)
 

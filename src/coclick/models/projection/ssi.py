@@ -30,17 +30,17 @@ from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.early_stopping import train_rounds
-from coclick.solvers.pairwise import hinge_round, rows_of
+from coclick.solvers.early_stopping import train_epochs
+from coclick.solvers.pairwise import csr_arrays, hinge_epoch
 from coclick.solvers.sampling import (
     Preferences,
-    among,
-    hold_out,
-    joined,
-    learnable_pairs,
+    concatenate_preferences,
+    nonempty_rows,
+    pairs_with_features,
+    restrict_to_pairs,
     sampled_preferences,
     skip_preferences,
-    with_features,
+    validation_mask,
 )
 
 
@@ -69,41 +69,41 @@ class SSI(OverlapProjection):
         if self.index != "exact":
             raise UserError("ssi scores every document", hint="leave out index=")
         rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
-        asked, clicked = learnable_pairs(graph.clicks, *rows)
+        asked, clicked = pairs_with_features(graph.clicks, *rows)
         random = np.random.default_rng(self.seed)
-        held = hold_out(len(asked), self.held_out, random)
+        held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
             self.note("too few pairs to hold any out: the last round is taken")
-        skips = among(self._skips(graph), asked, clicked)
+        skips = restrict_to_pairs(self._skips(graph), asked, clicked)
         if self.pairs == "skips" and not len(skips.queries):
             self.note("the graph has no skipped documents: clicked ones are preferred to sampled ones")
         drawn = 0 if self.pairs == "skips" and len(skips.queries) else self.n_negatives
-        candidates = with_features(rows.docs)
+        candidates = nonempty_rows(rows.docs)
 
         def preferences(chosen: NDArray[np.bool_]) -> Preferences:
             queries, docs = asked[chosen], clicked[chosen]
-            return joined(
-                among(skips, queries, docs),
+            return concatenate_preferences(
+                restrict_to_pairs(skips, queries, docs),
                 sampled_preferences(graph.clicks, queries, docs, drawn, candidates, random),
             )
 
         unseen = preferences(held)
         left = _random_map(rows.queries, asked, self.dim, random)
         right = _random_map(rows.docs, candidates, self.dim, random)
-        arrays = rows_of(rows.queries), rows_of(rows.docs)
+        arrays = csr_arrays(rows.queries), csr_arrays(rows.docs)
 
         def step() -> float:
             learned = preferences(~held)
             order = random.permutation(len(learned.queries))
-            return hinge_round(*arrays, learned, order, left, right, self.learning_rate)
+            return hinge_epoch(*arrays, learned, order, left, right, self.learning_rate)
 
         def validate() -> float:
             count = len(unseen.queries)
-            return hinge_round(*arrays, unseen, np.arange(count), left, right, 0.0) if count else np.nan
+            return hinge_epoch(*arrays, unseen, np.arange(count), left, right, 0.0) if count else np.nan
 
         with progress("rounds", self.iterations) as done:
-            stop = train_rounds(step, validate, (left, right), self.iterations, self.patience, done)
-        self.stats_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
+            stop = train_epochs(step, validate, (left, right), self.iterations, self.patience, done)
+        self.stats_ |= stop.stats() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         self.stats_["skips"] = len(skips.queries)
         self.build_embeddings(DenseMap.of([stop.best[0]]), DenseMap.of([stop.best[1]]), progress)
 

@@ -20,21 +20,21 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.graph.split import look_up
+from coclick.graph.split import values_at
 from coclick.models.projection._biased import BiasedProjection
 from coclick.models.projection.click_evidence import Weight, weigh
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.early_stopping import train_rounds
-from coclick.solvers.pairwise import logistic_round, rows_of, squared_round
+from coclick.solvers.early_stopping import train_epochs
+from coclick.solvers.pairwise import csr_arrays, logistic_epoch, squared_epoch
 from coclick.solvers.sampling import (
     Ints,
     Preferences,
-    hold_out,
-    learnable_pairs,
+    nonempty_rows,
+    pairs_with_features,
     sampled_preferences,
-    with_features,
+    validation_mask,
 )
 
 Mask = NDArray[np.bool_]
@@ -69,13 +69,13 @@ class SVDFeature(BiasedProjection):
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Stochastic gradient descent."""
         rows = self.featurise(graph, self.views, progress)
-        asked, clicked = learnable_pairs(graph.clicks, *rows)
+        asked, clicked = pairs_with_features(graph.clicks, *rows)
         targets = self._targets(graph, asked, clicked)
         random = np.random.default_rng(self.seed)
-        held = hold_out(len(asked), self.held_out, random)
+        held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
             self.note("too few pairs to hold any out: the last round is taken")
-        candidates, sides = with_features(rows.docs), (rows_of(rows.queries), rows_of(rows.docs))
+        candidates, sides = nonempty_rows(rows.docs), (csr_arrays(rows.queries), csr_arrays(rows.docs))
         left, right = (_START * random.standard_normal((s.columns, self.dim), np.float32) for s in rows)
         query_bias, doc_bias = (np.zeros(side.columns, np.float32) for side in rows)
         mean = 1 / (1 + self.n_negatives) if self.loss == "squared" else 0.0
@@ -88,21 +88,21 @@ class SVDFeature(BiasedProjection):
             """One round at random over the chosen pairs; with a rate of 0 nothing is learned."""
             if self.loss == "logistic":
                 order = random.permutation(len(drawn.queries))
-                return logistic_round(*sides, drawn, order, left, right, doc_bias, rate, self.l2)
+                return logistic_epoch(*sides, drawn, order, left, right, doc_bias, rate, self.l2)
             others = drawn.worse != drawn.better  # a query that clicked everything has none
             pairs = (
                 np.append(asked[chosen], drawn.queries[others]),
                 np.append(clicked[chosen], drawn.worse[others]),
             )
             wanted = np.append(targets[chosen], np.zeros(others.sum(), np.float32))
-            return squared_round(
+            return squared_epoch(
                 *sides, pairs, wanted, random.permutation(len(wanted)), left, right, query_bias, doc_bias,
                 mean, rate, self.l2,
             )  # fmt: skip
 
         unseen = draw(held)
         with progress("rounds", self.iterations) as done:
-            stop = train_rounds(
+            stop = train_epochs(
                 lambda: descend(~held, draw(~held), self.learning_rate),
                 lambda: descend(held, unseen, 0.0) if held.any() else np.nan,
                 (left, right, query_bias, doc_bias),
@@ -110,7 +110,7 @@ class SVDFeature(BiasedProjection):
                 self.patience,
                 done,
             )
-        self.stats_ |= stop.figures() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
+        self.stats_ |= stop.stats() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         left, right, query_bias, doc_bias = stop.best
         self.build_biased_embeddings((left, right), (query_bias, doc_bias), mean, progress)
 
@@ -122,5 +122,5 @@ class SVDFeature(BiasedProjection):
         """The weights of pairs, divided by their mean: rates and decay then do not depend on their scale."""
         weights = self.edge_weights(graph)
         pattern = Csr.from_triples(asked, clicked, np.ones(len(asked)), (weights.rows, weights.columns))
-        targets = look_up(weights, pattern)
+        targets = values_at(weights, pattern)
         return targets / np.float32(max(targets.mean(dtype=np.float64), 1e-30))

@@ -88,10 +88,10 @@ class VPCG(VectorModel):
         """The vectors of queries and documents with clicks; learns units from them, too."""
         with progress("words"):
             texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
-            words = TermMatrix.fit(texts, self._analyzer).by_hash()  # prunes ties by number
+            words = TermMatrix.fit(texts, self._analyzer).sorted_by_hash()  # prunes ties by number
             start = initial_vectors(words.counts())
         self.idf_ = inverse_frequency(start)
-        self.terms_, self.display_terms_ = words.terms, words.surfaces
+        self.terms_, self.display_terms_ = words.terms, words.display_terms
         iterations = self.iterations
         if iterations == "validate":
             chosen = choose_rounds(self._propagation, graph, start, self._by_side, self.seed, progress)

@@ -1,5 +1,4 @@
-"""The studio: pages that show what models do, each with its JSON at the same address and `.json`.
+"""The studio: pages that show what models have learned, each with its data as JSON.
 
-`views`, `clicks` and `log` make the plain values that a page draws, `routes` puts them at addresses, `page/`
-draws them in the browser.
+`views`, `clicks` and `log` compute the data, `routes` serves it, and `page/` draws it in the browser.
 """

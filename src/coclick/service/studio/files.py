@@ -1,4 +1,4 @@
-"""The files that a page is made of."""
+"""The static files of the studio."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".
 
 
 class File:
-    """A file of the package, read once; browsers ask each time whether theirs is still right."""
+    """A file of the package, read once; browsers revalidate their copy by its ETag."""
 
     def __init__(self, name: str, content: bytes) -> None:
         self._content = content
@@ -23,18 +23,18 @@ class File:
             "ETag": f'"{hashlib.sha256(content).hexdigest()[:16]}"',
         }
 
-    def answer(self, request: Request) -> Response:
-        """The content, or that it has not changed."""
+    def response(self, request: Request) -> Response:
+        """Return the content, or 304 if it has not changed."""
         if request.headers.get("If-None-Match") == self._headers["ETag"]:
             return Response(status_code=304, headers=self._headers)
         return Response(self._content, headers=self._headers)
 
 
 def read_files() -> dict[str, File]:
-    """All that may be served, by its path: the studio's own files, and the report's for the leaderboard."""
-    found = {}
+    """Read all static files by path: those of the studio, and those of the report for the leaderboard."""
+    result = {}
     for prefix, package in (("", "coclick.service.studio"), ("report/", "coclick.evaluation")):
         for source in (files(package) / "page").iterdir():
             if Path(source.name).suffix in _TYPES:
-                found[prefix + source.name] = File(source.name, source.read_bytes())
-    return found
+                result[prefix + source.name] = File(source.name, source.read_bytes())
+    return result

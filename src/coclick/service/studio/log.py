@@ -1,6 +1,6 @@
-"""The log that a model was trained on, from what the model carries: how clicks are spread, what was left out.
+"""Statistics of the log that a model was trained on: the distribution of clicks, and what was rejected.
 
-Everything here reads the whole graph once, so `routes` keeps it for each model.
+They take a pass over the whole graph, so `routes` caches them for each model.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from coclick.models.base import Model
 from coclick.service.studio.clicks import Kind, node_of
 from coclick.text.term_matrix import titles
 
-POINTS = 60  # of a curve
-TOP = 8  # queries and documents with the most clicks that are listed
-EXAMPLES = 9
-_SHARES = (0.5, 0.8, 0.9)  # of all clicks: how many queries have them?
+N_POINTS = 60  # of a curve
+N_TOP = 8  # queries and documents with the most clicks
+N_EXAMPLES = 9
+_SHARES = (0.5, 0.8, 0.9)  # of all clicks; how many queries have them?
 
 
 def describe_log(model: Model) -> dict[str, Any]:
-    """Sizes, coverage, degree distributions, head and tail, what the build counted, queries to try."""
+    """Return sizes, coverage, degree distributions, head and tail, build statistics and example queries."""
     graph = model.trained_on
     texts = titles(graph.texts)
     clicks = graph.clicks.row_sums()
@@ -35,42 +35,42 @@ def describe_log(model: Model) -> dict[str, Any]:
             "queries": _most_clicked(graph, "query", clicks),
             "docs": _most_clicked(graph, "doc", graph.clicks_by_doc.row_sums()),
         },
-        "examples": [graph.queries[int(row)] for row in _spread(clicks)],
+        "examples": [graph.queries[int(row)] for row in _examples(clicks)],
     }
 
 
 def head_and_tail(clicks: NDArray[np.float64]) -> dict[str, Any]:
-    """Clicks by the rank of their query, and the share of all clicks up to there, at ranks spread evenly on a
-    logarithmic scale; how many queries have half of the clicks, four fifths, nine tenths."""
-    found = np.sort(clicks[clicks > 0])[::-1]
-    if not len(found):
+    """Return clicks and cumulative share by the rank of the query, at ranks evenly spaced on a log scale, and
+    how many queries have 50 %, 80 % and 90 % of all clicks."""
+    ordered = np.sort(clicks[clicks > 0])[::-1]
+    if not len(ordered):
         return {"ranks": [], "shares": []}
-    together = np.cumsum(found) / found.sum()
-    ranks = np.unique(np.geomspace(1, len(found), POINTS).round().astype(np.int64))
-    enough = [int(np.searchsorted(together, share - 1e-12)) + 1 for share in _SHARES]
+    cumulative = np.cumsum(ordered) / ordered.sum()
+    ranks = np.unique(np.geomspace(1, len(ordered), N_POINTS).round().astype(np.int64))
+    counts = [int(np.searchsorted(cumulative, share - 1e-12)) + 1 for share in _SHARES]
     return {
         "ranks": [
-            {"rank": int(rank), "clicks": float(found[rank - 1]), "share": float(together[rank - 1])}
+            {"rank": int(rank), "clicks": float(ordered[rank - 1]), "share": float(cumulative[rank - 1])}
             for rank in ranks
         ],
-        "shares": [{"share": share, "queries": count} for share, count in zip(_SHARES, enough, strict=True)],
+        "shares": [{"share": share, "queries": count} for share, count in zip(_SHARES, counts, strict=True)],
     }
 
 
 def _order(clicks: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows with clicks, the most first."""
+    """Rows with clicks, most clicks first."""
     rows = np.flatnonzero(clicks > 0)
     return rows[np.argsort(-clicks[rows], kind="stable")]
 
 
-def _spread(clicks: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Queries to try, from the head to the tail."""
+def _examples(clicks: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Example queries from head to tail."""
     order = _order(clicks)
     if not len(order):
         return order
-    return order[np.unique(np.geomspace(1, len(order), EXAMPLES).round().astype(np.int64)) - 1]
+    return order[np.unique(np.geomspace(1, len(order), N_EXAMPLES).round().astype(np.int64)) - 1]
 
 
 def _most_clicked(graph: ClickGraph, kind: Kind, clicks: NDArray[np.float64]) -> list[dict[str, Any]]:
-    rows = _order(clicks)[:TOP].tolist()
+    rows = _order(clicks)[:N_TOP].tolist()
     return [{**node_of(graph, kind, row), "clicks": float(clicks[row])} for row in rows]

@@ -1,4 +1,4 @@
-"""What takes a pass over a whole model is worked out once for each."""
+"""A cache for results that take a pass over a whole model."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from threading import Lock
 from typing import Any
 
 from coclick.models.base import Model
-from coclick.service.loaded_models import Served
+from coclick.service.loaded_models import LoadedModel
 
 
-class OncePerModel:
-    """A function of a model whose answer is kept until another model has taken the name."""
+class PerModelCache:
+    """A function of a model whose result is cached until the model is replaced."""
 
     def __init__(self, function: Callable[[Model], Any]) -> None:
         self._function = function
-        self._kept: dict[str, tuple[weakref.ref[Model], Any]] = {}  # an old model must not live on here
-        self._lock = Lock()  # two readers who come first together wait for one piece of work
+        self._cached: dict[str, tuple[weakref.ref[Model], Any]] = {}  # weak: must not keep old models alive
+        self._lock = Lock()  # concurrent first requests compute the result once
 
-    def __call__(self, served: Served) -> Any:
-        """The answer for the model that is served."""
+    def __call__(self, loaded: LoadedModel) -> Any:
+        """Return the result for a model."""
         with self._lock:
-            kept = self._kept.get(served.name)
-            if kept is None or kept[0]() is not served.model:
-                kept = self._kept[served.name] = weakref.ref(served.model), self._function(served.model)
-            return kept[1]
+            cached = self._cached.get(loaded.name)
+            if cached is None or cached[0]() is not loaded.model:
+                cached = weakref.ref(loaded.model), self._function(loaded.model)
+                self._cached[loaded.name] = cached
+            return cached[1]

@@ -1,4 +1,4 @@
-"""The evaluation report that the leaderboard shows: read from its file, and again when that has changed."""
+"""The evaluation report for the leaderboard, reloaded when its file changes."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ _COMMANDS = ("coclick compare GRAPH --html report.html", "coclick serve MODEL --
 
 
 class Report:
-    """A file that `coclick compare --html` or `evaluate --html` wrote, or none."""
+    """A report of `coclick compare --html` or `evaluate --html`, or none."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._kept: tuple[int, dict[str, Any]] | None = None  # by the time when it was written
+        self._cached: tuple[int, dict[str, Any]] | None = None  # with the modification time of the file
 
     def read(self) -> dict[str, Any]:
-        """The report's figures, or why there are none and the commands that make them."""
+        """Return the report, or why there is none and the commands that make one."""
         if self._path is None:
-            return _none("no report was given to the server")
-        from coclick.evaluation.report import (
-            read_report,
-        )  # with all of evaluation, which a service can do without
+            return _no_report("no report was given to the server")
+        # here: it imports all of evaluation, which the service does not need otherwise
+        from coclick.evaluation.report import read_report
 
         try:
-            written = self._path.stat().st_mtime_ns
-            if self._kept is None or self._kept[0] != written:
-                self._kept = written, read_report(self._path)
-            return {"report": self._kept[1]}
+            modified = self._path.stat().st_mtime_ns
+            if self._cached is None or self._cached[0] != modified:
+                self._cached = modified, read_report(self._path)
+            return {"report": self._cached[1]}
         except UserError as error:
-            return _none(f"{self._path.name}: {error.what}")
+            return _no_report(f"{self._path.name}: {error.what}")
         except (OSError, ValueError) as error:
-            return _none(f"{self._path.name} cannot be read: {getattr(error, 'strerror', None) or error}")
+            return _no_report(
+                f"{self._path.name} cannot be read: {getattr(error, 'strerror', None) or error}"
+            )
 
 
-def _none(said: str) -> dict[str, Any]:
-    return {"report": None, "said": said, "commands": _COMMANDS}
+def _no_report(reason: str) -> dict[str, Any]:
+    return {"report": None, "reason": reason, "commands": _COMMANDS}

@@ -1,4 +1,4 @@
-// Addresses of views: all state is in them, so a link brings a colleague to the same view.
+// URLs of views: they hold all state, so that a link opens the same view.
 
 export function address(view, params = {}) {
   const given = Object.entries(params).flatMap(([key, value]) => [value].flat().map((one) => [key, one]));
@@ -25,14 +25,14 @@ export class Failure extends Error {
   }
 }
 
-// JSON, or an error that says what was wrong and what to try.
+// Fetch JSON, or fail with a message and a hint.
 export async function fetchJson(url, signal) {
   let answer;
   try {
     answer = await fetch(url, { signal, headers: { Accept: "application/json" } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure({ message: "The server does not answer.", hint: "is coclick serve still running?" });
+    throw new Failure({ message: "The server does not answer.", hint: "check that coclick serve is running" });
   }
   const body = await answer.json().catch(() => null);
   if (answer.ok && body !== null) return body;

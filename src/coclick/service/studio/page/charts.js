@@ -1,4 +1,4 @@
-// Curves with two axes.
+// Line charts.
 
 import { drawn } from "./report/nodes.js";
 

@@ -1,4 +1,4 @@
-// One query, two models: both rankings, and how each document moves between them.
+// One query, two models: both rankings, and how documents move between them.
 
 import { named, node, quiet } from "./report/nodes.js";
 import { address, changed } from "./address.js";
@@ -6,11 +6,11 @@ import { threads } from "./threads.js";
 import { choice, clicksText, counted, docName, examples, figure, link, meter, sentence } from "./ui.js";
 
 const RESULTS = [10, 20, 50];
-const ABILITIES = {
-  similar: "find similar ones",
+const CAPABILITIES = {
+  similar: "find similar queries and documents",
   expand: "expand queries",
-  explain: "say why",
-  topics: "tell topics",
+  explain: "explain scores",
+  topics: "show topics",
   translate: "translate words",
 };
 
@@ -26,11 +26,11 @@ export function draw(page) {
 function welcome(page) {
   const two = page.data.sides.length > 1;
   const what = two
-    ? "See how two models rank the same query, which documents move, and why."
-    : "See how the model ranks a query, and why. Serve two models to see them side by side.";
+    ? "Compare how two models rank the same query, which documents move, and why."
+    : "See how the model ranks a query, and why. Serve two models to compare them side by side.";
   return [
     node("h1", {}, two ? "Compare two models" : "Search"),
-    node("p", { class: "lead" }, what, " Type a query above, or take one of the log."),
+    node("p", { class: "lead" }, what, " Type a query above, or choose one from the log."),
     settings(page),
     ...examples(page.data.examples, (q) => changed("compare", page.params, { q })),
     served(page.models),
@@ -40,19 +40,19 @@ function welcome(page) {
 function served(models) {
   const items = models.map(({ name, spec, summary, can }) => {
     const exactly = spec === name ? [] : [" ", quiet(...named(spec))];
-    const abilities = quiet(`It can ${["rank", ...can.map((one) => ABILITIES[one])].join(", ")}.`);
-    const what = node("div", {}, `${sentence(summary)}. `, abilities);
+    const capabilities = quiet(`It can ${["rank", ...can.map((one) => CAPABILITIES[one])].join(", ")}.`);
+    const what = node("div", {}, `${sentence(summary)}. `, capabilities);
     return node("li", {}, node("b", {}, name), ...exactly, what);
   });
-  return node("section", {}, node("h2", {}, "Models here"), node("ul", { class: "models" }, items));
+  return node("section", {}, node("h2", {}, "Served models"), node("ul", { class: "models" }, items));
 }
 
 function settings(page) {
   const [a, b] = page.data.sides.map((side) => side.model);
   const go = (changes) => page.go(changed("compare", page.params, changes));
   const options = page.models.map((model) => [model.name, model.name]);
-  const swap = node("button", { type: "button", title: "Exchange the two models" }, "⇄");
-  swap.setAttribute("aria-label", "Exchange the two models");
+  const swap = node("button", { type: "button", title: "Swap the two models" }, "⇄");
+  swap.setAttribute("aria-label", "Swap the two models");
   swap.addEventListener("click", () => go({ a: b, b: a }));
   const sizes = RESULTS.map((k) => [k, k]);
   const most = choice("k", "results", sizes, page.data.k, (k) => go({ k }));
@@ -61,20 +61,20 @@ function settings(page) {
   return node("div", { class: "choice settings" }, first, ...second, most);
 }
 
-// What the log knows of the query, once if both models say the same.
+// Whether the query is in the log; once if it is the same for both models.
 function remarks(page) {
   const { query, sides } = page.data;
-  const said = sides.map(({ known, clicks }) =>
+  const texts = sides.map(({ known, clicks }) =>
     known ? `in the log, with ${clicksText(clicks)}` : "not in the log",
   );
-  const same = new Set(said).size === 1;
-  const each = sides.map((side, i) => `${side.model}: ${said[i]}`);
-  const text = same ? `This query is ${said[0]}.` : `${each.join("; ")}.`;
+  const same = new Set(texts).size === 1;
+  const each = sides.map((side, i) => `${side.model}: ${texts[i]}`);
+  const text = same ? `This query is ${texts[0]}.` : `${each.join("; ")}.`;
   const model = sides[0].model;
   const more = [
-    link(address("query", { q: query, model }), "Its vector and clicks"),
+    link(address("query", { q: query, model }), "Vector and clicks"),
     " · ",
-    link(address("walk", { query, model }), "Walk from here"),
+    link(address("walk", { query, model }), "Walk the click graph"),
   ];
   return [node("p", { class: "quiet", id: "remarks" }, `${text} `, ...more)];
 }
@@ -98,15 +98,15 @@ function board(page) {
   const both = moves.filter((move) => move.a && move.b).length;
   const stayed = moves.filter((move) => move.a && move.a === move.b).length;
   const all = counted(Math.max(...sides.map((side) => side.results.length)), "document");
-  const summary = `${both} of ${all} are in both lists, ${stayed} of them in the same place.`;
+  const summary = `${both} of ${all} are in both lists, ${stayed} of them at the same rank.`;
   return node("div", {}, node("p", { class: "quiet", id: "overlap" }, summary), threads(box, pairs));
 }
 
 function nothingFound(page) {
   const models = page.data.sides.map((side) => side.model).join(" nor ");
-  const said = page.data.sides.length > 1 ? `Neither ${models} finds anything.` : `${models} finds nothing.`;
+  const text = page.data.sides.length > 1 ? `Neither ${models} has results.` : `${models} has no results.`;
   const others = examples(page.data.examples, (q) => changed("compare", page.params, { q }));
-  return node("div", {}, node("p", { class: "lead" }, said), ...others);
+  return node("div", {}, node("p", { class: "lead" }, text), ...others);
 }
 
 function kindOf({ a, b }) {
@@ -126,7 +126,7 @@ function ranking(page, side, i, byDoc) {
   const model = page.models.find((one) => one.name === side.model);
   const exactly = model && model.spec !== side.model ? [node("small", {}, model.spec)] : [];
   const head = node("h2", {}, side.model, ...exactly);
-  const empty = node("p", { class: "quiet" }, "Nothing found: no document scores above zero.");
+  const empty = node("p", { class: "quiet" }, "No results: no document scores above zero.");
   const list = items.length ? node("ol", { class: "hits", "data-list": "" }, items) : empty;
   const name = `${i ? "Right" : "Left"}: ${side.model}`;
   return { made: node("section", { class: `side side-${i}`, "aria-label": name }, head, list), hits };
@@ -144,16 +144,16 @@ function oneHit(page, side, hit, place, largest, move, i) {
   return node("li", { class: "hit" }, number, node("div", {}, name, meta, meter(hit.score, largest)));
 }
 
-// On the right, where the document comes from; on the left only what is no longer there.
+// On the right, the change of rank; on the left only documents that are missing on the right.
 function moved(move, i) {
   const badge = (kind, text, spoken) => {
     const seen = node("span", { "aria-hidden": "true" }, text);
     return [" ", node("span", { class: `move ${kind}` }, seen, node("span", { class: "hidden" }, spoken))];
   };
-  if (i === 0) return move.b ? [] : badge("gone", "gone", "not on the right");
-  if (!move.a) return badge("entered", "new", "not on the left");
+  if (i === 0) return move.b ? [] : badge("gone", "gone", "not in the right list");
+  if (!move.a) return badge("entered", "new", "not in the left list");
   const by = move.a - move.b;
   if (!by) return [];
   const [arrow, way] = by > 0 ? ["▲", "up"] : ["▼", "down"];
-  return badge(way, `${arrow}${Math.abs(by)}`, `${way} from place ${move.a}`);
+  return badge(way, `${arrow}${Math.abs(by)}`, `${way} from rank ${move.a}`);
 }

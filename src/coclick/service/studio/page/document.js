@@ -1,17 +1,17 @@
-// A document: its vector as words, the documents like it, and the queries it was clicked for.
+// A document: its vector as words, similar documents, and the queries it was clicked for.
 
 import { node, whole } from "./report/nodes.js";
 import { address } from "./address.js";
 import { clicksPanel, wordBars } from "./query.js";
 import { bars, docLink, docName, figure, link, modelChoice, nothing } from "./ui.js";
-import { panel, queryLink, unable } from "./ui.js";
+import { panel, queryLink, unsupported } from "./ui.js";
 
-export const title = ({ data }) => (data.doc ? `${docName(data.doc, data.title)} · document` : "A document");
+export const title = ({ data }) => (data.doc ? `${docName(data.doc, data.title)} · document` : "Document");
 
 export function draw(page) {
   const { data } = page;
-  if (!data.doc) return [node("h1", {}, "Which document?"), modelChoice(page), mostClicked(page)];
-  const walk = link(address("walk", { doc: data.doc, model: data.model }), "Walk from here");
+  if (!data.doc) return [node("h1", {}, "Choose a document"), modelChoice(page), mostClicked(page)];
+  const walk = link(address("walk", { doc: data.doc, model: data.model }), "Walk the click graph");
   return [
     node("h1", {}, docName(data.doc, data.title)),
     node("p", { class: "quiet" }, `${data.doc} · `, walk),
@@ -22,15 +22,15 @@ export function draw(page) {
 
 function words(page) {
   const { answer } = page.data.words;
-  const heading = "Its vector";
-  if (!answer) return panel(heading, unable(page, page.data.words, "say a document in words", "expand"));
-  return panel(heading, answer.length ? wordBars(answer) : nothing("Empty: nothing is known of it."));
+  const heading = "Vector";
+  if (!answer) return panel(heading, unsupported(page, page.data.words, "show the words of a document", "expand"));
+  return panel(heading, answer.length ? wordBars(answer) : nothing("The vector is empty."));
 }
 
 function similar(page) {
   const { answer } = page.data.similar;
-  const heading = "Documents like it";
-  if (!answer) return panel(heading, unable(page, page.data.similar, "find similar documents", "similar"));
+  const heading = "Similar documents";
+  if (!answer) return panel(heading, unsupported(page, page.data.similar, "find similar documents", "similar"));
   if (!answer.length) return panel(heading, nothing("None."));
   const row = (hit) => [docLink(hit.doc, hit.title, page.data.model), hit.score, figure(hit.score)];
   const rows = answer.map(row);
@@ -39,7 +39,7 @@ function similar(page) {
 
 function clicks(page) {
   const { clicks: found, model } = page.data;
-  if (!found.results.length) return panel("Clicked for", nothing("Nobody has clicked it yet."));
+  if (!found.results.length) return panel("Clicked for", nothing("It has no clicks."));
   return clicksPanel("Clicked for", found, ["query", "queries"], (hit) => queryLink(hit.name, model));
 }
 

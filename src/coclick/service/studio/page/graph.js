@@ -1,5 +1,5 @@
-// A piece of the click graph: queries and documents in columns, clicks as lines between them. Every node
-// leads on to the walk from there.
+// A part of the click graph: queries and documents in columns, clicks as lines between them. Every node links
+// to the walk from there.
 
 import { node } from "./report/nodes.js";
 import { address } from "./address.js";
@@ -9,7 +9,7 @@ import { clicksText, docName, percent } from "./ui.js";
 const WIDEST = 7; // of a line
 
 // `columns` are lists of { kind, name, title, note }; an edge is { from, to, clicks, weight, share } between
-// nodes of neighbouring columns, as wide as its weight. `via` is where the walk has come from.
+// nodes of neighbouring columns, as wide as its weight. `via` are the previous steps of the walk.
 export function clickGraph(columns, edges, { model, label, heads, via = [], byKeys = false }) {
   const made = new Map(); // nodes to elements
   const largest = Math.max(...edges.map((edge) => edge.weight), 0);
@@ -28,11 +28,11 @@ export function clickGraph(columns, edges, { model, label, heads, via = [], byKe
     to: made.get(to),
     width: 1 + ((WIDEST - 1) * weight) / (largest || 1),
   }));
-  const said = edges.map(({ from, to, clicks, share }) => {
+  const texts = edges.map(({ from, to, clicks, share }) => {
     const pair = `${called(from)} and ${called(to)}`;
     return node("li", {}, `${pair}: ${clicksText(clicks)}${share ? `, ${percent(share)}` : ""}`);
   });
-  const spoken = node("ul", { class: "hidden" }, said);
+  const spoken = node("ul", { class: "hidden" }, texts);
   return node("div", { role: "group", "aria-label": label }, threads(box, pairs), spoken);
 }
 
@@ -46,8 +46,8 @@ function graphNode(one, { model, via }) {
   return node("a", { class: `node ${one.kind}`, href: to, title }, node("span", {}, name), ...note);
 }
 
-// Clicks as queries, documents, queries: on the left those behind the query's side of a word, on the right
-// those behind the document's. A side without clicks has no column.
+// Clicks as queries, documents, queries: on the left the clicks for the weight in the query, on the right those
+// for the weight in the document. A side without clicks has no column.
 export function clicksPicture(left, right, titles, options) {
   const docs = new Map();
   const doc = (name) => {
@@ -80,7 +80,7 @@ export function clicksPicture(left, right, titles, options) {
   return clickGraph(all.map(([, nodes]) => nodes), edges, { ...options, heads });
 }
 
-// How many clicks an edge has stands at an end that has no other edge, if there is one.
+// The number of clicks of an edge is shown at an end with no other edge, if there is one.
 function note(edges) {
   const degrees = new Map();
   for (const end of edges.flatMap(({ from, to }) => [from, to])) degrees.set(end, (degrees.get(end) || 0) + 1);

@@ -1,14 +1,14 @@
-// Everything can be done with the keyboard alone; `?` shows how.
+// Keyboard shortcuts for everything; `?` lists them.
 
 import { node } from "./report/nodes.js";
 
 const KEYS = [
   ["/", "go to the search field"],
   ["j k  or  ↓ ↑", "next and previous result, part or node"],
-  ["h l  or  ← →", "to the list beside it: the same document there, if it has it"],
-  ["Enter", "open: why this result, or a part of the answer"],
+  ["h l  or  ← →", "the other list: the same document, if it is there"],
+  ["Enter", "open the explanation of a result, or a part of it"],
   ["Esc", "close, or leave the search field"],
-  ["?", "these keys"],
+  ["?", "show these shortcuts"],
 ];
 
 const byId = (id) => document.getElementById(id);
@@ -37,7 +37,7 @@ function press(event) {
   else if (event.key === "k") move(-1, event);
   else if (event.key === "h" || event.key === "l") cross(event.key === "l" ? 1 : -1, event);
   else if (focused && focused.matches("[data-item]")) {
-    // arrows scroll the page, unless they have something to move through
+    // arrow keys scroll the page unless a list item has the focus
     if (event.key === "ArrowDown") move(1, event);
     else if (event.key === "ArrowUp") move(-1, event);
     else if (event.key === "ArrowRight") cross(1, event);
@@ -49,7 +49,7 @@ const scope = () => document.querySelector("dialog[open]") || byId("main");
 const visible = (made) => made.offsetParent !== null || made.getClientRects().length > 0;
 const itemsOf = (list) => [...list.querySelectorAll("[data-item]")].filter(visible);
 
-// The list that has the focus, or the first one.
+// The list with the focus, or the first one.
 function currentList() {
   const focused = document.activeElement;
   const list = focused && focused.closest("[data-list]");
@@ -88,6 +88,7 @@ function showKeys() {
   const row = ([keys, what]) => node("div", {}, node("dt", {}, node("kbd", {}, keys)), node("dd", {}, what));
   const close = node("button", { type: "button" }, "Close");
   close.addEventListener("click", () => dialog.close());
-  dialog.replaceChildren(node("h2", { id: "keys-title" }, "Keys"), node("dl", {}, KEYS.map(row)), close);
+  const title = node("h2", { id: "keys-title" }, "Keyboard shortcuts");
+  dialog.replaceChildren(title, node("dl", {}, KEYS.map(row)), close);
   dialog.showModal();
 }

@@ -1,4 +1,4 @@
-// The evaluation report, drawn by the report's own scripts.
+// The evaluation report, drawn by the scripts of the report.
 
 import { node } from "./report/nodes.js";
 import { protocol, recommendation } from "./report/protocol.js";
@@ -11,11 +11,11 @@ export const title = () => "Leaderboard";
 export function draw({ data }) {
   const heading = node("h1", {}, "Which model ranks best?");
   if (!data.report) {
-    const what = "A report shows measures, significance, breakdowns, and wins and losses query by query.";
+    const what = "A report shows measures, significance, breakdowns, and wins and losses by query.";
     return [
       heading,
-      node("p", { class: "lead" }, `${sentence(data.said)}. ${what}`),
-      node("p", {}, "Make one, and give it to the server:"),
+      node("p", { class: "lead" }, `${sentence(data.reason)}. ${what}`),
+      node("p", {}, "Write a report and start the server with it:"),
       node("pre", {}, node("code", {}, data.commands.join("\n"))),
     ];
   }

@@ -1,4 +1,4 @@
-// The log behind a model: how clicks are spread, what is covered, and what was left out.
+// The log that a model was trained on: distribution of clicks, coverage, and rejected rows.
 
 import { node, quiet, whole } from "./report/nodes.js";
 import { curve, decades } from "./charts.js";
@@ -8,10 +8,10 @@ import { bars, counted, modelChoice, nothing, panel, percent, queryLink, sentenc
 const FILES = 3; // of the log that are named
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 const DISTRIBUTIONS = {
-  docs_per_query: "Clicked documents of a query",
-  queries_per_doc: "Queries of a document",
-  clicks_per_query: "Clicks of a query",
-  clicks_per_edge: "Clicks of a pair",
+  docs_per_query: "Clicked documents per query",
+  queries_per_doc: "Queries per document",
+  clicks_per_query: "Clicks per query",
+  clicks_per_edge: "Clicks per pair",
 };
 
 export const title = () => "The log";
@@ -45,7 +45,7 @@ function coverage(data) {
   const rows = [
     ["queries with clicks", data.queries_with_clicks, data.queries],
     ["documents with clicks", data.docs_with_clicks, data.docs],
-    ["documents with a text", data.docs_with_text, data.docs],
+    ["documents with text", data.docs_with_text, data.docs],
   ];
   const line = ([name, count, all]) => {
     const covered = share(count, all);
@@ -54,11 +54,11 @@ function coverage(data) {
   return panel("Coverage", bars(rows.map(line), "Coverage", 1));
 }
 
-// Every reason for which something of the log is not in the graph.
+// Every reason why rows of the log are not in the graph.
 function rejected(build) {
-  const heading = "What was left out, and why";
+  const heading = "Rejected and dropped";
   if (!Object.keys(build).length) {
-    const why = "Not known: the graph was made in Python, or the model by an older coclick.";
+    const why = "Unknown: the graph was made in Python, or the model by an older version of coclick.";
     return panel(heading, nothing(why));
   }
   const named = (before, counts) => Object.entries(counts || {}).map(([why, n]) => [before + why, n]);
@@ -68,19 +68,19 @@ function rejected(build) {
     ...named("documents: ", build.docs_rejected),
     ...named("not a click: ", build.other_actions),
     [`pairs below --min-clicks ${build.min_clicks} or --min-users ${build.min_users}`, below],
-    ["clicked documents without a text", build.docs_missing],
+    ["clicked documents without text", build.docs_missing],
   ].filter(([, count]) => count);
   const rows = reasons.map(([why, count]) => [sentence(why), count, whole(count)]);
-  const list = rows.length ? bars(rows, heading) : node("p", {}, "Nothing was left out.");
+  const list = rows.length ? bars(rows, heading) : node("p", {}, "Nothing was rejected.");
   return panel(heading, nothing(counts(build)), list);
 }
 
 function counts({ rows, right, merged_spellings: merged, busiest_users_share: busiest }) {
-  const said = [];
-  if (rows !== undefined) said.push(`${whole(rows)} rows read, ${whole(right)} of them right.`);
-  if (merged) said.push(`${counted(merged, "spelling")} became one with another.`);
-  if (busiest) said.push(`The ten busiest users made ${percent(busiest)} of the clicks.`);
-  return said.join(" ");
+  const sentences = [];
+  if (rows !== undefined) sentences.push(`${whole(rows)} rows read, ${whole(right)} of them valid.`);
+  if (merged) sentences.push(`${counted(merged, "spelling")} merged with another.`);
+  if (busiest) sentences.push(`The ten most active users made ${percent(busiest)} of the clicks.`);
+  return sentences.join(" ");
 }
 
 function topQueries({ top, model }) {
@@ -91,21 +91,21 @@ function topQueries({ top, model }) {
 
 function headAndTail({ ranks, shares }) {
   if (!ranks.length) return node("div");
-  const byRank = { ...decades(ranks[ranks.length - 1].rank), title: "queries by rank, the most clicked first" };
+  const byRank = { ...decades(ranks[ranks.length - 1].rank), title: "rank of the query by clicks" };
   const clicks = curve(
     ranks.map(({ rank, clicks: count }) => [rank, count]),
     byRank,
     decades(ranks[0].clicks),
-    "Clicks of queries by rank",
+    "Clicks per query by rank",
   );
-  const together = curve(
+  const cumulative = curve(
     ranks.map(({ rank, share }) => [rank, share]),
     byRank,
     { from: 0, to: 1, ticks: QUARTERS.map((share) => [share, `${100 * share} %`]) },
     "Share of all clicks by rank",
   );
   const text = shares.map(({ share, queries }) => {
-    return `${percent(share)} of all clicks belong to ${counted(queries, "query", "queries")}`;
+    return `${percent(share)} of all clicks come from ${counted(queries, "query", "queries")}`;
   });
   return node(
     "section",
@@ -115,8 +115,8 @@ function headAndTail({ ranks, shares }) {
     node(
       "div",
       { class: "figures wide" },
-      node("figure", {}, node("figcaption", {}, "Clicks of a query"), clicks),
-      node("figure", {}, node("figcaption", {}, "Share of all clicks up to there"), together),
+      node("figure", {}, node("figcaption", {}, "Clicks per query"), clicks),
+      node("figure", {}, node("figcaption", {}, "Cumulative share of clicks"), cumulative),
     ),
   );
 }
@@ -125,7 +125,7 @@ function degrees(data) {
   const made = Object.entries(DISTRIBUTIONS).map(([key, heading]) => {
     const { histogram, mean, median, p99, max } = data[key];
     const rows = histogram.map(([label, count]) => [label, count, whole(count)]);
-    const figures = `mean ${mean}, median ${median}, 99 % up to ${p99}, at most ${max}`;
+    const figures = `mean ${mean}, median ${median}, p99 ${p99}, max ${max}`;
     const caption = node("figcaption", {}, heading, node("br"), quiet(figures));
     return node("figure", {}, caption, bars(rows, heading));
   });

@@ -1,4 +1,4 @@
-// One page, many addresses: this draws the view of the address, and follows links without loading anew.
+// A single-page application: draws the view of the URL, and follows links without reloading the page.
 
 import { Failure, fetchJson, jsonOf, viewOf } from "./address.js";
 import * as compare from "./compare.js";
@@ -14,18 +14,18 @@ import * as walk from "./walk.js";
 import * as why from "./why.js";
 
 const VIEWS = { compare, why, walk, query, document: document_, topics, leaderboard, log };
-const DRAWER = ["why", "of"]; // parameters that open the drawer over a view, and are no part of it
+const DRAWER = ["why", "of"]; // parameters that open the drawer, and do not belong to the view
 
 const byId = (id) => document.getElementById(id);
 const main = byId("main");
 const drawer = byId("drawer");
 
-let models = null; // what is served, asked for once
-let shown = null; // the view that is drawn: its address without the drawer's parameters
-let loading = null; // of the view that is on its way
-let inDrawer = null; // the address that the drawer shows
+let models = null; // the served models, fetched once
+let shown = null; // key of the view that is drawn, without the parameters of the drawer
+let loading = null; // AbortController of the view that is being fetched
+let inDrawer = null; // the URL that the drawer shows
 
-// -- from address to view ----------------------------------------------------------------------------------
+// -- from URL to view --------------------------------------------------------------------------------------
 
 function split(url) {
   const params = new URLSearchParams(url.search);
@@ -35,7 +35,7 @@ function split(url) {
   return { view: viewOf(url.pathname), params, search, over };
 }
 
-// From one drawer to another there is no step back: Esc leaves both.
+// Moving from one drawer to another adds no history entry: Esc closes both.
 export function go(address, { replace = false } = {}) {
   const url = new URL(address, location.href);
   const overSameView = keyOf(split(url)) === shown;
@@ -60,7 +60,7 @@ async function show({ scroll = 0, moveFocus = true } = {}) {
   await syncDrawer(here);
 }
 
-// What was on its way is no longer wanted.
+// Cancel the current request.
 function stopLoading() {
   if (loading) loading.abort();
   loading = null;
@@ -68,7 +68,7 @@ function stopLoading() {
   main.removeAttribute("aria-busy");
 }
 
-// Fetch and draw; says whether this is still the view that is wanted.
+// Fetch and draw; returns whether this is still the requested view.
 async function load(here, { scroll, moveFocus }) {
   const mine = (loading = new AbortController());
   const slow = setTimeout(() => (byId("progress").hidden = false), 120);
@@ -77,7 +77,7 @@ async function load(here, { scroll, moveFocus }) {
   let name = null;
   try {
     const module = VIEWS[here.view];
-    if (!module) throw new Failure({ message: "There is no such view." });
+    if (!module) throw new Failure({ message: "This view does not exist." });
     models = models || (await fetchJson("/studio/models.json", mine.signal));
     const data = await fetchJson(jsonOf(here.view, here.search), mine.signal);
     const page = { ...here, data, models, go };
@@ -87,28 +87,28 @@ async function load(here, { scroll, moveFocus }) {
     if (error.name === "AbortError") return false;
     if (!(error instanceof Failure)) console.error(error);
     const again = () => show({ moveFocus: false });
-    made = [node("h1", {}, "That did not work"), failure(error, again)];
+    made = [node("h1", {}, "Something went wrong"), failure(error, again)];
   } finally {
     clearTimeout(slow);
   }
   if (loading !== mine) return false;
   stopLoading();
   const first = shown === null;
-  shown = name ? keyOf(here) : ""; // what failed is asked for again
+  shown = name ? keyOf(here) : ""; // fetch a failed view again
   main.replaceChildren(...made);
   main.dataset.view = here.view;
   document.title = name || "coclick studio";
-  frameOf(here);
+  updateFrame(here);
   scrollTo(0, scroll);
   const typing = document.activeElement === byId("q");
   if (moveFocus && !first && !typing) main.focus({ preventScroll: true });
   return true;
 }
 
-// What stands around the view: the field, the menu, the address of the JSON.
-function frameOf(here) {
-  const asked = here.params.get("q");
-  if (asked !== null && document.activeElement !== byId("q")) byId("q").value = asked;
+// Update the search field, the menu and the JSON link.
+function updateFrame(here) {
+  const query = here.params.get("q");
+  if (query !== null && document.activeElement !== byId("q")) byId("q").value = query;
   byId("json").href = jsonOf(here.view, here.search);
   for (const link of document.querySelectorAll("nav [data-view]")) {
     if (link.dataset.view === here.view) link.setAttribute("aria-current", "page");
@@ -152,7 +152,7 @@ function hideDrawer() {
   if (drawer.open) drawer.close();
 }
 
-// Back to where it was opened; a link that came with an open drawer has no such place.
+// Go back to where it was opened, unless the page was opened with the drawer.
 function closeDrawer() {
   if (history.state && history.state.opened) history.back();
   else {
@@ -161,12 +161,12 @@ function closeDrawer() {
   }
 }
 
-// -- what the reader does ----------------------------------------------------------------------------------
+// -- user input --------------------------------------------------------------------------------------------
 
 function follow(event) {
   const link = event.target.closest("a[href]");
-  const elsewhere = event.button || event.metaKey || event.ctrlKey || event.shiftKey; // a tab of its own
-  if (!link || elsewhere || event.defaultPrevented) return;
+  const newTab = event.button || event.metaKey || event.ctrlKey || event.shiftKey;
+  if (!link || newTab || event.defaultPrevented) return;
   const url = new URL(link.href);
   const isView = url.pathname === "/" || /^\/studio\/\w+$/.test(url.pathname);
   const isHere = url.pathname + url.search === location.pathname + location.search;
@@ -189,7 +189,7 @@ async function copyLink() {
     await navigator.clipboard.writeText(location.href);
     byId("status").textContent = "Copied.";
   } catch {
-    byId("status").textContent = location.href; // to be copied by hand
+    byId("status").textContent = location.href; // to copy by hand
   }
 }
 
@@ -198,7 +198,7 @@ document.addEventListener("click", follow);
 byId("search").addEventListener("submit", search);
 byId("copy").addEventListener("click", copyLink);
 drawer.addEventListener("cancel", (event) => {
-  event.preventDefault(); // Esc: the address changes, and the drawer follows
+  event.preventDefault(); // Esc changes the URL, which closes the drawer
   closeDrawer();
 });
 drawer.addEventListener("click", (event) => event.target === drawer && closeDrawer());

@@ -1,4 +1,4 @@
-// Light or dark, before anything is drawn: the reader's choice, kept here, or else what the system says.
+// Set the light or dark theme before anything is drawn: the stored choice, or the theme of the system.
 "use strict";
 
 (() => {
@@ -10,7 +10,7 @@
     try {
       return localStorage.getItem(KEY);
     } catch {
-      return null; // a browser that keeps nothing
+      return null; // the browser stores nothing
     }
   }
 
@@ -35,7 +35,7 @@
       try {
         localStorage.setItem(KEY, root.dataset.theme);
       } catch {
-        // it holds until the page is left
+        // the choice lasts until the page is closed
       }
       label(button);
     });

@@ -1,11 +1,11 @@
-// Lines between elements that stand side by side, kept in place when the page changes its size.
+// Lines between elements side by side, redrawn when the page is resized.
 //
-// A pair is { from, to, kind, width }: `from` stands left of `to`, and one of them may be missing, for
-// what has come or gone. Lines are for the eye; what they say stands in the elements, too.
+// A pair is { from, to, kind, width }: `from` is left of `to`, and one of them may be missing, for documents
+// in only one list. Lines are hidden from screen readers; the elements have the same information as text.
 
 import { drawn } from "./report/nodes.js";
 
-const STUB = 0.3; // of the way, for a line that leads nowhere
+const STUB = 0.3; // of the gap, for a line with only one end
 
 export function threads(box, pairs) {
   const picture = drawn("svg", { class: "threads", "aria-hidden": "true" });

@@ -1,8 +1,8 @@
-// What a likelihood model has learned of language: topics in two languages, and translations of words.
+// Topics and word translations of likelihood models.
 
 import { frame, node, table } from "./report/nodes.js";
 import { changed } from "./address.js";
-import { bars, counted, figure, link, modelChoice, nothing, percent, sentence, unable } from "./ui.js";
+import { bars, counted, figure, link, modelChoice, nothing, percent, sentence, unsupported } from "./ui.js";
 
 export const title = () => "Topics and translations";
 
@@ -10,16 +10,16 @@ export function draw(page) {
   const { data } = page;
   const model = page.models.find((one) => one.name === data.model);
   const can = (ability) => model && model.can.includes(ability);
-  const head = [node("h1", {}, "Topics in two languages"), modelChoice(page)];
+  const head = [node("h1", {}, "Topics in queries and titles"), modelChoice(page)];
   if (!can("topics") && !can("translate")) {
     const command = node("code", {}, "coclick train bltm GRAPH -o topics");
-    const hint = node("p", {}, "Models that can are made like this: ", command);
-    return [...head, unable(page, {}, "tell topics", "topics"), hint];
+    const hint = node("p", {}, "Train a model with topics: ", command);
+    return [...head, unsupported(page, {}, "show topics", "topics"), hint];
   }
   return [
     ...head,
     ...(can("translate") ? [translations(page)] : []),
-    can("topics") ? topics(page) : unable(page, {}, "tell topics", "topics"),
+    can("topics") ? topics(page) : unsupported(page, {}, "show topics", "topics"),
   ];
 }
 
@@ -27,20 +27,20 @@ function translations(page) {
   const { translation } = page.data;
   const input = node("input", { id: "word", name: "word", maxlength: 100, autocomplete: "off" });
   input.value = translation ? translation.word : "";
-  const label = node("label", { for: "word" }, node("span", {}, "a word of titles"), input);
+  const label = node("label", { for: "word" }, node("span", {}, "word in titles"), input);
   const form = node("form", { class: "choice" }, label, node("button", { type: "submit" }, "Translate"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     page.go(changed("topics", page.params, { word: input.value.trim() }));
   });
   const found = translation ? [translated(translation)] : [];
-  return node("section", { class: "panel narrow" }, node("h2", {}, "What do queries call it?"), form, ...found);
+  return node("section", { class: "panel narrow" }, node("h2", {}, "Query words for a title word"), form, ...found);
 }
 
-function translated({ word, answer, said }) {
-  if (!answer) return node("p", {}, `${sentence(said)}.`);
+function translated({ word, answer, reason }) {
+  if (!answer) return node("p", {}, `${sentence(reason)}.`);
   const rows = answer.map(({ word: other, probability }) => [other, probability, percent(probability)]);
-  return bars(rows, `Words of queries for ${word}`);
+  return bars(rows, `Query words for ${word}`);
 }
 
 function topics(page) {
@@ -58,7 +58,7 @@ function topics(page) {
     ),
   );
   const more = link(changed("topics", page.params, { n: all, model }), "Show all");
-  const how = "The largest first. Likelier words stand out; a word of titles leads to what queries call it.";
+  const how = "Largest first. Bolder words are more probable; click a title word to translate it.";
   return node(
     "section",
     {},
@@ -69,7 +69,7 @@ function topics(page) {
   );
 }
 
-// Likelier words are stronger: four steps, and the figure for those who point at one.
+// More probable words are bolder, in four steps; the tooltip has the probability.
 function cloud(words, to) {
   const largest = words.length ? words[0].probability : 1;
   const shown = words.map(({ word, probability }) => {

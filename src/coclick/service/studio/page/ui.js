@@ -1,4 +1,4 @@
-// Small pieces that several views are made of.
+// Components that several views share.
 
 import { drawn, node, whole } from "./report/nodes.js";
 import { address, changed } from "./address.js";
@@ -12,13 +12,13 @@ export function link(href, ...children) {
   return node("a", { href }, ...children);
 }
 
-// The document's title, or its id where it has none.
+// The title of the document, or its id if it has none.
 export const docName = (doc, title) => title || doc;
 
 export const queryLink = (query, model) => link(address("query", { q: query, model }), query);
 export const docLink = (doc, title, model) => link(address("document", { doc, model }), docName(doc, title));
 
-// A bar from 0 to `value`. The figure beside it says the same, so it is for the eye alone.
+// A bar from 0 to `value`; hidden from screen readers, which read the number beside it.
 export function meter(value, largest, kind = "") {
   const width = `${(100 * Math.min(Math.abs(value), largest)) / (largest || 1)}%`;
   const picture = drawn("svg", { class: "meter", "aria-hidden": "true" });
@@ -28,8 +28,8 @@ export function meter(value, largest, kind = "") {
   return picture;
 }
 
-// Rows of something, a bar and a figure: `rows` are [content, value, text of the figure]. The longest bar is
-// `most`, or the largest value.
+// Rows with a bar and a number: `rows` are [content, value, text of the number]. The longest bar is `most`,
+// or the largest value.
 export function bars(rows, label, most = 0) {
   const largest = most || Math.max(...rows.map(([, value]) => Math.abs(value)), 0);
   const line = ([content, value, text]) => {
@@ -39,7 +39,7 @@ export function bars(rows, label, most = 0) {
   return node("ul", { class: "bars", "aria-label": label }, rows.map(line));
 }
 
-// A titled part of a page.
+// A section with a heading.
 export function panel(title, ...children) {
   return node("section", { class: "panel" }, node("h2", {}, title), ...children);
 }
@@ -57,30 +57,30 @@ export function choice(id, label, options, chosen, onchange) {
   return node("label", { for: id }, node("span", {}, label), select);
 }
 
-// One model for the whole page; another one is another address.
+// The model of the whole page; choosing another changes the URL.
 export function modelChoice(page, label = "model") {
   const options = page.models.map((model) => [model.name, model.name]);
   const go = (model) => page.go(changed(page.view, page.params, { model }));
   return node("div", { class: "choice" }, choice("model", label, options, page.data.model, go));
 }
 
-// What a model cannot do, and which of the others can.
-export function unable(page, section, what, ability) {
+// Say what a model does not support, and which of the others do.
+export function unsupported(page, section, what, capability) {
   const model = page.data.model;
-  if (section.said) return nothing(`${sentence(section.said)}.`);
-  const able = page.models.filter((one) => one.can.includes(ability) && one.name !== model);
+  if (section.reason) return nothing(`${sentence(section.reason)}.`);
+  const others = page.models.filter((one) => one.can.includes(capability) && one.name !== model);
   const to = (one) => link(changed(page.view, page.params, { model: one.name }), one.name);
-  const others = able.length
-    ? ["Of the models here, these can: ", ...able.flatMap((one, i) => [i ? ", " : "", to(one)]), "."]
-    : ["No other model that is served here can, either."];
-  return node("p", { class: "quiet" }, `${model} cannot ${what}. `, ...others);
+  const list = others.length
+    ? ["Served models that can: ", ...others.flatMap((one, i) => [i ? ", " : "", to(one)]), "."]
+    : ["No other served model can."];
+  return node("p", { class: "quiet" }, `${model} cannot ${what}. `, ...list);
 }
 
 export function examples(found, to) {
   if (!found || !found.length) return [];
   const items = found.map((query) => node("li", {}, node("a", { href: to(query), "data-item": "" }, query)));
   return [
-    node("p", { class: "quiet" }, "Queries of the log, from its head to its tail:"),
+    node("p", { class: "quiet" }, "Example queries from the log, from frequent to rare:"),
     node("ul", { class: "examples", "data-list": "" }, items),
   ];
 }

@@ -1,10 +1,10 @@
-// A walk on the click graph: a query, the documents clicked for it, the queries that lead there, and on.
+// A walk on the click graph: a query, its clicked documents, their queries, and so on.
 
 import { node, quiet } from "./report/nodes.js";
 import { address } from "./address.js";
 import { clickGraph } from "./graph.js";
 import { bars, clicksText, counted, docName, examples, figure, link, modelChoice } from "./ui.js";
-import { nothing, percent, unable } from "./ui.js";
+import { nothing, percent, unsupported } from "./ui.js";
 
 const LONGEST_TRAIL = 8;
 const HEADS = { query: ["query", "documents", "queries"], doc: ["document", "queries", "documents"] };
@@ -18,7 +18,7 @@ export function draw(page) {
 }
 
 function start({ data }) {
-  const what = "From a query to the documents clicked for it, to the other queries that lead there, and on.";
+  const what = "Go from a query to its clicked documents, to other queries of these documents, and so on.";
   return [
     node("h1", {}, "Walk the click graph"),
     node("p", { class: "lead" }, what),
@@ -34,13 +34,13 @@ function from(page) {
 }
 
 function aboutQuery({ name, model, known, clicks, edges }) {
-  const own = link(address("query", { q: name, model }), "Its own page");
-  const search = link(address("compare", { q: name, a: model }), "Search for it");
+  const own = link(address("query", { q: name, model }), "Details");
+  const search = link(address("compare", { q: name, a: model }), "Search");
   return [known ? `${clicksText(clicks)} on ${counted(edges, "document")}. ` : "", own, " · ", search];
 }
 
 function aboutDocument({ name, model, clicks, edges }) {
-  const own = link(address("document", { doc: name, model }), "Its own page");
+  const own = link(address("document", { doc: name, model }), "Details");
   return [`${name} · ${clicksText(clicks)} for ${counted(edges, "query", "queries")}. `, own];
 }
 
@@ -48,7 +48,7 @@ function neighbours(page) {
   const { data } = page;
   if (!data.known) return unseen(page);
   if (data.near.length) return [picture(page)];
-  return [nothing(data.kind === "query" ? "Nobody clicked anything for it." : "Nobody clicked it.")];
+  return [nothing(data.kind === "query" ? "This query has no clicks." : "This document has no clicks.")];
 }
 
 function picture(page) {
@@ -63,15 +63,15 @@ function picture(page) {
   const left = data.edges - near.length;
   const legend = [
     "Thicker lines have more clicks.",
-    "“Reached” is the chance that two steps of a random walk end there.",
-    left ? `${counted(left, "neighbour")} with fewer clicks are not drawn.` : "",
+    "“Reached” is the probability that two steps of a random walk end there.",
+    left ? `${counted(left, "neighbour")} with fewer clicks not shown.` : "",
   ];
   const options = { model: data.model, label: "Click graph", heads: HEADS[data.kind], via: steps(page) };
   const graph = clickGraph([[middle], near, far], edges, { ...options, byKeys: true });
   return node("figure", { class: "clicks" }, graph, node("figcaption", {}, quiet(legend.join(" "))));
 }
 
-// Where the walk has come from, in the address: "q…" for a query, "d…" for a document.
+// The steps of the walk so far, in the URL: "q…" for a query, "d…" for a document.
 function steps(page) {
   const before = page.params.getAll("via");
   return [...before, page.data.kind[0] + page.data.name].slice(-LONGEST_TRAIL);
@@ -85,16 +85,16 @@ function trail(page) {
     const to = address("walk", { [kind]: step.slice(1), model: page.data.model, via: before.slice(0, i) });
     return node("li", {}, link(to, step.slice(1)));
   });
-  return [node("nav", { "aria-label": "The walk so far", class: "trail" }, node("ol", {}, items))];
+  return [node("nav", { "aria-label": "Previous steps", class: "trail" }, node("ol", {}, items))];
 }
 
 function unseen(page) {
   const { data } = page;
-  const said = node("p", {}, "This query is not in the log, so nobody has clicked anything for it yet.");
-  if (!data.similar.answer) return [said, unable(page, data.similar, "find similar queries", "similar")];
+  const text = node("p", {}, "This query is not in the log, so it has no clicks.");
+  if (!data.similar.answer) return [text, unsupported(page, data.similar, "find similar queries", "similar")];
   const rows = data.similar.answer.map(({ query, score }) => {
     return [link(address("walk", { query, model: data.model }), query), score, figure(score)];
   });
-  if (!rows.length) return [said];
-  return [said, node("h2", {}, "Walk from a query like it"), bars(rows, "Similar queries")];
+  if (!rows.length) return [text];
+  return [text, node("h2", {}, "Start from a similar query"), bars(rows, "Similar queries")];
 }

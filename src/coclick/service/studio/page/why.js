@@ -1,16 +1,16 @@
-// Why a document has its score: what it is made of, adding up at every level, and the clicks behind it.
+// Explains a score: its parts, which add up at every level, and the clicks they were learned from.
 
 import { drawn, node, quiet } from "./report/nodes.js";
 import { address, changed } from "./address.js";
 import { clicksPicture } from "./graph.js";
 import { counted, docLink, figure, link, meter, modelChoice, nothing } from "./ui.js";
-import { percent, queryLink, unable } from "./ui.js";
+import { percent, queryLink, unsupported } from "./ui.js";
 
 const COLOURS = 6;
-const SAID_BEFORE = {
-  "query clicks": "its click on",
-  "document clicks": "its click for",
-  mean: "the mean",
+const PREFIXES = {
+  "query clicks": "clicked document",
+  "document clicks": "clicked for",
+  mean: "mean",
   document: "the document's own",
   translation: "translated from",
   "query unit": "from the query's",
@@ -23,11 +23,11 @@ export function draw(page) {
   return [node("h1", {}, "Why this result?"), modelChoice(page, "explained by"), ...body(page)];
 }
 
-// Also what the drawer shows.
+// The drawer shows this, too.
 export function body(page) {
   const { data } = page;
-  const { query, doc, model, place, deep } = data;
-  const where = place ? `place ${place}` : `not among the first ${deep}`;
+  const { query, doc, model, rank, max_rank: maxRank } = data;
+  const where = rank ? `rank ${rank}` : `not in the top ${maxRank}`;
   const head = [
     node("p", { class: "pair" }, queryLink(query, model), quiet(" → "), docLink(doc, data.title, model)),
     node(
@@ -38,12 +38,12 @@ export function body(page) {
     ),
   ];
   const { answer } = data.explanation;
-  if (!answer) return [...head, unable(page, data.explanation, "explain its scores", "explain")];
-  if (!answer.parts.length) return [...head, nothing("Query and document share nothing the model knows.")];
+  if (!answer) return [...head, unsupported(page, data.explanation, "explain scores", "explain")];
+  if (!answer.parts.length) return [...head, nothing("The query and the document have nothing in common.")];
   return [...head, ...stack(answer), parts(page, answer, answer.words || [], true), total(answer.score)];
 }
 
-// The score as one bar, cut into its parts; not where some of them take away from it.
+// The score as one bar, divided into its parts; omitted if a part is negative.
 function stack(answer) {
   const shown = [...answer.parts.map((part) => part.value), answer.rest.value];
   if (shown.some((value) => value < 0)) return [];
@@ -59,7 +59,7 @@ function stack(answer) {
   return [picture];
 }
 
-// The parts of the score, or of a part. Those of the score have the colours of the bar, and the first is open.
+// The parts of the score or of a part. Those of the score have the colours of the bar; the first is open.
 function parts(page, parent, words, coloured = false) {
   const whole = coloured ? parent.score : parent.value;
   const largest = Math.max(...parent.parts.map((part) => Math.abs(part.value)));
@@ -77,7 +77,7 @@ function parts(page, parent, words, coloured = false) {
 
 function onePart(page, { kind, label, value }, whole, largest, colour) {
   const swatch = colour ? [node("span", { class: `swatch ${colour}` })] : [];
-  const before = SAID_BEFORE[kind] || (kind === "word" ? "" : kind);
+  const before = PREFIXES[kind] || (kind === "word" ? "" : kind);
   const titled = kind === "query clicks" && page.data.titles[label];
   const name = titled ? [node("b", {}, titled), quiet(` ${label}`)] : [node("b", {}, label)];
   return [
@@ -88,7 +88,7 @@ function onePart(page, { kind, label, value }, whole, largest, colour) {
   ];
 }
 
-// What is inside is drawn when it is asked for: there may be much of it.
+// The inner parts are drawn when opened: there may be many.
 function unfolding(line, drawers, open) {
   if (!drawers.length) return node("div", { class: "part" }, line);
   const made = node("details", { class: "part" }, node("summary", { "data-item": "" }, line));
@@ -115,33 +115,33 @@ function picture(page, part, word) {
   const left = word ? word.query_clicks : [];
   const shown = left.length + part.clicks.length;
   const all = part.edges + (word ? word.query_edges : 0);
-  const how = left.length ? "Left, behind its weight in the query; right, in the document. " : "";
-  const few = shown < all ? `The heaviest ${shown} of ${counted(all, "clicked pair")}.` : "";
-  const options = { model: page.data.model, label: `Clicks behind ${part.label}` };
+  const how = left.length ? "Left: clicks for its weight in the query; right: in the document. " : "";
+  const few = shown < all ? `The top ${shown} of ${counted(all, "clicked pair")}.` : "";
+  const options = { model: page.data.model, label: `Clicks for ${part.label}` };
   return node(
     "figure",
     { class: "clicks" },
-    node("figcaption", {}, "The clicks behind it ", quiet(how + few)),
+    node("figcaption", {}, "Learned from these clicks ", quiet(how + few)),
     clicksPicture(left, part.clicks, page.data.titles, options),
   );
 }
 
 function inner(page, part) {
-  return node("div", {}, node("h4", {}, "It is made of"), parts(page, part, []), total(part.value));
+  return node("div", {}, node("h4", {}, "Parts"), parts(page, part, []), total(part.value));
 }
 
 function total(value) {
-  const what = node("span", { class: "what" }, "together");
+  const what = node("span", { class: "what" }, "total");
   return node("p", { class: "part total" }, what, node("b", { class: "figure" }, figure(value)));
 }
 
-// The drawer's own head: the page of its own is one step away.
+// The content of the drawer, with links to the full page and to other models.
 export function drawer(page) {
   const { query, doc, model } = page.data;
-  const own = link(address("why", { q: query, doc, model }), "open as a page");
+  const own = link(address("why", { q: query, doc, model }), "open as page");
   const others = page.models
     .filter((one) => one.name !== model && one.can.includes("explain"))
     .map((one) => link(changed("compare", page.params, { why: doc, of: one.name }), one.name));
-  const also = others.length ? [" · the same in ", ...others.flatMap((one, i) => [i ? ", " : "", one])] : [];
+  const also = others.length ? [" · explained by ", ...others.flatMap((one, i) => [i ? ", " : "", one])] : [];
   return [...body(page), node("p", { class: "quiet" }, own, ...also)];
 }

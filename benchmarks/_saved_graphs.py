@@ -1,4 +1,4 @@
-"""Click graphs of the shapes S, M and L on disk, made once and kept in the cache directory."""
+"""Click graphs of the shapes S, M and L on disk, generated once and kept in the cache directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coclick.jit.compiler import cache_home
 
 
 def saved_graph(shape: str) -> Path:
-    """The directory of the graph of that shape, with texts made of pseudo-words."""
+    """Return the directory of the graph of a shape; its texts are pseudo-words."""
     path = cache_home() / "benchmarks" / f"graph-{shape}-{'-'.join(map(str, SHAPES[shape]))}"
     if not (path / "manifest.json").exists():
         graph_of(named_graph(shape)).save(path)
@@ -23,7 +23,7 @@ def saved_graph(shape: str) -> Path:
 
 
 def saved_model(shape: str) -> Path:
-    """The directory of `vpcg`, with its defaults, trained on the graph of that shape."""
+    """Return the directory of a default `vpcg` trained on the graph of a shape."""
     from coclick import train
 
     path = saved_graph(shape).with_name(f"vpcg-{shape}-blocks")
@@ -33,7 +33,7 @@ def saved_model(shape: str) -> Path:
 
 
 def graph_of(drawn: ShapedGraph) -> ClickGraph:
-    """A drawn graph with texts and names."""
+    """Convert a generated graph to a ClickGraph with texts and names."""
     queries = _unique(_texts(drawn.query_words))
     docs = Strings.from_list(f"d{i:08}" for i in range(drawn.clicks.columns))
     clicks = Csr(drawn.clicks.indptr, drawn.clicks.indices, drawn.clicks.data, drawn.clicks.columns)
@@ -47,12 +47,12 @@ def _texts(rows: WordRows) -> Strings:
 
 
 def _unique(texts: Strings) -> Vocab:
-    """Texts that were drawn twice get their row's number as a further word, as model numbers do in logs."""
+    """Make texts unique: repeated ones get their row number as an extra word."""
     found = texts.to_list()
     order = np.array(sorted(range(len(found)), key=found.__getitem__), np.int64)
-    again = _equal_to_previous(found, order)
-    if len(again):
-        for row in again:
+    repeated = _equal_to_previous(found, order)
+    if len(repeated):
+        for row in repeated:
             found[row] += f" {row}"
         order = np.array(sorted(range(len(found)), key=found.__getitem__), np.int64)
     packed = Strings.from_list(found)

@@ -1,4 +1,4 @@
-"""Propagation on Spark in two ways, for the benchmarks: ours, and with DataFrames alone."""
+"""Two implementations of propagation on Spark for the benchmark: ours, and one with DataFrames alone."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pyspark.sql import functions as F
 
 from benchmarks._shapes import ShapedGraph
 from coclick.arrays.csr import Csr
-from coclick.spark.engine import default_heavy, ours, work_with_this_python
-from coclick.spark.links import cut
-from coclick.spark.parts import Nodes
-from coclick.spark.payload import pack_csr
-from coclick.spark.step import Step, TopK, with_plan
-from coclick.spark.storage import Work
-from coclick.spark.vectors import rows_of
+from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan
+from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioning import NodeSet
+from coclick.spark.serialization import pack_csr
+from coclick.spark.session import coclick_session, default_max_degree, use_this_python
+from coclick.spark.storage import WorkDir
+from coclick.spark.vector_tables import vector_rows
 from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms, unit_rows
 
@@ -34,7 +34,7 @@ _MEMORY = "6g"
 
 @contextmanager
 def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
-    """A session on this machine, and a directory for it, with its event log in `events`."""
+    """Start a session on this machine; yield it and its directory, with the event log in `events`."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         (directory / "events").mkdir()
@@ -51,7 +51,7 @@ def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
             "spark.eventLog.dir": str(directory / "events"),
             "spark.eventLog.compress": "false",
         }
-        work_with_this_python()
+        use_this_python()
         builder = SparkSession.builder.master(f"local[{threads}]").appName("benchmarks")
         for key, value in settings.items():
             builder = builder.config(key, value)
@@ -64,31 +64,27 @@ def local_session(threads: int) -> Iterator[tuple[SparkSession, Path]]:
 
 @dataclass(frozen=True)
 class Problem:
-    """Edges and start vectors as tables on disk."""
+    """Edges and initial vectors as tables on disk."""
 
     edges: DataFrame  # text, other, weight
     start: DataFrame  # id, term, value
-    blocks: DataFrame  # the start vectors in parts
-    texts: Nodes
-    others: Nodes
+    blocks: DataFrame  # the initial vectors by part
+    texts: NodeSet
+    others: NodeSet
     columns: int
 
     @classmethod
-    def of(cls, spark: SparkSession, drawn: ShapedGraph, parts: int, place: Path) -> Problem:
-        """Queries are the texts."""
+    def build(cls, spark: SparkSession, drawn: ShapedGraph, n_parts: int, place: Path) -> Problem:
+        """Write the tables of a generated graph; its queries are the texts."""
         place.mkdir()
         clicks = drawn.clicks
         start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
-        pairs = {
-            "text": row_numbers(clicks),
-            "other": clicks.indices.astype(np.int64),
-            "weight": clicks.data,
-        }
+        pairs = {"text": row_numbers(clicks), "other": clicks.indices.astype(np.int64), "weight": clicks.data}
         entries = {"id": row_numbers(start), "term": start.indices, "value": start.data}
-        texts, others = Nodes(clicks.rows, parts), Nodes(clicks.columns, parts)
-        rows = [start.take(texts.ids(part).astype(np.int32)) for part in range(parts)]
+        texts, others = NodeSet(clicks.rows, n_parts), NodeSet(clicks.columns, n_parts)
+        rows = [start.take(texts.ids(part).astype(np.int32)) for part in range(n_parts)]
         blocks = {
-            "part": np.arange(parts, dtype=np.int32),
+            "part": np.arange(n_parts, dtype=np.int32),
             "vectors": pa.array([pack_csr(block) for block in rows], pa.binary()),
         }
         tables = [
@@ -99,47 +95,53 @@ class Problem:
 
 
 class Ours:
-    """The steps of `vpcg` on Spark."""
+    """The matrix products of `vpcg` on Spark."""
 
-    def __init__(self, spark: SparkSession, problem: Problem, work: Path, heavy: int | None = None) -> None:
-        self.work = Work(ours(spark), work.as_uri())
+    def __init__(
+        self, spark: SparkSession, problem: Problem, work: Path, max_degree: int | None = None
+    ) -> None:
+        self.work = WorkDir(coclick_session(spark), work.as_uri())
         self.problem = problem
         edges, texts, others = problem.edges, problem.texts, problem.others
-        heavy = heavy or default_heavy(edges.count(), texts.parts)
-        to_others = cut(_directed(edges, "other", "text"), others, texts, self.work, "to-others", heavy)
-        to_texts = cut(_directed(edges, "text", "other"), texts, others, self.work, "to-texts", heavy)
-        self.start = self.work.saved("start", with_plan(problem.blocks, to_others))
+        max_degree = max_degree or default_max_degree(edges.count(), texts.n_parts)
+        to_others = partition(
+            _directed(edges, "other", "text"), others, texts, self.work, "to-others", max_degree
+        )
+        to_texts = partition(
+            _directed(edges, "text", "other"), texts, others, self.work, "to-texts", max_degree
+        )
+        self.start = self.work.checkpoint("start", attach_plan(problem.blocks, to_others))
         directions = (to_others, to_texts), (to_texts, to_others)
-        steps = (Step.of(self.work.spark, *both, problem.columns) for both in directions)
+        steps = (MatrixProduct.build(self.work.spark, *both, problem.columns) for both in directions)
         self._kept = ExitStack()
-        self.steps = [self._kept.enter_context(step.repeated(2)) for step in steps]
+        self.steps = [self._kept.enter_context(step.persisted(2)) for step in steps]
 
     def to_others(self, state: DataFrame) -> DataFrame:
-        """The first half of an iteration."""
-        return self.steps[0].run(state, TopK(K), self.work, "others")
+        """Run the first half of an iteration."""
+        return self.steps[0].run(state, TopKProduct(K), self.work, "others")
 
     def to_texts(self, state: DataFrame) -> DataFrame:
-        """The second half."""
-        return self.steps[1].run(state, TopK(K), self.work, "texts")
+        """Run the second half of an iteration."""
+        return self.steps[1].run(state, TopKProduct(K), self.work, "texts")
 
     def iteration(self) -> tuple[DataFrame, DataFrame]:
-        """The first iteration: states of the others and of the texts."""
+        """Run the first iteration; return the states of the others and of the texts."""
         others = self.to_others(self.start)
         return others, self.to_texts(others)
 
-    def done(self) -> None:
-        """Let go of what lies on the executors."""
+    def close(self) -> None:
+        """Remove persisted tables from the executors."""
         self._kept.close()
 
 
 class DataFrames:
-    """The same with a row for each entry: join, groupBy, window, and nothing of Python in it."""
+    """Propagation with one row per entry: join, groupBy and window, without Python code."""
 
     def __init__(self, spark: SparkSession, problem: Problem, work: Path) -> None:
         self.spark, self.problem, self.work = spark, problem, work
 
     def iteration(self) -> tuple[DataFrame, DataFrame]:
-        """The first iteration: entries of the others and of the texts."""
+        """Run the first iteration; return the entries of the others and of the texts."""
         others = self._step(self.problem.start, "text", "other", "others")
         return others, self._step(others, "other", "text", "texts")
 
@@ -157,54 +159,54 @@ class DataFrames:
         return self.spark.read.parquet(path)
 
 
-def entries_of(state: DataFrame, nodes: Nodes) -> DataFrame:
-    """A state of ours as the rows that the other way has."""
-    rows = rows_of(state, nodes).select("id", F.explode(F.arrays_zip("columns", "values")).alias("entry"))
+def state_entries(state: DataFrame, nodes: NodeSet) -> DataFrame:
+    """Convert one of our states to rows (id, term, value)."""
+    rows = vector_rows(state, nodes).select("id", F.explode(F.arrays_zip("columns", "values")).alias("entry"))
     return rows.select("id", F.col("entry.columns").alias("term"), F.col("entry.values").alias("value"))
 
 
-SparseVector = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # row, term, value
+Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]  # row, term, value
 
 
-def sorted_entries(entries: DataFrame) -> SparseVector:
-    """Entries by row and term."""
+def sorted_entries(entries: DataFrame) -> Entries:
+    """Return entries sorted by row and term."""
     table = entries.toArrow()
     row, term, value = (table[name].combine_chunks().to_numpy() for name in ("id", "term", "value"))
     order = np.lexsort((term, row))
     return row[order], term[order], value[order]
 
 
-def same(
-    ours: SparseVector, theirs: SparseVector, touched: NDArray[np.int64] | None = None, within: float = 1e-5
+def compare(
+    ours: Entries, theirs: Entries, ignored_rows: NDArray[np.int64] | None = None, tolerance: float = 1e-5
 ) -> str:
-    """Whether rows have the same values, but for those that are `touched` by what was not quite the same.
+    """Compare the values of all rows except those in `ignored_rows` and describe the result.
 
-    Of terms that tie where a row is cut off, other ones may be kept: sums are rounded in another order.
+    Different terms may be kept where several tie at the cutoff, because sums are rounded in another order.
     """
     if not np.array_equal(ours[0], theirs[0]):
-        return "DIFFERENT: rows have other lengths"
+        return "DIFFERENT row lengths"
     mine, other = (value[np.lexsort((value, row))] for row, _, value in (ours, theirs))
-    compared = slice(None) if touched is None else ~np.isin(ours[0], touched)
+    compared = slice(None) if ignored_rows is None else ~np.isin(ours[0], ignored_rows)
     difference = float(np.abs(mine - other)[compared].max(initial=0))
-    verdict = f"same values within {difference:.0e}" if difference < within else "DIFFERENT values"
-    rows, tied = len(np.unique(ours[0])), len(rows_of_other_terms(ours, theirs))
-    return f"{verdict} in {rows:,} rows, {tied:,} of them with other tied words"
+    verdict = f"same values within {difference:.0e}" if difference < tolerance else "DIFFERENT values"
+    rows, tied = len(np.unique(ours[0])), len(rows_with_other_terms(ours, theirs))
+    return f"{verdict} in {rows:,} rows, {tied:,} of them keep other tied words"
 
 
-def rows_of_other_terms(ours: SparseVector, theirs: SparseVector) -> NDArray[np.int64]:
-    """Rows of the same lengths that do not have the same terms."""
+def rows_with_other_terms(ours: Entries, theirs: Entries) -> NDArray[np.int64]:
+    """Return the rows whose terms differ."""
     return np.unique(ours[0][ours[1] != theirs[1]]) if len(ours[0]) == len(theirs[0]) else np.unique(ours[0])
 
 
-def least_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, parts: int) -> int:
-    """What must travel in a step: each row of the sources once to each part of the targets that needs it."""
-    routes = np.unique(weights.indices.astype(np.int64) * parts + row_numbers(weights) % parts)
-    entry = 4 + (2 if columns <= 1 << 16 else 4)  # the value, and the number of a term
-    return int(2 * len(routes) + entry * lengths[routes // parts].sum())
+def minimum_bytes(weights: Csr, lengths: NDArray[np.int64], columns: int, n_parts: int) -> int:
+    """Return the minimum traffic of a product: each source row once to each part that needs it."""
+    routes = np.unique(weights.indices.astype(np.int64) * n_parts + row_numbers(weights) % n_parts)
+    entry = 4 + (2 if columns <= 1 << 16 else 4)  # value and term id
+    return int(2 * len(routes) + entry * lengths[routes // n_parts].sum())
 
 
 def row_numbers(rows: Csr) -> NDArray[np.int64]:
-    """The row of each entry."""
+    """Return the row of each entry."""
     return np.repeat(np.arange(rows.rows), rows.row_nnz())
 
 

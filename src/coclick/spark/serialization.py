@@ -1,7 +1,7 @@
-"""Arrays as the bytes of one cell of a DataFrame: what a partition of a graph is to Spark.
+"""Serialize arrays to the bytes of one DataFrame cell: Spark sees a part of a graph as one such cell.
 
-Sparse rows take as few bytes as they can, because they travel: lengths instead of pointers, and columns in
-two bytes where there are few of them.
+Sparse matrices are compact, because they are shuffled: row lengths instead of pointers, and columns in two
+bytes where they fit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SMALL = 1 << 16
 
 
 def pack(arrays: Sequence[NDArray[Any]]) -> bytes:
-    """One-dimensional arrays, one behind the other, with a header that tells them apart."""
+    """Concatenate one-dimensional arrays behind a header with their types and lengths."""
     header = [len(arrays)]
     for array in arrays:
         header += [_TYPES.index(array.dtype), len(array)]
@@ -28,7 +28,7 @@ def pack(arrays: Sequence[NDArray[Any]]) -> bytes:
 
 
 def unpack(payload: pa.Buffer | bytes) -> list[NDArray[Any]]:
-    """The arrays, as copies: what Arrow holds is not aligned as compiled code wants it."""
+    """Return the arrays as copies: Arrow buffers are not aligned for compiled code."""
     count = int(np.frombuffer(payload, np.int64, 1)[0])
     header = np.frombuffer(payload, np.int64, 2 * count, 8).tolist()
     at, found = 8 * (1 + 2 * count), []
@@ -39,7 +39,7 @@ def unpack(payload: pa.Buffer | bytes) -> list[NDArray[Any]]:
 
 
 def csr_arrays(matrix: Csr) -> list[NDArray[Any]]:
-    """A matrix as arrays for `pack`."""
+    """Convert a matrix to arrays for `pack`."""
     lengths = matrix.row_nnz()
     short = np.uint16 if lengths.max(initial=0) < _SMALL else np.int64
     narrow = np.uint16 if matrix.columns <= _SMALL else np.int32
@@ -51,8 +51,8 @@ def csr_arrays(matrix: Csr) -> list[NDArray[Any]]:
     ]
 
 
-def csr_of(arrays: Sequence[NDArray[Any]]) -> Csr:
-    """The matrix that `csr_arrays` took apart."""
+def csr_from_arrays(arrays: Sequence[NDArray[Any]]) -> Csr:
+    """Invert `csr_arrays`."""
     columns, lengths, indices, data = arrays
     indptr = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=indptr[1:])
@@ -60,33 +60,33 @@ def csr_of(arrays: Sequence[NDArray[Any]]) -> Csr:
 
 
 def pack_csr(matrix: Csr) -> bytes:
-    """A matrix alone."""
+    """Serialize a single matrix."""
     return pack(csr_arrays(matrix))
 
 
 def unpack_csr(payload: pa.Buffer | bytes) -> Csr:
-    """A matrix that was packed alone."""
-    return csr_of(unpack(payload))
+    """Deserialize a single matrix."""
+    return csr_from_arrays(unpack(payload))
 
 
-def cells(table: pa.Table | pa.RecordBatch, name: str) -> list[Any]:
-    """The buffers of a column of bytes, none of them copied; None where there is nothing."""
+def buffers(table: pa.Table | pa.RecordBatch, name: str) -> list[Any]:
+    """Return the buffers of a binary column without copying; None for null."""
     return [value.as_buffer() if value.is_valid else None for value in table[name]]
 
 
-def cells_by(table: pa.Table, key: str, name: str = "payload") -> dict[Any, Any]:
-    """The same by the values of another column, which are distinct, or of which the last counts."""
-    return dict(zip(table[key].to_pylist(), cells(table, name), strict=True))
+def buffers_by(table: pa.Table, key: str, name: str = "payload") -> dict[Any, Any]:
+    """Return the buffers of a binary column by the values of a key column; the last of a key wins."""
+    return dict(zip(table[key].to_pylist(), buffers(table, name), strict=True))
 
 
 def part_row(part: int, **payloads: bytes) -> pa.Table:
-    """The one row of a part, with its columns of bytes."""
+    """Return a one-row table for a part with binary columns."""
     columns = {name: pa.array([payload], pa.binary()) for name, payload in payloads.items()}
     return pa.table({"part": pa.array([part], pa.int32()), **columns})
 
 
-def column(table: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:
-    """A column of numbers without nulls as one array that compiled code can take."""
+def to_numpy(table: pa.Table | pa.RecordBatch, name: str) -> NDArray[Any]:
+    """Return a numeric column without nulls as one contiguous array."""
     values = table[name]
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()

@@ -1,4 +1,4 @@
-"""One round over all pairs: block by block, each of them first by pairs and then by words, on all cores."""
+"""One EM iteration over all pairs, in blocks: each block first by pairs, then by words, on all cores."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.jit.math import CACHE_LINE
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
-from coclick.jit.wide import LANES
-from coclick.solvers._em_kernels import accumulate, expect, expected_counts, lay_out, normalise
-from coclick.solvers.posterior_regularisation import expect_agreeing
+from coclick.solvers._em_kernels import accumulate, expect, expected_counts, lay_out, update_probabilities
+from coclick.solvers.posterior_regularisation import expect_regularised
 
 if TYPE_CHECKING:
     from coclick.solvers.em import Corpus
-    from coclick.solvers.em_state import State
+    from coclick.solvers.em_state import EmState
 
 Floats = NDArray[np.float32]
 
-_PAIRS = 1 << 14  # in memory at a time
-_TASK = 1 << 9  # pairs that one thread takes at a time
-_MOST_TASKS, _LEAST_WORDS = 64, 256  # over words; no matter how many threads, for sums depend on it
+_BLOCK_PAIRS = 1 << 14  # in memory at a time
+_TASK_PAIRS = 1 << 9  # per task of a thread
+_MAX_TASKS, _MIN_WORDS = 64, 256  # over words; for any number of threads, since sums depend on it
 
 
-class Round:
-    """A corpus and its model, laid out for `run`. Words of both languages are rows of one matrix."""
+class EmIteration:
+    """The E-step and M-step of a corpus. Query words and title words are rows of one matrix."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Round:
         self._query_of = corpus.query_of if corpus.queries is not None else np.zeros(pairs, np.int32)
         self._queries = corpus.queries if corpus.queries is not None else Csr.empty(1, 0)
         self._title_of, self._titles = corpus.title_of, corpus.titles
-        self._topics, self.width = topics, -(-topics // LANES) * LANES
+        self._topics, self.width = topics, -(-topics // CACHE_LINE) * CACHE_LINE
         self._priors = np.float32(alpha_prior), beta_prior
         self._regularise, self._agreement = regularise, np.float32(agreement)
         self._shift = 0 if shared else self._queries.columns
@@ -53,21 +53,21 @@ class Round:
         self._word_blocks = balanced_blocks(self._tokens_before(), _tasks(self.words))
 
     def unpadded(self, given: Floats) -> tuple[Floats, Floats]:
-        """P(word|topic) of query words and of title words."""
+        """Return P(word|topic) of query words and of title words, without the padding of rows."""
         titles = np.ascontiguousarray(given[self._shift :, : self._topics])
         if self._shift == self._queries.columns:
             return np.ascontiguousarray(given[: self._shift, : self._topics]), titles
         return titles, titles
 
-    def run(self, given: Floats, state: State) -> dict:
-        """Read θ from the state and write the next, replace `given`; returns what was found on the way."""
+    def run(self, given: Floats, state: EmState) -> dict:
+        """Run one iteration: update θ in `state`, and P(word|topic) in `given`; return its statistics."""
         pairs = len(self._weights)
-        buffers = _Buffers(min(pairs, _PAIRS), self.width, self._topics, self._regularise)
+        buffers = _Buffers(min(pairs, _BLOCK_PAIRS), self.width, self._topics, self._regularise)
         objective, worst, disagreement = 0.0, 0.0, 0.0
-        tokens = 0  # in the blocks before
-        state.begin_round()
-        for first in range(0, pairs, _PAIRS):
-            block = _Block(self, slice(first, min(first + _PAIRS, pairs)), tokens, buffers)
+        tokens = 0  # of the previous blocks
+        state.begin_iteration()
+        for first in range(0, pairs, _BLOCK_PAIRS):
+            block = _Block(self, slice(first, min(first + _BLOCK_PAIRS, pairs)), tokens, buffers)
             self._expect(block, given, state)
             self._accumulate(block)
             objective += float(block.gains.sum())
@@ -80,7 +80,7 @@ class Round:
             found |= {"disagreement": worst, "mean_disagreement": disagreement / pairs}
         return found
 
-    def _expect(self, block: _Block, given: Floats, state: State) -> None:
+    def _expect(self, block: _Block, given: Floats, state: EmState) -> None:
         def work(first: int, last: int) -> None:
             tokens = block.words, block.counts
             for side, texts, rows, shift in self._sides(block):
@@ -88,27 +88,28 @@ class Round:
                 lay_out(first, last, *arrays, rows, shift, block.starts, side, *tokens)
             common = block.starts, *tokens, block.weights, given, self._topics, self._priors[0]
             fitted = np.zeros((last - first, self.width), np.float32)
-            place = (block.part.start + first) * self.width
-            state.read("mixes", place, block.mixes[first:last])
+            offset = (block.part.start + first) * self.width
+            state.read("mixes", offset, block.mixes[first:last])
             if self._regularise:
                 own = slice(block.starts[2 * first], block.starts[2 * last])
                 changes = block.changes[own]
                 state.read("changes", block.tokens_before + own.start, changes)
-                expect_agreeing(
+                expect_regularised(
                     first, last, *common, self._agreement, block.mixes, block.changes, block.tilted,
                     fitted, block.gains, block.disagreement,
                 )  # fmt: skip
                 state.write("changes", block.tokens_before + own.start, changes)
             else:
                 expect(first, last, *common, block.mixes, fitted, block.gains)
-            state.write("mixes", place, fitted)
+            state.write("mixes", offset, fitted)
 
         pairs = len(block.weights)
-        run_blocks(work, [(first, min(first + _TASK, pairs)) for first in range(0, pairs, _TASK)])
+        tasks = [(first, min(first + _TASK_PAIRS, pairs)) for first in range(0, pairs, _TASK_PAIRS)]
+        run_blocks(work, tasks)
 
     def _accumulate(self, block: _Block) -> None:
-        """Each task has words of its own: nothing is added in an order that depends on threads."""
-        if self._regularise:  # query words and title words see mixes that are tilted towards each other
+        """Sum by words. No word is in two tasks, so the order of additions does not depend on threads."""
+        if self._regularise:  # query and title have different mixes, tilted towards each other
             mix_of = np.repeat(np.arange(len(block.tilted), dtype=np.int32), np.diff(block.starts))
             mixes = block.tilted
         else:
@@ -125,7 +126,7 @@ class Round:
         run_blocks(work, list(zip(cuts[:-1], cuts[1:], strict=True)))
 
     def _maximise(self, first: int, last: int, given: Floats) -> float:
-        """P(word|topic) from what was accumulated (Eq. 6–7); returns the log prior of the old one."""
+        """Compute P(word|topic) from the expected counts (Eq. 6–7); return the log prior of the old one."""
         cuts = np.linspace(first, last, _tasks(last - first) + 1).astype(int).tolist()
         blocks = list(zip(cuts[:-1], cuts[1:], strict=True))
         sums, logs = np.zeros((len(blocks), self._topics)), np.zeros(len(blocks))
@@ -135,7 +136,7 @@ class Round:
             logs[task] = expected_counts(begin, end, given, self._totals, self._topics, sums[task])
 
         def divide(begin: int, end: int) -> None:
-            normalise(begin, end, self._totals, self._priors[1], scales, given)
+            update_probabilities(begin, end, self._totals, self._priors[1], scales, given)
 
         run_blocks(count, [(task, task + 1) for task in range(len(blocks))])
         scales = 1 / (self._priors[1] * (last - first) + sums.sum(axis=0))
@@ -150,7 +151,7 @@ class Round:
         ]
 
     def _tokens_before(self) -> NDArray[np.int64]:
-        """How many entries of the texts belong to words before each word: the work is spread by that."""
+        """Cumulative number of text entries by word, to balance tasks."""
         counts = np.zeros(self.words + 1, np.int64)
         for texts, shift in (self._queries, 0), (self._titles, self._shift):
             counts[shift + 1 : shift + 1 + texts.columns] += np.bincount(
@@ -160,11 +161,11 @@ class Round:
 
 
 def _tasks(words: int) -> int:
-    return max(1, min(_MOST_TASKS, words // _LEAST_WORDS))
+    return max(1, min(_MAX_TASKS, words // _MIN_WORDS))
 
 
 class _Buffers:
-    """Memory that one block after the other uses."""
+    """Memory that all blocks share."""
 
     def __init__(self, pairs: int, width: int, topics: int, regularise: bool) -> None:
         self.mixes = np.zeros((pairs, width), np.float32)
@@ -173,9 +174,9 @@ class _Buffers:
 
 
 class _Block:
-    """Some pairs: their words laid out side by side, query and title in turn."""
+    """Some pairs, with their words in one array: query, title, query, title …"""
 
-    def __init__(self, corpus: Round, part: slice, tokens_before: int, buffers: _Buffers) -> None:
+    def __init__(self, corpus: EmIteration, part: slice, tokens_before: int, buffers: _Buffers) -> None:
         self.part, self.tokens_before = part, tokens_before
         pairs = part.stop - part.start
         lengths = np.empty((pairs, 2), np.int64)

@@ -1,4 +1,4 @@
-"""Arithmetic on vectors beside numpy's."""
+"""Vector arithmetic compared with numpy."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from coclick.jit.math import powers, sum_of_logs
-from coclick.jit.wide import LANES, add_scaled, dot, four_dots
+from coclick.jit.math import CACHE_LINE, add_scaled, dot, four_dots, powers, sum_of_logs
 
 
 @numba.njit
@@ -35,8 +34,8 @@ def _sum_of_logs(row, count):
     return sum_of_logs(row, count)
 
 
-@pytest.mark.parametrize("length", [0, LANES, 7 * LANES])
-def test_sums(length: int) -> None:
+@pytest.mark.parametrize("length", [0, CACHE_LINE, 7 * CACHE_LINE])
+def test_dot_products_and_scaled_sums(length: int) -> None:
     random = np.random.default_rng(0)
     left, rows = random.random(length, np.float32), random.random((4, length), np.float32)
     np.testing.assert_allclose(_dot(left, rows[0]), left.astype(float) @ rows[0], rtol=1e-6)

@@ -1,4 +1,4 @@
-"""A log of events of any size, made by SQL in seconds: searches with ten results and about one click each."""
+"""Generate an event log of any size in SQL: searches with ten results and about one click each."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _LOG = """
     CREATE MACRO draw(a, b) AS pick(a, b) / 9223372036854775808.0;
     COPY (
         WITH search AS (
-            SELECT i, (draw(i, 1) * {users})::BIGINT AS person,
+            SELECT i, (draw(i, 1) * {users})::BIGINT AS user_number,
                 (draw(i, 2) ** 3 * {queries})::BIGINT AS wanted
             FROM range({searches}) t(i)
         ), page AS (
-            SELECT i, 'user-' || person AS "user", wanted, concat_ws(' ', 'w' || pick(wanted, 5) % 20000,
+            SELECT i, 'user-' || user_number AS "user", wanted, concat_ws(' ', 'w' || pick(wanted, 5) % 20000,
                     CASE WHEN pick(wanted, 6) % 3 > 0 THEN 'term' || pick(wanted, 7) % 50000 END,
                     CASE WHEN pick(wanted, 8) % 2 > 0 THEN 'x' || pick(wanted, 9) % 100000 END,
                     'q' || wanted) AS words,
-                1704067200 + pick(person * 7 + pick(i, 3) % 5, 11) % 2592000 + pick(i, 4) % 600 AS second
+                1704067200 + pick(user_number * 7 + pick(i, 3) % 5, 11) % 2592000 + pick(i, 4) % 600 AS second
             FROM search
         ), result AS (
             SELECT i, "user", second, position::INTEGER AS position,
@@ -40,7 +40,7 @@ _LOG = """
 
 
 def write_events(path: Path, shape: str, threads: int) -> None:
-    """Write the log of that shape as Parquet."""
+    """Write the log of a shape as Parquet."""
     searches = EVENTS[shape] // 11  # ten impressions and about one click each
     sizes = {"searches": searches, "users": searches // 12, "queries": searches // 4, "docs": searches // 6}
     duckdb.connect().execute(_LOG.format(path=path, threads=threads, **sizes))

@@ -1,4 +1,4 @@
-"""What Spark's own event log says of its tasks."""
+"""Task metrics from Spark's event log."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Result = TypeVar("Result")
 
 
 class Task(NamedTuple):
-    """One attempt of a task, when it ended."""
+    """A finished attempt of a task."""
 
     stage: int
     succeeded: bool
-    seconds: float  # of computing
+    seconds: float  # executor run time
     result_bytes: int  # sent to the driver
     shuffle_written: int  # bytes
     shuffle_read: int
 
 
 def events(directory: Path, kind: str) -> Iterator[dict[str, Any]]:
-    """All events of a kind, like "TaskEnd", of all applications that log to a directory."""
+    """Yield all events of a kind, such as "TaskEnd", from a directory of event logs."""
     for path in sorted(directory.rglob("events_*")):
         for line in path.read_text(encoding="utf-8").splitlines():
             event = json.loads(line)
@@ -39,45 +39,45 @@ def events(directory: Path, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def tasks(directory: Path) -> list[Task]:
-    """The tasks that have ended."""
+    """Return the finished tasks."""
     return [_task(event) for event in events(directory, "TaskEnd")]
 
 
-def all_logged(spark: SparkSession) -> None:
-    """Wait until the log has all that has happened."""
+def wait_for_log(spark: SparkSession) -> None:
+    """Wait until all events are written."""
     spark._jsc.sc().listenerBus().waitUntilEmpty()
 
 
 @dataclass(frozen=True)
 class Run(Generic[Result]):
-    """What an action took."""
+    """The result and the cost of an action."""
 
     result: Result
     seconds: float
-    core_seconds: float  # of this process, Spark and its workers
+    core_seconds: float  # including Spark and its workers
     tasks: list[Task]
 
     @property
     def shuffled(self) -> int:
-        """Bytes written for other tasks to read."""
+        """Shuffle bytes written."""
         return sum(task.shuffle_written for task in self.tasks)
 
     def slowest_to_median(self, parts: int) -> float:
-        """Of the tasks that read one part each of what was shuffled."""
+        """The run time of the slowest task over the median, among tasks that read shuffled data."""
         readers = [task.seconds for task in self.tasks if task.shuffle_read]
         if len(readers) != parts:
-            raise ValueError(f"{len(readers)} tasks read from others, not {parts}")
+            raise ValueError(f"{len(readers)} tasks read shuffled data, expected {parts}")
         return max(readers) / statistics.median(readers)
 
 
 class Meter:
-    """Runs actions, and reads what Spark logged of them."""
+    """Run actions and read their metrics from the event log."""
 
     def __init__(self, spark: SparkSession, log: Path) -> None:
         self.spark, self.log = spark, log
 
     def run(self, action: Callable[[], Result]) -> Run[Result]:
-        """The result of an action, with its time and its tasks."""
+        """Run an action and return its result, time and tasks."""
         before = len(self._tasks())
         started, used = time.perf_counter(), processor_seconds(os.getpid())
         result = action()
@@ -85,7 +85,7 @@ class Meter:
         return Run(result, seconds, used, self._tasks()[before:])
 
     def _tasks(self) -> list[Task]:
-        all_logged(self.spark)
+        wait_for_log(self.spark)
         return tasks(self.log)
 
 

@@ -1,6 +1,6 @@
-"""The rows of a log as typed fields, by the same SQL as on one machine: DuckDB runs it on every Arrow batch.
+"""Parse the rows of a log into typed fields: DuckDB runs the local engine's SQL on each Arrow batch.
 
-What a number, a time, a missing value or a wrong row is, `coclick.logs.typed_fields` says alone.
+`coclick.logs.typed_fields` alone defines numbers, times, missing values and invalid rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
 from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
-from coclick.text.analyzer import normalise_batch
+from coclick.text.normalise import normalise_batch
 
 _TYPES = {
     "query": "string",
@@ -31,28 +31,31 @@ _TYPES = {
     "impressions": "bigint",
     "users": "bigint",
 }
-_ASIDE = ", error string, spelt string, raw string"
+_EXTRA_COLUMNS = ", error string, spelt string, raw string"
 _KINDS = {"string": "VARCHAR", "binary": "BLOB"}
 
 
-def in_memory() -> duckdb.DuckDBPyConnection:
-    """A database for one task, with the settings of a local build."""
+def connect_in_memory() -> duckdb.DuckDBPyConnection:
+    """Open an in-memory database for one task, with the settings of a local build."""
     settings = {"threads": 1, "autoinstall_known_extensions": False}
     connection = duckdb.connect(":memory:", config=settings)  # type: ignore[arg-type]
-    connection.execute("SET TimeZone = 'UTC'")  # before 2.0 DuckDB does not know it until it is connected
+    connection.execute("SET TimeZone = 'UTC'")  # before 2.0 DuckDB knows this setting only once connected
     return connection
 
 
-def described(frame: DataFrame, what: str) -> LogFile:
-    """A DataFrame as the kind of file that it is most like, so that the same code recognises its columns."""
+def as_log_file(frame: DataFrame, what: str) -> LogFile:
+    """Describe a DataFrame as a Parquet file, so that the local code can recognise its columns."""
     kinds = tuple(_KINDS.get(kind, kind.upper()) for _, kind in frame.dtypes)
     return LogFile(Path(what), "parquet", False, tuple(frame.columns), kinds)
 
 
 @dataclass(frozen=True)
-class Typing:
-    """From batches of a log's columns to batches of typed fields. `error` says what is wrong with a row,
-    `spelt` how its query was written if not in normal form, and `raw` what a wrong row was."""
+class FieldParser:
+    """Convert batches of a log's columns to batches of typed fields.
+
+    `error` is the reason why a row is invalid, `spelt` the original query if normalisation changed it, and
+    `raw` the original fields of an invalid row.
+    """
 
     format: str
     columns: list[str]
@@ -65,12 +68,12 @@ class Typing:
 
     @property
     def schema(self) -> str:
-        """As Spark wants it."""
-        return ", ".join(f"{name} {_TYPES[name]}" for name in self.names) + _ASIDE
+        """The Spark schema of the result."""
+        return ", ".join(f"{name} {_TYPES[name]}" for name in self.names) + _EXTRA_COLUMNS
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """For `mapInArrow`."""
-        with in_memory() as connection:
+        """Convert batches; for `mapInArrow`."""
+        with connect_in_memory() as connection:
             for batch in batches:
                 if batch.num_rows:
                     yield from self._typed(connection, pa.Table.from_batches([batch]))
@@ -87,16 +90,16 @@ class Typing:
         yield from found.append_column("raw", self._raw(connection, renamed, found["error"])).to_batches()
 
     def _raw(self, connection: Any, table: pa.Table, error: pa.ChunkedArray) -> pa.Array:
-        """The fields of wrong rows as they were, in JSON; null for the others."""
-        wrong = pc.is_valid(error).combine_chunks()
+        """The original fields of invalid rows as JSON; null for valid rows."""
+        invalid = pc.is_valid(error).combine_chunks()
         found = pa.array([], pa.string())
-        if wrong.true_count:
-            connection.register("wrong", table.filter(wrong))
+        if invalid.true_count:
+            connection.register("invalid", table.filter(invalid))
             fields = ", ".join(f"{literal(self.columns[i])}, c{i}" for i in self.places.values())
-            rows = connection.sql(f"SELECT json_object({fields})::VARCHAR AS raw FROM wrong")
+            rows = connection.sql(f"SELECT json_object({fields})::VARCHAR AS raw FROM invalid")
             found = rows.to_arrow_table()["raw"].combine_chunks()
-        places = pc.subtract(pc.cumulative_sum(wrong.cast(pa.int64())), 1)
-        return found.take(pc.if_else(wrong, places, pa.scalar(None, pa.int64())))
+        places = pc.subtract(pc.cumulative_sum(invalid.cast(pa.int64())), 1)
+        return found.take(pc.if_else(invalid, places, pa.scalar(None, pa.int64())))
 
 
 def _sql(kind: str) -> str:
@@ -104,7 +107,7 @@ def _sql(kind: str) -> str:
 
 
 def _normalised(table: pa.Table) -> pa.Table:
-    """The same rows with normalised queries; one of which nothing is left is wrong."""
+    """Normalise the queries; a row whose query becomes empty is invalid."""
     spelt = table["query"].combine_chunks().dictionary_encode()
     if isinstance(spelt, pa.ChunkedArray):
         spelt = spelt.combine_chunks()

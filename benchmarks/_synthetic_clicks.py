@@ -1,6 +1,6 @@
-"""A log of clicks and a table of documents of any size on disk, written block by block from arrays.
+"""Write a synthetic click log and document table of any size, block by block from arrays.
 
-There is never a Python object for a query or a document, so that a log can be as large as training can bear.
+It creates no Python object per query or document, so the log can be as large as training supports.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks._shapes import WordRows, shaped_graph, text_rows
-from benchmarks._spark import row_numbers
+from benchmarks._spark_propagation import row_numbers
 from coclick.arrays.csr import Csr
 
-_EDGES_AT_ONCE = 2_000_000
-_DOCS_AT_ONCE = 500_000
+_EDGES_PER_BATCH = 2_000_000
+_DOCS_PER_BATCH = 500_000
 
 
 def write_click_log(queries: int, docs: int, edges: int, place: Path) -> None:
@@ -29,31 +29,30 @@ def write_click_log(queries: int, docs: int, edges: int, place: Path) -> None:
 
 
 class _Texts:
-    """Rows of words as text. Numbered, those that were drawn before get their row's number as a further word,
-    as model numbers do in logs."""
+    """Rows of words as text. With `numbered`, repeated texts get their row number as an extra word."""
 
     def __init__(self, rows: WordRows, *, numbered: bool = False) -> None:
         self._letters, self._offsets = text_rows(rows)
-        self._again = _drawn_before(rows) if numbered else np.zeros(len(self), bool)
+        self._repeated = _is_repeated(rows) if numbered else np.zeros(len(self), bool)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
     def take(self, first: int, last: int) -> pa.Array:
-        """The texts of a range of rows."""
+        """Return the texts of a range of rows."""
         offsets = self._offsets[first : last + 1]
         letters = self._letters[offsets[0] : offsets[-1]]
         buffers = [None, pa.py_buffer((offsets - offsets[0]).astype(np.int32)), pa.py_buffer(letters)]
         texts = pa.Array.from_buffers(pa.string(), last - first, buffers)
-        again = self._again[first:last]
-        if not again.any():
+        repeated = self._repeated[first:last]
+        if not repeated.any():
             return texts
         numbers = pa.array(np.arange(first, last)).cast(pa.string())
-        return pc.if_else(pa.array(again), pc.binary_join_element_wise(texts, numbers, " "), texts)
+        return pc.if_else(pa.array(repeated), pc.binary_join_element_wise(texts, numbers, " "), texts)
 
 
-def _drawn_before(rows: WordRows) -> NDArray[np.bool_]:
-    """Whether the same words stand in a row above, in the same order: by a random number for each text."""
+def _is_repeated(rows: WordRows) -> NDArray[np.bool_]:
+    """Whether an earlier row has the same words in the same order; compares random hashes of the texts."""
     at = np.arange(len(rows.words)) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
     words = int(rows.words.max(initial=0)) + 1
     random = np.random.default_rng(0).integers(0, 2**64, words, np.uint64)
@@ -67,8 +66,8 @@ def _drawn_before(rows: WordRows) -> NDArray[np.bool_]:
 def _write_docs(titles: _Texts, path: Path) -> None:
     schema = pa.schema({"doc": pa.string(), "title": pa.string()})
     with pq.ParquetWriter(path, schema) as writer:
-        for first in range(0, len(titles), _DOCS_AT_ONCE):
-            last = min(first + _DOCS_AT_ONCE, len(titles))
+        for first in range(0, len(titles), _DOCS_PER_BATCH):
+            last = min(first + _DOCS_PER_BATCH, len(titles))
             names = _names(np.arange(first, last))
             writer.write_batch(pa.record_batch([names, titles.take(first, last)], schema=schema))
 
@@ -77,8 +76,8 @@ def _write_clicks(queries: _Texts, clicks: Csr, path: Path) -> None:
     schema = pa.schema({"query": pa.string(), "doc": pa.string(), "clicks": pa.float32()})
     rows = row_numbers(clicks)
     with pq.ParquetWriter(path, schema) as writer:
-        for first in range(0, clicks.nnz, _EDGES_AT_ONCE):
-            block = slice(first, first + _EDGES_AT_ONCE)
+        for first in range(0, clicks.nnz, _EDGES_PER_BATCH):
+            block = slice(first, first + _EDGES_PER_BATCH)
             row = rows[block]
             texts = queries.take(int(row[0]), int(row[-1]) + 1).take(pa.array(row - row[0]))
             columns = [texts, _names(clicks.indices[block]), pa.array(clicks.data[block])]
@@ -86,6 +85,6 @@ def _write_clicks(queries: _Texts, clicks: Csr, path: Path) -> None:
 
 
 def _names(docs: NDArray[np.integer]) -> pa.Array:
-    """d00000042 and so on: in the order of the numbers."""
+    """Names such as d000000042, which sort by number."""
     digits = pc.utf8_lpad(pa.array(docs).cast(pa.string()), 9, "0")
     return pc.binary_join_element_wise("d", digits, "")

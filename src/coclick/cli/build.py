@@ -1,0 +1,124 @@
+"""Commands that make click graphs: sample, build, view."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, Memory, Threads, read_action_weights
+from coclick.cli.terminal import print_json, say, suggest
+
+
+def sample(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory to write the files to.")],
+    queries: Annotated[int, typer.Option(min=10, help="Number of distinct queries.")] = 3000,
+    docs: Annotated[int, typer.Option(min=10, help="Number of documents.")] = 5000,
+    events: Annotated[int | None, typer.Option(min=100, help="Approximate number of log events.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    force: Force = False,
+) -> None:
+    """Simulate a search engine and its users: a log with known relevance.
+
+    Writes events.parquet, docs.tsv, queries.tsv, qrels.tsv (judgments from a later period) and intents.tsv
+    (the intent of each query).
+    """
+    from coclick import simulate
+
+    simulate.sample(directory, queries=queries, docs=docs, events=events, seed=seed, force=force)
+    say(f"wrote a simulated log to {directory}")
+    suggest(f"coclick build {directory}/events.parquet --docs {directory}/docs.tsv -o graph")
+
+
+def build(
+    log: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LOG...", help="Log files or globs: TSV, CSV, Parquet or NDJSON, optionally gzipped."
+        ),
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
+    docs: Annotated[
+        str | None, typer.Option(help="File of documents: doc, title and other text fields.")
+    ] = None,
+    format: Annotated[str, typer.Option(help="Log format: auto, clicks, events or ubi.")] = "auto",
+    columns: Annotated[
+        str | None, typer.Option(help="Column names if the file has no header: query,doc,clicks.")
+    ] = None,
+    min_clicks: Annotated[
+        float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
+    ] = 1,
+    min_users: Annotated[
+        int, typer.Option(min=1, help="Drop query-document pairs clicked by fewer users.")
+    ] = 1,
+    actions: Annotated[
+        str | None,
+        typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
+    ] = None,
+    memory: Memory = "4GB",
+    threads: Threads = None,
+    engine: Engine = "local",
+    master: Master = None,
+    force: Force = False,
+) -> None:
+    """Build a click graph from log files."""
+    from coclick import logs
+    from coclick.answers import describe
+    from coclick.cli import render, spark
+    from coclick.storage.directories import check_output
+
+    options: dict[str, Any] = {
+        "format": format,
+        "columns": columns.split(",") if columns else None,
+        "min_clicks": min_clicks,
+        "min_users": min_users,
+        "actions": read_action_weights(actions),
+        "force": force,
+    }
+    if spark.is_spark(engine, master):
+        spark.build(log, docs, out, master, **options)
+        return
+    check_output(Path(out), force, "graph")
+    progress = say if sys.stderr.isatty() else None
+    logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
+    render.graph_summary(describe(out))
+    suggest(f'coclick train "vpcg" {out} -o model')
+
+
+def view(
+    graph: GraphPath,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Name of the view in model specifications: views=words+NAME."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the new graph.")],
+    queries: Annotated[
+        list[str] | None, typer.Option(help="Files or globs of query features: query, feature[, value].")
+    ] = None,
+    docs: Annotated[
+        list[str] | None, typer.Option(help="Files or globs of document features: doc, feature[, value].")
+    ] = None,
+    memory: Memory = "4GB",
+    threads: Threads = None,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Add a user view to a graph: your own features of queries and documents.
+
+    The rest of the graph is linked, not copied. Invalid rows are counted and kept in a separate file.
+    """
+    from coclick import logs
+    from coclick.answers import describe
+    from coclick.cli import render
+    from coclick.storage.directories import check_output
+
+    check_output(out, force, "graph")
+    logs.add_view(graph, name, queries or [], docs or [], out, memory=memory, threads=threads, force=force)
+    figures = describe(out)
+    if json_:
+        print_json({"view": name} | figures["views"][name])
+    else:
+        render.view_summary(name, figures)
+        suggest(f'coclick train "pls(views=words+{name})" {out} -o model')

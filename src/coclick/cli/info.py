@@ -1,0 +1,66 @@
+"""Commands that describe graphs and models: info, verify, models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coclick.cli.arguments import Json
+from coclick.cli.terminal import print_json, say
+
+AnyPath = Annotated[Path, typer.Argument(metavar="GRAPH|MODEL", help="Directory of a graph or model.")]
+
+
+def info(
+    path: AnyPath,
+    json_: Json = False,
+    spellings: Annotated[
+        bool, typer.Option("--spellings", help="List the spellings that were merged into one query.")
+    ] = False,
+) -> None:
+    """Show the sizes, degree distributions, parameters and training statistics of a graph or model."""
+    from coclick.answers import describe
+    from coclick.cli import render
+
+    if spellings:
+        from coclick import ClickGraph, logs
+
+        rows = logs.variants(ClickGraph.open(path))
+        if json_:
+            print_json([{"query": query, "spelling": raw, "rows": count} for query, raw, count in rows])
+        else:
+            render.print_table("merged spellings", ["query", "as typed", "rows"], rows)
+        return
+    figures = describe(path)
+    if json_:
+        print_json(figures)
+    else:
+        render.info(figures)
+
+
+def verify(path: AnyPath, json_: Json = False) -> None:
+    """Check every file of a graph or model: digests and bounds. Exits with 3 if something is damaged."""
+    from coclick.models.verify import verify as check
+
+    problems = check(path)
+    if json_:
+        print_json({"sound": not problems, "problems": [{"where": w, "what": what} for w, what in problems]})
+    else:
+        for where, what in problems:
+            say(f"{where}: {what}")
+        typer.echo("damaged" if problems else "sound")
+    raise typer.Exit(3 if problems else 0)
+
+
+def models(json_: Json = False) -> None:
+    """List all models and their parameters."""
+    from coclick.answers import describe_models
+    from coclick.cli import render
+
+    rows = describe_models()
+    if json_:
+        print_json(rows)
+    else:
+        render.models(rows)
