@@ -57,13 +57,13 @@ def rows(shape: str, threads: int) -> list[dict]:
     keep_freed_memory()
     graph = ClickGraph.open(saved_graph(shape))
     model = RMLS()
-    queries, docs = model.featurise(graph, model.views, quiet)
-    edges = model.edge_weights(graph)
+    queries, docs = model._build_features(graph, model.views, quiet)
+    edges = model._edge_weights(graph)
     joined = thresholded_product(edges, docs, np.zeros(edges.rows, np.float32)).rows
     found = []
     for count in sorted({1, threads}):
         found += _half_rounds(shape, count, transpose(queries), joined)
-    found.append(_training(shape, threads, queries, edges, docs, transpose(PLS().edge_weights(graph))))
+    found.append(_training(shape, threads, queries, edges, docs, transpose(PLS()._edge_weights(graph))))
     return [*found, *_quality(threads), _memory("M", threads)]
 
 

@@ -1,10 +1,13 @@
-"""Answers of models and figures of artefacts in the shapes of docs/reference/json.md, for CLI and service."""
+"""Answers of models and descriptions of artefacts as plain values: the JSON of command line and service.
+
+The shapes are documented in docs/reference/json.md.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +22,6 @@ from coclick.results import Run
 from coclick.storage.artefact import Artefact
 from coclick.text.query import Query
 
-if TYPE_CHECKING:
-    from coclick.models.projection._base import ProjectionModel
-    from coclick.models.sparse_vectors import VectorModel
 Answer = dict[str, Any]
 
 
@@ -33,16 +33,16 @@ def search(
     allow: Collection[str] | None = None,
     block: Collection[str] | None = None,
 ) -> list[Answer]:
-    """The best documents of each query."""
+    """Return the best documents of each query."""
     run = model.search(queries, k, allow=allow, block=block)
     return [{"query": query, "results": _documents(model, run, i)} for i, query in enumerate(queries)]
 
 
 def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]) -> Answer:
-    """All candidates, best first, equal ones in the order given.
+    """Return all candidates, best first; ties keep the given order.
 
-    A candidate is the id of a document, or fields of which `doc` is its id: where the model does not know
-    that document, its other fields are scored instead.
+    A candidate is the id of a document, or a mapping of fields with its id in `doc`: if the model does not
+    know that document, the other fields are scored.
     """
     graph = model.trained_on
     [asked] = Query.list_of([query], graph.queries)
@@ -69,7 +69,7 @@ def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]
 
 
 def similar_queries(model: Model, queries: Sequence[str], k: int = 10) -> list[Answer]:
-    """The nearest queries of each query."""
+    """Return the nearest queries of each query."""
     run = model.similar_queries(queries, k)
     return [
         {"query": query, "results": [{"query": text, "score": score} for text, score in run.hits(i)]}
@@ -78,37 +78,32 @@ def similar_queries(model: Model, queries: Sequence[str], k: int = 10) -> list[A
 
 
 def similar_docs(model: Model, docs: Sequence[str], k: int = 10) -> list[Answer]:
-    """The nearest documents of each document."""
+    """Return the nearest documents of each document."""
     run = model.similar_docs(docs, k)
     return [{"doc": doc, "results": _documents(model, run, i)} for i, doc in enumerate(docs)]
 
 
 def expand(model: Model, query: str) -> Answer:
-    """The words that stand for a query."""
+    """Return the words that stand for a query, with weights."""
     words = [{"word": word, "weight": weight} for word, weight in model.expand(query)]
     return {"query": query, "words": words}
 
 
 def explain(model: Model, query: str, doc: str, clicks: int | None = 10) -> Answer:
-    """Why a document has its score; `clicks` for each part, None for all."""
+    """Explain a score, with at most `clicks` clicked pairs per contribution, None for all."""
     return model.explain(query, doc, clicks).to_dict()
 
 
 def query_vectors(model: Model, queries: Sequence[str]) -> list[Answer]:
-    """The vectors of queries: words with weights, or plain numbers."""
-    model = _with_vectors(model)
-    found = model.embed_queries(queries)
+    """Return the vectors of queries: terms with weights, or plain numbers."""
+    found = _with_vectors(model).embed_queries(queries)
     return [{"query": query, **_vector(model, found, i)} for i, query in enumerate(queries)]
 
 
 def doc_vectors(model: Model, docs: Sequence[str]) -> list[Answer]:
-    """The vectors of documents that the model knows."""
-    model = _with_vectors(model)
-    rows = model.rows_of_docs(docs)
-    return [
-        {"doc": doc, **_vector(model, model.doc_index_.vectors, int(r))}
-        for doc, r in zip(docs, rows, strict=True)
-    ]
+    """Return the vectors of documents that the model knows."""
+    found = _with_vectors(model).embed_docs(docs)
+    return [{"doc": doc, **_vector(model, found, i)} for i, doc in enumerate(docs)]
 
 
 def _documents(model: Model, run: Run, query: int) -> list[Answer]:
@@ -121,17 +116,11 @@ def _documents(model: Model, run: Run, query: int) -> list[Answer]:
     ]
 
 
-def _with_vectors(model: Model) -> VectorModel | ProjectionModel:
-    """A model whose scores are the dot products of its vectors."""
-    from coclick.models.projection._base import ProjectionModel
-    from coclick.models.projection._overlap import (
-        OverlapProjection,
-    )  # here: a wrong path is told before these are loaded
-    from coclick.models.sparse_vectors import VectorModel
-
-    if isinstance(model, VectorModel | ProjectionModel) and not isinstance(model, OverlapProjection):
-        return model
-    raise UserError(f"{model.name} has no vectors whose dot products are its scores")
+def _with_vectors(model: Any) -> Any:
+    """Return the model if its scores are the dot products of its vectors, else raise."""
+    if "export" not in model.capabilities:
+        raise UserError(f"{model.name} has no vectors whose dot products are its scores")
+    return model
 
 
 def _vector(model: Any, vectors: Any, row: int) -> Answer:
@@ -158,7 +147,7 @@ _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)  # lower bounds; the last bi
 
 
 def describe(path: str | Path) -> dict[str, Any]:
-    """The figures of the graph or model in a directory."""
+    """Describe the graph or model in a directory: what `coclick info` shows."""
     source = Artefact(path)
     head = {"kind": source.kind, "path": str(path), "bytes": source.size(), "digest": source.digest}
     if source.kind == "graph":
@@ -167,10 +156,10 @@ def describe(path: str | Path) -> dict[str, Any]:
 
 
 def describe_graph(graph: ClickGraph) -> dict[str, Any]:
-    """Sizes, degree distributions, how much of each text there is, what the build counted."""
+    """Return sizes, degree distributions, the number of texts per field, and what the build counted."""
     clicks, by_doc = graph.clicks, graph.clicks_by_doc
     counted = dict(graph.stats)
-    aside = counted.pop("views", {})
+    by_view = counted.pop("views", {})
     tables = {"pairs": graph.pairs, "daily": graph.daily, "skips": graph.skips}
     return {
         "queries": len(graph.queries),
@@ -184,14 +173,14 @@ def describe_graph(graph: ClickGraph) -> dict[str, Any]:
         "clicks_per_query": distribution(clicks.row_sums()),
         "clicks_per_edge": distribution(clicks.data),
         "texts": {name: int((np.diff(text.offsets) > 0).sum()) for name, text in graph.texts.items()},
-        "views": {name: view.stats() | aside.get(name, {}) for name, view in graph.views.items()},
+        "views": {name: view.stats() | by_view.get(name, {}) for name, view in graph.views.items()},
         "tables": [name for name, table in tables.items() if table is not None],
         "build": counted,
     }
 
 
 def describe_model(model: Model) -> dict[str, Any]:
-    """The specification, every parameter, what it was trained on, and the figures of its training."""
+    """Return the specification, every parameter, what it was trained on, and the statistics of training."""
     manifest = model.artefact_.manifest if model.artefact_ else {}
     return {
         "model": str(model),
@@ -208,7 +197,7 @@ def describe_model(model: Model) -> dict[str, Any]:
 
 
 def distribution(values: NDArray[Any]) -> dict[str, Any]:
-    """Mean, percentiles and a histogram of the values above zero."""
+    """Return mean, percentiles and a histogram of the values above zero."""
     positive = np.asarray(values)[np.asarray(values) > 0]
     if not len(positive):
         return {"count": 0, "mean": 0, "median": 0, "p90": 0, "p99": 0, "max": 0, "histogram": []}
@@ -239,7 +228,7 @@ def _number(value: Any) -> int | float:
 
 
 def describe_models() -> list[dict[str, Any]]:
-    """Every model with its summary and its parameters' defaults."""
+    """List every model with its summary and the defaults of its parameters."""
     return [
         {
             "name": name,

@@ -1,10 +1,8 @@
-"""What models return: `Run`, ranked rows with their scores, and `Explanation`, why a score is what it is.
+"""The results of models: `Run`, ranked rows with scores, and `Explanation`, the parts of a score.
 
-An explanation is a tree whose values add up, with the clicks that taught it.
-
-At every level the parts' values add up to their parent's. `clicks` are the edges of the click graph behind
-a part, or the largest of them, and `edges` is how many there are; `share` is an edge's fraction of that part,
-and over all edges the shares sum to one.
+An explanation is a tree: at every level the values of the parts add up to the value of their parent. `clicks`
+are the edges of the click graph that a part comes from, or the largest of them; `edges` is their number;
+`share` is the fraction of the part that comes from an edge, and the shares of all edges sum to one.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from coclick.errors import UserError
 
 @dataclass(frozen=True)
 class Click:
-    """One edge of the click graph and its share of what it helps to explain."""
+    """One edge of the click graph and its share of a contribution."""
 
     query: str
     doc: str
@@ -33,7 +31,7 @@ class Click:
 
 
 class ClickEvidence(NamedTuple):
-    """The edges behind something: the largest of them, and how many there are."""
+    """The edges that a contribution comes from: the largest of them, and their number."""
 
     clicks: list[Click]
     edges: int
@@ -53,7 +51,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Word:
-    """One word that query and document share, with the clicks behind its weight on either side."""
+    """A word that query and document share, with the clicks that its weight on each side comes from."""
 
     word: str
     query_weight: float
@@ -209,7 +207,7 @@ def _optional(library: str) -> Any:
 
 
 def top_rows(scores: NDArray[np.float32], k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """The k best rows above zero by score, then by row; for scores that are at hand for every row."""
+    """Return the k best rows with scores above zero, by score and then by row."""
     candidates = np.flatnonzero(scores > 0)
     if len(candidates) > k > 0:
         kth = np.partition(scores[candidates], len(candidates) - k)[len(candidates) - k]
@@ -221,7 +219,7 @@ def top_rows(scores: NDArray[np.float32], k: int) -> tuple[NDArray[np.int32], ND
 def without_itself(
     rows: NDArray[np.int32], scores: NDArray[np.float32], own: NDArray[np.int32], k: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """k of k + 1 neighbours that were found for each row `own`, without that row; −1 is no row."""
+    """Remove the row `own` of each line from k + 1 results and keep k of them; −1 means no row."""
     itself = rows == own[:, None]
     itself &= own[:, None] >= 0
     order = np.argsort(itself, axis=1, kind="stable")
@@ -231,5 +229,5 @@ def without_itself(
 
 
 def padded(queries: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Empty results, to be filled."""
+    """Return empty results for `queries` lines: rows of −1 and scores of 0."""
     return np.full((queries, k), -1, np.int32), np.zeros((queries, k), np.float32)

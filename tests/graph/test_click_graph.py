@@ -92,10 +92,10 @@ def with_last(table, column, value):
     ("table", "column", "value", "wrong"),
     [
         ("pairs", "docs", 40, "a document is out of bounds"),  # there are 40: 0 … 39
-        ("pairs", "indptr", 3, "row pointers are not those of its rows"),
-        ("pairs", "indptr", 10**6, "a column has not as many entries"),
-        ("daily", "indptr", 0, "row pointers are not those of its rows"),
-        ("daily", "position_indptr", 10**6, "a column has not as many entries"),
+        ("pairs", "indptr", 3, "row pointers do not match its rows"),
+        ("pairs", "indptr", 10**6, "a column does not have as many entries"),
+        ("daily", "indptr", 0, "row pointers do not match its rows"),
+        ("daily", "position_indptr", 10**6, "a column does not have as many entries"),
         ("skips", "skipped", -1, "a document is out of bounds"),
     ],
 )

@@ -12,7 +12,7 @@ from coclick.evaluation.judgments import Judgments
 from coclick.graph.split import remove_queries
 from coclick.ltr import folds
 from coclick.ltr.boosting import Boosting
-from coclick.ltr.features import FeatureSet, reciprocal_ranks
+from coclick.ltr.features import RankingFeatures, reciprocal_ranks
 from coclick.ltr.folds import Sampling, cross_fitted
 from coclick.models import registry
 from coclick.models.base import Model
@@ -42,7 +42,7 @@ def graph(monkeypatch):
 
 
 def feature_set(graph, spec="recorder"):
-    return FeatureSet.of([create(spec).fit(graph)], graph, 10)
+    return RankingFeatures.of([create(spec).fit(graph)], graph, 10)
 
 
 def clicks_of(graph, query):

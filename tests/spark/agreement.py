@@ -81,7 +81,7 @@ def assert_same_vpcg(there, here):
     assert forms[0] == forms[1]
     assert_same_rows(there.query_index_.vectors, here.query_index_.vectors, *names)
     assert_same_rows(there.doc_index_.vectors, here.doc_index_.vectors, *names)
-    assert_same_rows(there.read_, here.read_, *names)
+    assert_same_rows(there.previous_vectors_, here.previous_vectors_, *names)
     assert (there.units_ is None) == (here.units_ is None)
     if here.units_ is None:
         return

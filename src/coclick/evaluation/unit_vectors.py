@@ -63,7 +63,7 @@ def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
     assert model.units_ is not None and model.query_index_ is not None
     tokens = model._analyzer.look_up(texts, model.terms_)
     counts = count_terms(tokens, len(model.terms_))
-    mixture = model.units_.mixture(texts, model._cut)
+    mixture = model.units_.mixture(texts, model._splitter)
     equal = mixture.with_data(np.where(mixture.indices < model.units_.vectors.rows, 1, mixture.data))
     clicked = np.flatnonzero(model.graph_.clicks.row_nnz() > 0)
     ones = np.ones(len(clicked), np.float32)

@@ -45,7 +45,7 @@ _BLOCKS_PER_THREAD = 32
 _MIN_BLOCK_WORK = 16_384  # rows and edges that are worth a task of their own
 
 
-class Scratch(NamedTuple):
+class PropagationScratch(NamedTuple):
     """Working memory of one thread."""
 
     sums: NDArray[np.float32]  # of all terms, zero between rows
@@ -59,13 +59,13 @@ class Scratch(NamedTuple):
     ranks: NDArray[np.uint32]
 
 
-def make_scratch(columns: int) -> Scratch:
+def make_scratch(columns: int) -> PropagationScratch:
     """Allocate working memory for rows over `columns` terms."""
     sums = np.zeros(columns + GROUP, np.float32)
     one_row = columns + 2 * GROUP + VECTOR
     room = int(_BATCH_ENTRIES) + one_row
     values = np.empty(room, np.float32)
-    return Scratch(
+    return PropagationScratch(
         sums,
         np.empty(room, np.uint32),
         values,
@@ -210,7 +210,7 @@ def propagate_block(
     weights: NDArray[np.float32],
     rows: PackedRows,
     k: int,
-    scratch: Scratch,
+    scratch: PropagationScratch,
     out: PackedRows,
 ) -> None:
     """Compute rows `first` … `last` − 1 of norm(top_K(W X)); the weights W are positive.
@@ -271,7 +271,7 @@ def propagate(
     """Return norm(top_K(W X)) for all rows of the weights, computed on all threads."""
     k = min(k, max(rows.columns, 1))  # memory is allocated for k entries per row
     out = PackedRows.empty(weights.rows, k, rows.columns)
-    spare: list[Scratch] = []
+    spare: list[PropagationScratch] = []
 
     def block(first: int, last: int) -> None:
         scratch = spare.pop() if spare else make_scratch(rows.columns)

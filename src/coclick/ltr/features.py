@@ -1,11 +1,11 @@
-"""What the trees see of a pair of query and document: every part's scores, and how much stands behind them.
+"""Features of a pair of query and document: the scores and evidence of all parts, and counts.
 
-    of each part       its score, the same divided by its maximum over the collection, 1 / rank (0 below the
-                       candidates), and the evidence it has for the query
+    per part           score, score divided by its maximum over the collection, 1 / rank (0 below the
+                       candidates), and evidence for the query
     of the query       words, characters, clicks in the log
-    of the document    clicks, queries that were clicked for it, characters of each text field
+    of the document    clicks, clicked queries, characters of each text field
 
-Nothing depends on the other candidates. Evidence that a part does not have for a query is missing (NaN).
+No feature depends on the other candidates. Evidence that a part does not have for a query is missing (NaN).
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ OF_DOCS = ("doc clicks", "doc queries")
 
 @dataclass(frozen=True)
 class QuerySignals:
-    """All that the parts say about one query; `features` of any documents follow from it."""
+    """The scores and evidence of all parts for one query, the input of `RankingFeatures.features`."""
 
-    per_part: NDArray[np.float32]  # the scores, relative scores and ranks of each part, by document
+    per_part: NDArray[np.float32]  # (score, relative score, 1 / rank) of each part × documents
     per_query: Floats
-    found: Mask  # documents that some part has found for the query
+    found: Mask  # documents that any part finds for the query
     candidates: NDArray[np.int32]
 
 
 @stored
 @dataclass(frozen=True)
-class FeatureSet:
-    """The features by name, in the order of the trees."""
+class RankingFeatures:
+    """The features of a set of parts, in the order of the trees."""
 
     parts: list[str]
-    evidence: list[list[str]]  # of each part the names
+    evidence: list[list[str]]  # names for each part
     fields: list[str]
-    depth: int  # the best of each part that are candidates
-    lengths: NDArray[np.float32]  # field × document: characters
+    depth: int  # candidates per part
+    lengths: NDArray[np.float32]  # characters, fields × documents
 
     @classmethod
-    def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> FeatureSet:
-        """The features of these parts over this graph's documents."""
+    def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> RankingFeatures:
+        """Create the features of these parts and of the documents of a graph."""
         fields = sorted(graph.texts)
         lengths = np.array([np.diff(graph.texts[name].offsets) for name in fields], np.float32)
         evidence = [sorted(part.evidence_names) for part in parts]
@@ -62,7 +62,7 @@ class FeatureSet:
 
     @property
     def names(self) -> list[str]:
-        """One name a feature."""
+        """The name of each feature."""
         scores = [f"{part} {kind}" for part in self.parts for kind in OF_PARTS]
         evidence = [
             f"{part} {name}" for part, names in zip(self.parts, self.evidence, strict=True) for name in names
@@ -76,7 +76,7 @@ class FeatureSet:
         ]
 
     def signals(self, parts: Sequence[Model], query: Query, mask: DocMask = None) -> QuerySignals:
-        """Ask all parts about a normalised query; candidates are only those allowed."""
+        """Return the scores of all parts for a query; `mask` filters the candidates."""
         graph = parts[0].graph_
         per_part = np.empty((len(parts) * len(OF_PARTS), len(graph.docs)), np.float32)
         found = np.zeros(len(graph.docs), bool)
@@ -90,11 +90,11 @@ class FeatureSet:
                 shown = scores if mask is None else np.where(mask > 0, scores, np.float32(0))
                 candidates.append(top_rows(shown, self.depth)[0])
         return QuerySignals(
-            per_part, self._of_query(parts, query), found, np.unique(np.concatenate(candidates))
+            per_part, self._query_values(parts, query), found, np.unique(np.concatenate(candidates))
         )
 
     def features(self, parts: Sequence[Model], signals: QuerySignals, docs: NDArray[np.integer]) -> Floats:
-        """One row a document."""
+        """Return the features of documents, one row per document."""
         graph = parts[0].graph_
         of_parts = signals.per_part[:, docs].T
         of_query = np.broadcast_to(signals.per_query, (len(docs), len(signals.per_query)))
@@ -102,8 +102,8 @@ class FeatureSet:
         of_docs = np.stack([clicks.row_sums(), clicks.row_nnz(), *self.lengths[:, docs]], axis=1)
         return np.concatenate([of_parts, of_query, of_docs], axis=1, dtype=np.float32)
 
-    def _of_query(self, parts: Sequence[Model], query: Query) -> Floats:
-        """What is the same for all documents."""
+    def _query_values(self, parts: Sequence[Model], query: Query) -> Floats:
+        """The features that are the same for all documents."""
         graph = parts[0].graph_
         values: list[float] = []
         for part, names in zip(parts, self.evidence, strict=True):
@@ -114,10 +114,10 @@ class FeatureSet:
 
 
 def reciprocal_ranks(scores: Floats, depth: int) -> Floats:
-    """1 / rank of the best `depth` documents, 0 for the others; equal scores have the same rank."""
+    """Return 1 / rank for the best `depth` documents, 0 for others; equal scores have the same rank."""
     ranks = np.zeros(len(scores), np.float32)
     best, values = top_rows(scores, depth)
     if len(best):
-        tied = np.flatnonzero(scores >= values[-1])  # whoever has the last one's score belongs to them, too
+        tied = np.flatnonzero(scores >= values[-1])  # including ties with the last score
         ranks[tied] = 1 / (1 + np.searchsorted(-values, -scores[tied]))
     return ranks

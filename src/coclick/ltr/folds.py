@@ -26,7 +26,7 @@ from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_doc_interactions, remove_queries
-from coclick.ltr.features import FeatureSet
+from coclick.ltr.features import RankingFeatures
 from coclick.models.base import Model, create
 from coclick.progress import Progress, quiet
 from coclick.text.normalise import normalise
@@ -80,7 +80,7 @@ def cross_fitted(
     graph: ClickGraph,
     judgments: Judgments | None,
     parts: Sequence[str],
-    features: FeatureSet,
+    features: RankingFeatures,
     sampling: Sampling,
     progress: Progress = quiet,
 ) -> Examples:
@@ -111,7 +111,7 @@ def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, Grades]:
 
 def examples(
     parts: Sequence[Model],
-    features: FeatureSet,
+    features: RankingFeatures,
     labels: dict[str, Grades],
     sampling: Sampling | None = None,
     may_be_negative: NDArray[np.bool_] | None = None,
@@ -155,7 +155,7 @@ def _by_fold(
     graph: ClickGraph,
     labels: dict[str, Grades],
     parts: Sequence[str],
-    features: FeatureSet,
+    features: RankingFeatures,
     sampling: Sampling,
     progress: Progress,
 ) -> Iterator[Examples]:
@@ -178,7 +178,7 @@ def _by_fold(
 
 
 def _later_days(
-    graph: ClickGraph, parts: Sequence[str], features: FeatureSet, sampling: Sampling, progress: Progress
+    graph: ClickGraph, parts: Sequence[str], features: RankingFeatures, sampling: Sampling, progress: Progress
 ) -> Iterator[Examples]:
     """Examples of seen queries: parts trained on the earlier days, grades from the later ones."""
     earlier, later = graph.split("time", LATER_SHARE)

@@ -1,13 +1,13 @@
-"""`ltr`: learning to rank, boosted trees over other models' scores (papers 002 §6.5.1 and 003 §4.3).
+"""`ltr`: learning to rank, boosted trees over the scores of other models.
 
-LambdaMART by default; `objective=pointwise` is the MART of paper 002. The trees learn from the graph's own
-clicks, with features that come from models which did not see those clicks (`coclick.ltr.folds`). Among the
-features is the evidence behind each score, so the trees find out themselves when to trust clicks and when
-words.
+See Wu, Lu & Li 2013 §6.5.1 and Jiang et al. 2016 §4.3. LambdaMART by default; `objective=pointwise` is the
+MART of Wu, Lu & Li 2013. The labels are the clicks of the graph, and the features come from models that were
+trained without those clicks (`coclick.ltr.folds`). Evidence is among the features, so the trees learn when to
+rely on clicks and when on words.
 
-    score(q, d) = 1 + Σ_t tree_t(features(q, d)) − the lowest sum that is possible
+    score(q, d) = 1 + Σ_t tree_t(features(q, d)) − the lowest possible sum
 
-for documents that any part has found, 0 for all others. Searches rank the best `candidates` of each part.
+for documents that any part finds, 0 for all others. Search reranks the best `n_candidates` of each part.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.boosting import Boosting, check_installed
-from coclick.ltr.features import FeatureSet, QuerySignals
+from coclick.ltr.features import QuerySignals, RankingFeatures
 from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
 from coclick.models import spec as specs
 from coclick.models.base import DocMask, Model, TopK
@@ -44,10 +44,10 @@ Labels = Literal["clicks", "judgments"]
 @register
 @dataclass
 class Ltr(Model):
-    """Boosted trees over the scores of the models in `of`, written as a sum."""
+    """Boosted trees over the scores of the models in `parts`, written as a sum."""
 
     name = "ltr"
-    summary = "learning to rank: boosted trees over other models' scores and the evidence behind them"
+    summary = "learning to rank: boosted trees over the scores and evidence of other models"
     evidence_names = ("parts",)
     max_docs = 500_000
 
@@ -56,16 +56,16 @@ class Ltr(Model):
     n_trees: Annotated[int, Range(1)] = 200
     n_leaves: Annotated[int, Range(2)] = 15
     learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
-    n_candidates: Annotated[int, Range(1)] = 200  # of each part
+    n_candidates: Annotated[int, Range(1)] = 200  # per part
     n_folds: Annotated[int, Range(2)] = 5
-    max_queries: Annotated[int, Range(2)] = 3000  # to learn from, at most
-    n_negatives: Annotated[int, Range(1)] = 100  # a query
+    max_queries: Annotated[int, Range(2)] = 3000  # for training, at most
+    n_negatives: Annotated[int, Range(1)] = 100  # per query
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
         terms = specs.parse_sum(self.parts)
         if any(weight != 1 for weight, _ in terms):
-            raise UserError("the parts of ltr have no weights: the trees weigh them", where=self.parts)
+            raise UserError("the parts of ltr take no weights: the trees learn them", where=self.parts)
         parts = [create(spec) for _, spec in terms]
         self.part_specs = [str(part) for part in parts]
         if len({*self.part_specs}) < len(parts):
@@ -79,7 +79,11 @@ class Ltr(Model):
     def fit_with(
         self, graph: ClickGraph, judgments: Judgments, labels: Labels = "clicks", progress: Progress = quiet
     ) -> Self:
-        """Learn from clicks and let judgments say when there are enough trees; or learn from judgments."""
+        """Learn from clicks with judgments for early stopping, or learn from judgments.
+
+        Parameters: `graph`; `judgments`; `labels`, "clicks" or "judgments"; `progress`. Returns the model
+        itself.
+        """
         self._judged = (judgments, labels)
         try:
             return self.fit(graph, progress)
@@ -87,9 +91,9 @@ class Ltr(Model):
             self._judged = None
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Train the parts on everything, and trees on examples from parts that were shown less."""
+        """Train the parts on all clicks, and the trees on features of cross-fitted parts."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = FeatureSet.of(self.parts_, graph, self.n_candidates)
+        self.features_ = RankingFeatures.of(self.parts_, graph, self.n_candidates)
         judgments, labels = self._judged or (None, "clicks")
         train = self._examples(graph, judgments if labels == "judgments" else None, progress)
         judged = None
@@ -106,26 +110,26 @@ class Ltr(Model):
             self.stats_["cross_validated"] = boosting.cross_validate(train, folds)
 
     def check_requirements(self, graph: ClickGraph) -> None:
-        """LightGBM, and what the parts need."""
+        """Raise if LightGBM is missing or the graph lacks what a part learns from."""
         check_installed()
         super().check_requirements(graph)
 
     def examples(
         self, graph: ClickGraph, judgments: Judgments | None = None, progress: Progress = quiet
     ) -> tuple[list[str], Examples]:
-        """What the trees would learn from, with the features' names: for other tools."""
+        """Return the names of the features and the training examples, for other tools."""
         parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = FeatureSet.of(parts, graph, self.n_candidates)
+        self.features_ = RankingFeatures.of(parts, graph, self.n_candidates)
         return self.features_.names, self._examples(graph, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The trees' sum, lifted above zero; 0 where no part has found the document."""
+        """Return the sums of the trees, shifted above zero; 0 for documents that no part finds."""
         return self._scores(self.features_.signals(self.parts_, query), docs)
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
-        """The best of the candidates."""
+        """Rerank the candidates."""
         rows, scores = padded(len(queries), k)
         for i, query in enumerate(queries):
             signals = self.features_.signals(self.parts_, query, mask)
@@ -135,11 +139,11 @@ class Ltr(Model):
         return rows, scores
 
     def _evidence(self, query: Query) -> dict[str, float]:
-        """The evidence for the best supported part."""
+        """Rate the evidence of the part with the most evidence."""
         return {"parts": max(part._confidence(query) for part in self.parts_)}
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
-        """What each feature adds to the trees' mean output."""
+        """List what each feature adds to the mean output of the trees."""
         doc_id = self.graph_.docs[doc]
         signals = self.features_.signals(self.parts_, query)
         if not signals.found[doc]:
@@ -149,7 +153,7 @@ class Ltr(Model):
         order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
         names, parts = (
             self.features_.names,
-            [Contribution("base", "the trees' mean, lifted", base + self._lift)],
+            [Contribution("base", "mean of the trees, shifted above zero", base + self._shift)],
         )
         parts += [Contribution("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
         return Explanation(query.text, doc_id, sum(part.value for part in parts), parts)
@@ -158,7 +162,7 @@ class Ltr(Model):
 
     def _scores(self, signals: QuerySignals, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         outputs = self.trees_.outputs(self.features_.features(self.parts_, signals, docs))
-        return np.where(signals.found[docs], outputs + self._lift, 0).astype(np.float32)
+        return np.where(signals.found[docs], outputs + self._shift, 0).astype(np.float32)
 
     def _examples(self, graph: ClickGraph, judgments: Judgments | None, progress: Progress) -> Examples:
         return cross_fitted(graph, judgments, self.part_specs, self.features_, self._sampling, progress)
@@ -168,5 +172,5 @@ class Ltr(Model):
         return Sampling(self.n_folds, self.max_queries, self.n_negatives, self.seed)
 
     @property
-    def _lift(self) -> float:
+    def _shift(self) -> float:
         return 1 - self.trees_.lowest()

@@ -1,1 +1,1 @@
-"""The systems, a folder for each family; `base` holds what they share and the table of their names."""
+"""The models, one folder per family; `base` holds the class they share, `registry` finds them by name."""

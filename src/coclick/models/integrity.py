@@ -1,7 +1,7 @@
-"""What was opened from a file leads nowhere but into its own arrays: checked by reading all of it.
+"""Check the content of opened artefacts: every index must stay within its array.
 
-Opening an artefact checks its manifest and sizes only, in milliseconds. Work that reads everything anyway
-(training, adding documents) and `coclick verify` check the content, too.
+Opening an artefact checks only its manifest and sizes, which takes milliseconds. Training, adding documents
+and `coclick verify` read everything anyway, so they check the content too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coclick.storage.artefact import Artefact
 
 
 def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """(part, what is wrong) for all that would lead outside an array or is not a number."""
+    """Yield (part, defect) for every index out of bounds and every value that is not a number."""
     if isinstance(value, Csr):
         if problem := value.find_defect():
             yield name, problem
@@ -40,10 +40,10 @@ def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for i, item in enumerate(value):
             yield from out_of_bounds(f"{name}.{i}", item)
-    elif hasattr(value, "parts_"):  # a combination: what its parts have learned
+    elif hasattr(value, "parts_"):  # a combination: the state of its parts
         for part in value.parts_:
             yield from out_of_bounds(name, list(vars(part).values()))
-    elif hasattr(value, "problem"):
+    elif hasattr(value, "find_defect"):
         if problem := value.find_defect():
             yield name, problem
     elif hasattr(value, "__dataclass_fields__"):
@@ -52,7 +52,7 @@ def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _history(graph: ClickGraph) -> Iterator[tuple[str, str]]:
-    """The same for what was shown and when: pointers, lengths of columns, and which documents are meant."""
+    """The same for impressions, days and skips: row pointers, column lengths, document rows."""
     queries, docs = len(graph.queries), len(graph.docs)
     pairs, daily, skips = graph.pairs, graph.daily, graph.skips
     if pairs is not None:
@@ -76,18 +76,18 @@ def _lists(
     documents: int = 0,
     *named: NDArray[np.int32],
 ) -> Iterator[tuple[str, str]]:
-    """Lists in a table, one for each row of another: the `named` columns hold documents."""
-    told = [column for column in (*columns, *named) if column is not None]
+    """Check lists stored as columns, one per row of another table; `named` columns hold documents."""
+    present = [column for column in (*columns, *named) if column is not None]
     if len(indptr) != rows + 1 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
-        yield name, "row pointers are not those of its rows"
-    elif any(len(column) != indptr[-1] for column in told):
-        yield name, "a column has not as many entries as the row pointers say"
+        yield name, "row pointers do not match its rows"
+    elif any(len(column) != indptr[-1] for column in present):
+        yield name, "a column does not have as many entries as the row pointers say"
     elif any(len(column) and not (column.min() >= 0 and column.max() < documents) for column in named):
         yield name, "a document is out of bounds"
 
 
 def check_bounds(values: Mapping[str, Any], source: Artefact) -> None:
-    """Raise if what was opened from a file would lead outside an array; for work that reads all of it."""
+    """Raise if a value that was opened from a file has an index out of bounds."""
     for name, value in values.items():
         for part, problem in out_of_bounds(name, value):
             raise ArtefactError(

@@ -1,8 +1,8 @@
-"""Models on disk: one self-contained directory each, also for models that are made of others.
+"""Save models to disk and open them: one self-contained directory per model.
 
-What a model has learned (its attributes that end in `_`) is stored under `model.<attribute>`. The parts of a
-combination lie in the same directory under `model.parts.0` …: they share the graph, which is stored once,
-and one manifest commits all of it.
+The learned state of a model (its attributes that end in `_`) is stored under `model.<attribute>`. The parts
+of a combination are in the same directory under `model.parts.0` …: they share the graph, which is stored
+once, and one manifest commits everything.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from coclick.text.term_matrix import short_field
 
 
 def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
-    """Write a trained model; what the graph has on disk already is linked."""
+    """Write a trained model; files that the graph already has on disk are linked."""
     graph = model.trained_on
-    short = short_field(graph.texts)  # what explanations read
+    short = short_field(graph.texts)  # explanations need it
     texts = {name: texts for name, texts in graph.texts.items() if name == short}
     carried = ClickGraph(graph.queries, graph.docs, graph.clicks, texts, artefact=graph.artefact)
     origins = [origin for origin in (graph.artefact, model.artefact_) if origin]
@@ -34,12 +34,12 @@ def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model
             _check_unchanged(replaces, path)
         carried.write(out)
         learned = _write(out, "model", model)
-        built = dict(graph.stats)  # what the build counted: a model tells of its log by itself
+        built = dict(graph.stats)  # so that `info` on a model also describes its log
         out.commit("model", spec=str(model), graph=model.graph_digest, build=built, **learned)
 
 
 def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
-    """Open a saved model; with `graph`, make sure that it was trained on that one."""
+    """Open a saved model; with `graph`, raise unless it was trained on that graph."""
     source = Artefact(path)
     if source.kind != "model":
         raise UserError(
@@ -54,13 +54,15 @@ def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
 
 
 def _check_unchanged(opened: Model, path: str | Path) -> None:
-    """Raise if another model lies where one was opened: what it knows would be lost."""
+    """Raise if the model at `path` is no longer the one that was opened: its changes would be lost."""
     if opened.artefact_ is None or Artefact(path).digest != opened.artefact_.digest:
-        raise UserError("the model was replaced meanwhile", where=str(path), hint="do it again")
+        raise UserError(
+            "the model was replaced meanwhile", where=str(path), hint="open it again and repeat the change"
+        )
 
 
 def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
-    """Store a model's state; returns what the manifest must remember to read it back."""
+    """Store a model's state and return its entry in the manifest."""
     state = {}
     for key, value in vars(model).items():
         if key.endswith("_") and key not in NOT_STATE:
@@ -101,6 +103,6 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
 
 
 def _state_of(cls: type[Model]) -> list[str]:
-    """What a class says that its models learn."""
+    """The names of the state that a model class declares."""
     declared = (name for base in cls.__mro__ for name in inspect.get_annotations(base))
     return [name for name in declared if name.endswith("_") and name not in NOT_STATE]

@@ -1,8 +1,8 @@
-"""Where a word's weight in a vector comes from: the clicks behind it, with exact shares.
+"""The clicks that a word's weight in a vector comes from, with exact shares.
 
-A propagated vector is a weighted sum of the vectors across its edges; a generated one is a weighted sum of
-unit vectors, each of which is such a sum over the edges of the texts that hold the unit. So the weight of a
-word, before pruning and normalisation, is a sum over edges, and every edge has its share of it.
+A propagated vector is a weighted sum of the vectors across its edges. A generated vector is a weighted sum of
+unit vectors, and each unit vector is such a sum over the edges of the texts that contain the unit. So the
+weight of a word, before pruning and normalisation, is a sum over edges, and every edge has a share of it.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ Ints = NDArray[np.int32]
 
 
 class Provenance(Protocol):
-    """The source of one vector's words."""
+    """The provenance of one vector."""
 
-    def clicks(self, term: int, most: int | None) -> ClickEvidence:
-        """The edges behind the word's weight, largest share first; over all edges the shares sum to 1."""
+    def clicks(self, term: int, max_clicks: int | None) -> ClickEvidence:
+        """Return the edges that a word's weight comes from, largest share first; all shares sum to 1."""
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
-        """(unit, its fraction of the word's weight, the clicks behind it), if it was made of units."""
+    def units(self, term: int, max_clicks: int | None) -> list[tuple[str, float, ClickEvidence]]:
+        """Return (unit, fraction of the word's weight, clicks) for each unit that the vector has."""
 
 
 class NoProvenance:
-    """A vector that no click has shaped."""
+    """The provenance of a vector that does not depend on clicks."""
 
-    def clicks(self, term: int, most: int | None) -> ClickEvidence:
-        """None."""
+    def clicks(self, term: int, max_clicks: int | None) -> ClickEvidence:
+        """Return no clicks."""
         return ClickEvidence([], 0)
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
-        """None."""
+    def units(self, term: int, max_clicks: int | None) -> list[tuple[str, float, ClickEvidence]]:
+        """Return no units."""
         return []
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of the graph as the last half-step towards it saw the other.
+    """One side of the graph, with the input of the last half-step towards it.
 
-    `edges` has a row for each node of this side, with click counts; `weigh` makes of counts the weights of
-    the propagation; `read` are the vectors of the other side that were summed.
+    `edges` has one row of click counts per node of this side; `weight_clicks` turns counts into the weights
+    of the propagation; `previous` holds the vectors of the other side that were summed.
     """
 
     graph: ClickGraph
     is_query: bool
     edges: Csr
-    weigh: Callable[[NDArray[np.float32]], NDArray[np.float32]]
-    read: Csr
+    weight_clicks: Callable[[NDArray[np.float32]], NDArray[np.float32]]
+    previous: Csr
 
     def amounts(self, rows: Ints, term: int) -> tuple[Ints, NDArray[np.int64], NDArray[np.float64]]:
-        """For all edges of some rows: the row, the edge's place, and how much of the word it brings."""
+        """Return the row, the position and the part of the word's weight of all edges of some rows."""
         lengths = self.edges.indptr[rows + 1] - self.edges.indptr[rows]
         row = np.repeat(rows, lengths)
         ends = np.cumsum(lengths)
@@ -67,11 +67,11 @@ class Side:
             self.edges.indptr[rows] - (ends - lengths), lengths
         )
         other = np.ascontiguousarray(self.edges.indices[place])
-        values = values_at(self.read.indptr, self.read.indices, self.read.data, other, term)
-        return row, place, self.weigh(self.edges.data[place]).astype(np.float64) * values
+        values = values_at(self.previous.indptr, self.previous.indices, self.previous.data, other, term)
+        return row, place, self.weight_clicks(self.edges.data[place]).astype(np.float64) * values
 
     def describe(self, row: Ints, place: NDArray[np.int64], share: NDArray[np.float64]) -> list[Click]:
-        """The edges as clicks, in the given order."""
+        """Return edges as clicks, in the given order."""
         graph = self.graph
         other = self.edges.indices[place]
         queries, docs = (row, other) if self.is_query else (other, row)
@@ -86,55 +86,55 @@ class Side:
 
 @dataclass(frozen=True)
 class PropagatedProvenance:
-    """A row of the graph whose vector came over its own edges."""
+    """The provenance of a query or document whose vector was propagated over its own edges."""
 
     side: Side
     row: int
 
-    def clicks(self, term: int, most: int | None) -> ClickEvidence:
-        """The row's edges."""
+    def clicks(self, term: int, max_clicks: int | None) -> ClickEvidence:
+        """Return the edges of the row."""
         rows, places, amounts = self.side.amounts(np.array([self.row], np.int32), term)
-        return _largest(self.side, rows, places, amounts, most)
+        return _largest(self.side, rows, places, amounts, max_clicks)
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
-        """None: it was not made of units."""
+    def units(self, term: int, max_clicks: int | None) -> list[tuple[str, float, ClickEvidence]]:
+        """Return nothing: the vector was not generated from units."""
         return []
 
 
 @dataclass(frozen=True)
 class GeneratedProvenance:
-    """A text whose vector is Σ w_u U_u over its units (Eq. 8); `holders` gives each unit's texts."""
+    """The provenance of a text whose vector is Σ w_u U_u over its units (Jiang et al. 2016, Eq. 8)."""
 
     side: Side
     labels: Sequence[str]
     weights: NDArray[np.float64]
-    vectors: Csr  # one row a unit
-    holders: Sequence[Ints]  # for each unit, the rows of `side` whose text holds it
+    vectors: Csr  # one row per unit
+    holders: Sequence[Ints]  # for each unit, the rows of `side` whose text contains it
 
     def _amounts(self, term: int) -> NDArray[np.float64]:
         everything = np.arange(self.vectors.rows, dtype=np.int32)
         vectors = self.vectors
         return self.weights * values_at(vectors.indptr, vectors.indices, vectors.data, everything, term)
 
-    def clicks(self, term: int, most: int | None) -> ClickEvidence:
-        """The edges of all texts that hold any of the units; an edge behind several units adds up."""
+    def clicks(self, term: int, max_clicks: int | None) -> ClickEvidence:
+        """Return the edges of all texts that contain a unit; an edge that several units share is summed."""
         rows, places, shares = [], [], []
         whole = self._amounts(term)
         for unit, amount in enumerate(whole):
             if amount > 0 and len(self.holders[unit]):
-                row, place, brought = self.side.amounts(self.holders[unit], term)
+                row, place, parts = self.side.amounts(self.holders[unit], term)
                 rows.append(row)
                 places.append(place)
-                shares.append(amount * brought / brought.sum())
+                shares.append(amount * parts / parts.sum())
         if not rows:
             return ClickEvidence([], 0)
         place, first, group = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
         row = np.concatenate(rows)[first]
         amounts = np.bincount(group, np.concatenate(shares)).astype(np.float64)
-        return _largest(self.side, row, place, amounts, most, whole.sum())
+        return _largest(self.side, row, place, amounts, max_clicks, whole.sum())
 
-    def units(self, term: int, most: int | None) -> list[tuple[str, float, ClickEvidence]]:
-        """The units that hold the word, largest fraction first."""
+    def units(self, term: int, max_clicks: int | None) -> list[tuple[str, float, ClickEvidence]]:
+        """Return the units whose vectors have the word, largest fraction first."""
         amounts = self._amounts(term)
         total = amounts.sum()
         found = []
@@ -142,7 +142,7 @@ class GeneratedProvenance:
             if amounts[unit] > 0:
                 edges = self.side.amounts(self.holders[unit], term)
                 found.append(
-                    (self.labels[unit], float(amounts[unit] / total), _largest(self.side, *edges, most))
+                    (self.labels[unit], float(amounts[unit] / total), _largest(self.side, *edges, max_clicks))
                 )
         return found
 
@@ -152,13 +152,15 @@ def _largest(
     rows: Ints,
     places: NDArray[np.int64],
     amounts: NDArray[np.float64],
-    most: int | None,
+    max_clicks: int | None,
     whole: float | None = None,
 ) -> ClickEvidence:
-    """The edges with the largest amounts as clicks; shares are of the whole: all edges, shown or not, and
-    what a text's own words bring."""
+    """The edges with the largest amounts as clicks.
+
+    Shares are fractions of the whole: of all edges, shown or not, and of the text's own words.
+    """
     order = np.argsort(-amounts, kind="stable")
     order = order[amounts[order] > 0]
-    edges, order = len(order), order[:most]
+    edges, order = len(order), order[:max_clicks]
     whole = amounts.sum() if whole is None else whole
     return ClickEvidence(side.describe(rows[order], places[order], amounts[order] / whole), edges)

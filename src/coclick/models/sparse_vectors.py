@@ -1,7 +1,7 @@
-"""`VectorModel`: a model of sparse vectors over terms; search, similar, expand, explain and add follow.
+"""`VectorModel`: sparse vectors over terms, with search, similar, expand, explain and add.
 
 A subclass learns `terms_`, `display_terms_`, `doc_index_` and, to find similar queries, `query_index_`, and
-implements how texts become vectors. Scores are dot products of vectors, cosines if those have unit length.
+implements how texts become vectors. Scores are dot products, or cosines if the vectors have unit length.
 """
 
 from __future__ import annotations
@@ -65,41 +65,41 @@ class VectorModel(TextModel):
         """For each term the number of its display form: see `coclick.text.term_ids`."""
         return stable_term_ids(self.display_terms_.to_list())
 
-    # -- what follows from them ------------------------------------------------------------------------
+    # -- implemented with the vectors ------------------------------------------------------------------
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Dot products."""
+        """Return dot products."""
         return self.doc_index_.score(self._embed_queries([query]), docs)
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
-        """Dot products with the vectors of the texts."""
+        """Return dot products with the vectors of the texts."""
         return self.doc_index_.score_others(self._embed_queries([query]), self._embed_docs(texts))
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
-        """Dot products, through the index."""
+        """Return dot products, computed by the index."""
         return self.doc_index_.score_all(self._embed_queries([query]))
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
-        """Exact, through the index."""
+        """Search the index; results are exact."""
         return self.doc_index_.search(self._embed_queries(queries), k, mask)
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
-        """Exact, through the index."""
+        """Search the index of queries; results are exact."""
         assert self.query_index_ is not None
         return self.query_index_.search(self._embed_queries(queries), k)
 
     def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
-        """Exact, through the index."""
+        """Search the index of documents; results are exact."""
         return self.doc_index_.search(self.doc_index_.vectors.take(docs), k)
 
     def _expand(self, query: Query) -> list[tuple[str, float]]:
-        """The words of the query's vector."""
+        """List the words of the query's vector."""
         terms, weights = self._embed_queries([query]).row(0)
         order = np.argsort(-weights, kind="stable")
         return [(self.display_terms_[int(terms[i])], float(weights[i])) for i in order]
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
-        """The shared words, what each contributes, and the clicks behind it on both sides."""
+        """List the shared words, their contributions, and the clicks that each weight comes from."""
         q_terms, q_weights = self._embed_queries([query]).row(0)
         d_terms, d_weights = self.doc_index_.vectors.row(doc)
         shared, in_query, in_doc = np.intersect1d(q_terms, d_terms, assume_unique=True, return_indices=True)
@@ -118,7 +118,7 @@ class VectorModel(TextModel):
         return Explanation(query.text, self.graph_.docs[doc], score, parts, words)
 
     def _count_unreachable(self, added: int) -> int:
-        """Those with empty vectors."""
+        """Count documents with empty vectors."""
         vectors = self.doc_index_.vectors
         return int((vectors.row_nnz()[vectors.rows - added :] == 0).sum())
 
@@ -130,11 +130,13 @@ class VectorModel(TextModel):
 def _unit_parts(
     sources: tuple[Provenance, Provenance], term: int, value: float, clicks: int | None
 ) -> list[Contribution]:
-    """A word's value split by the query's units and, inside each, by the document's."""
+    """The value of a word, split by the units of the query and within each by those of the document."""
     query_units, doc_units = (source.units(term, clicks) for source in sources)
 
     def doc_parts(total: float) -> list[Contribution]:
-        return [Contribution("document unit", label, total * part, *of) for label, part, of in doc_units]
+        return [
+            Contribution("document unit", label, total * part, *clicks) for label, part, clicks in doc_units
+        ]
 
     def query_part(label: str, part: float, evidence: ClickEvidence) -> Contribution:
         return Contribution("query unit", label, value * part, *evidence, doc_parts(value * part))

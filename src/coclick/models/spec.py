@@ -1,11 +1,11 @@
-"""A model's name with its parameters: `"vpcg(start=doc,max_terms=50)"`, the same text everywhere.
+"""Model specifications: a name with parameters such as `"vpcg(start=doc,max_terms=50)"`.
 
-Sums of models are written `"0.8*rw + 0.2*bm25"`, and stand in parentheses where a model is made of one:
+Sums of models are written `"0.8*rw + 0.2*bm25"`, and in parentheses where a model is made of a sum:
 `"backoff(neighbours + bm25)"`.
 
-Parameters are the fields of the model's dataclass; their annotations say what values are allowed, those of
-numbers with their range: `k: Annotated[int, Range(1)] = 20`. Parsing and formatting are inverse to each
-other, and what equals its default is left out when formatting.
+Parameters are the fields of the model's dataclass. Annotations declare their types and, for numbers, their
+range: `dim: Annotated[int, Range(1)] = 100`. Formatting is the inverse of parsing; parameters that have their
+default are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from coclick.errors import UserError
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that a parameter may be, both ends included; no parameter is infinite."""
+    """The allowed values of a number, both ends included; infinity never is."""
 
     low: float
     high: float = math.inf
@@ -37,7 +37,7 @@ class Range:
 
 
 SUM = "parts"  # the parameter that is written without its name
-# Former names of parameters, for the error message of somebody who still uses them.
+# Former names of parameters; the error message names the new one.
 RENAMED = {
     "alpha": ("topic_prior",),
     "anchor": ("anchor_weight",),
@@ -79,7 +79,7 @@ _SPEC = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def parse(spec: str) -> tuple[str, dict[str, str]]:
-    """Cut a specification into the name and the parameters' texts."""
+    """Split a specification into the name and the parameters, as texts."""
     match = _SPEC.fullmatch(spec)
     if not match:
         raise UserError(
@@ -103,7 +103,7 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def parse_sum(text: str) -> list[tuple[float, str]]:
-    """Cut a sum of models into weights and specifications."""
+    """Split a sum of models into weights and specifications."""
     terms = []
     for term in pieces(text, "+"):
         factor, *rest = pieces(term, "*")
@@ -123,17 +123,17 @@ def parse_sum(text: str) -> list[tuple[float, str]]:
 
 
 def is_sum(text: str) -> bool:
-    """Is it a sum, or a multiple, of models?"""
+    """Return whether the text is a sum or a multiple of models."""
     return len(pieces(text, "+")) > 1 or len(pieces(text, "*")) > 1
 
 
 def format_sum(terms: Sequence[tuple[float, str]]) -> str:
-    """The inverse of `parse_sum`."""
+    """Format weights and specifications as a sum, the inverse of `parse_sum`."""
     return " + ".join(spec if weight == 1 else f"{weight:g}*{spec}" for weight, spec in terms)
 
 
 def pieces(text: str, separator: str) -> list[str]:
-    """Cut at a separator where it stands outside parentheses."""
+    """Split a text at each separator that is outside parentheses."""
     found, depth, start = [], 0, 0
     for at, character in enumerate(text):
         depth += (character == "(") - (character == ")")
@@ -144,7 +144,7 @@ def pieces(text: str, separator: str) -> list[str]:
 
 
 def format_spec(model: Any) -> str:
-    """The specification of a model: its name and the parameters that differ from their defaults."""
+    """Format a model as its name and the parameters that differ from their defaults."""
     given = [
         f"{field.name}={as_text(getattr(model, field.name))}"
         for field in parameters_of(type(model))
@@ -154,12 +154,12 @@ def format_spec(model: Any) -> str:
 
 
 def parameters_of(cls: type) -> list[Field[Any]]:
-    """The fields of a model's dataclass that are parameters, each with a default."""
+    """Return the fields of a model's dataclass that are parameters; each has a default."""
     return [field for field in fields(cls) if field.init and field.default is not MISSING]
 
 
 def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
-    """The parameters' texts as values of the types that the model declares."""
+    """Convert parameters from texts to the types that the model declares."""
     hints = parameter_types(cls)
     known = [field.name for field in parameters_of(cls)]
     values = {}
@@ -182,7 +182,7 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
 
 
 def check(model: Any) -> None:
-    """Raise if a parameter is not of its declared type or out of its range."""
+    """Raise if a parameter does not have its declared type or is out of range."""
     hints, limits = parameter_types(model.__class__), ranges(model.__class__)
     for field in parameters_of(type(model)):
         value = getattr(model, field.name)
@@ -202,20 +202,20 @@ def check(model: Any) -> None:
 
 
 def did_you_mean(word: str, known: list[str]) -> str:
-    """`" (did you mean …?)"` for a near miss, else nothing."""
+    """Return `" (did you mean …?)"` if a known word is close, else an empty text."""
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 @cache
 def parameter_types(cls: Any) -> dict[str, Any]:
-    """The declared type of each parameter."""
+    """Return the declared type of each parameter."""
     return get_type_hints(cls)
 
 
 @cache
 def ranges(cls: Any) -> dict[str, Range]:
-    """The parameters that are annotated with a range, also of one that a subclass gives another default."""
+    """Return the ranges of parameters, including inherited ones whose default a subclass changes."""
     return {
         name: extra
         for base in reversed(cls.__mro__)
@@ -227,7 +227,7 @@ def ranges(cls: Any) -> dict[str, Range]:
 
 
 def as_text(value: Any) -> str:
-    """A parameter as it is written in a specification."""
+    """Format a parameter's value as in a specification."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and float(f"{value:g}") == value:
@@ -236,12 +236,12 @@ def as_text(value: Any) -> str:
 
 
 def choices(hint: Any) -> tuple[Any, ...]:
-    """The types that a union allows."""
+    """Return the types that a union allows."""
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
 def _from_text(text: str, hint: Any) -> Any:
-    """The text as a value of the type, None if it is none."""
+    """The text as a value of the type, or None if it does not parse."""
     for choice in choices(hint):
         if get_origin(choice) is Literal:
             if text in get_args(choice):

@@ -1,4 +1,4 @@
-"""Is an artefact what was written? Every digest, every bound: what `coclick verify` checks."""
+"""Verify an artefact: the digest of every file and the bounds of every index, for `coclick verify`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coclick.storage.artefact import Artefact
 
 
 def verify(path: str | Path) -> list[tuple[str, str]]:
-    """(file or part, what is wrong), empty for a sound artefact. Raises where there is none at all."""
+    """Return (file or part, defect) for everything that is wrong; raise if `path` is not an artefact."""
     try:
         source = Artefact(path, check_sizes=False)
     except ArtefactError as error:

@@ -74,7 +74,7 @@ class ExpandResponse(BaseModel):
     words: list[WordWeight]
 
 
-class Term(BaseModel):
+class TermWeight(BaseModel):
     """An entry of a sparse vector: term, display form, column, number in exports, weight."""
 
     term: str
@@ -90,7 +90,7 @@ class VectorResponse(BaseModel):
     query: str | None = None
     doc: str | None = None
     dimensions: int
-    terms: list[Term] | None = None
+    terms: list[TermWeight] | None = None
     values: list[float] | None = None
 
 

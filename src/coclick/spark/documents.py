@@ -45,7 +45,7 @@ class _Texts:
 
 
 @dataclass(frozen=True)
-class Documents:
+class DocumentTable:
     """The document table (name, text_<field> …), its fields and the rejected rows."""
 
     table: DataFrame
@@ -54,7 +54,7 @@ class Documents:
     rejects: DataFrame | None  # error, raw
 
 
-def read(docs: DataFrame, work: WorkDir) -> Documents:
+def read(docs: DataFrame, work: WorkDir) -> DocumentTable:
     """Read a DataFrame of documents.
 
     Of several documents with one id, keep the one whose texts sort first: a DataFrame has no row order.
@@ -82,7 +82,7 @@ def read(docs: DataFrame, work: WorkDir) -> Documents:
         rejects = rejects.union(long)
     known = saved.filter("name IS NOT NULL")
     table = known.select("name", *(F.col(f"texts.{column}").alias(column) for column in columns))
-    return Documents(table, texts, rejected, rejects)
+    return DocumentTable(table, texts, rejected, rejects)
 
 
 def _rejects(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:

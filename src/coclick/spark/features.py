@@ -41,7 +41,7 @@ _MAX_FEATURES = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Side:
+class FeatureSide:
     """The features of queries or of documents."""
 
     nodes: NodeSet
@@ -53,8 +53,8 @@ class Side:
 class FeatureTables:
     """The features of both sides and the views' manifest entry."""
 
-    queries: Side
-    docs: Side
+    queries: FeatureSide
+    docs: FeatureSide
     entry: dict[str, Any]
 
 
@@ -88,7 +88,9 @@ def build_features(
             f"{max(widths):,} features are more than the maximum of {_MAX_FEATURES:,}", hint="views=words"
         )
     both = [
-        Side(of, NodeSet(width, n_parts), out.work.checkpoint(f"features-{width}", _concat_views(frames)))
+        FeatureSide(
+            of, NodeSet(width, n_parts), out.work.checkpoint(f"features-{width}", _concat_views(frames))
+        )
         for of, width, frames in zip(nodes, widths, entries, strict=True)
     ]
     ends = [[*([words] if words else []), *([width] if "clicks" in names else [])] for width in widths]

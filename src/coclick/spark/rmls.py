@@ -24,7 +24,7 @@ from coclick.kernels.thresholded import thresholded_product
 from coclick.models.projection._base import MIN_NORM
 from coclick.models.projection.rmls import RMLS
 from coclick.solvers.rmls import Penalty, random_rows_of
-from coclick.spark.features import FeatureTables, Side, build_features
+from coclick.spark.features import FeatureSide, FeatureTables, build_features
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, PlainProduct
 from coclick.spark.model_state import ModelState, csr_entry
@@ -120,14 +120,14 @@ class _Chain:
             maps[own], thresholds[own] = saved.select("part", "vectors"), saved.select("part", "thresholds")
         return maps
 
-    def embeddings(self, side: Side, map_rows: DataFrame, name: str) -> DataFrame:
+    def embeddings(self, side: FeatureSide, map_rows: DataFrame, name: str) -> DataFrame:
         """The embeddings of a side's nodes as a table; tiny ones are set to zero."""
         to_nodes = self._feature_matrix(side, "node", f"{name}-embeddings")
         embeddings = self._run(map_rows, [to_nodes], f"{name}-embeddings")
         return vector_rows(embeddings, side.nodes, _DropTiny(MIN_NORM * self.model.theta))
 
     def _chain_between(
-        self, start: Side, end: Side, target: str, source: str
+        self, start: FeatureSide, end: FeatureSide, target: str, source: str
     ) -> Callable[[DataFrame, str], DataFrame]:
         """The chain from the features of one side to those of the other."""
         clicks = self._clicks(target, source)
@@ -148,7 +148,7 @@ class _Chain:
             state = run(state, PlainProduct(), self.work, f"{name}-{number}")
         return state.select("part", "vectors")
 
-    def _feature_matrix(self, side: Side, target: str, name: str) -> PartitionedMatrix:
+    def _feature_matrix(self, side: FeatureSide, target: str, name: str) -> PartitionedMatrix:
         """The feature matrix of a side, or its transpose."""
         source = "feature" if target == "node" else "node"
         edges = side.entries.select(F.col(target).alias("target"), F.col(source).alias("source"), "weight")
@@ -156,7 +156,7 @@ class _Chain:
         return partition(edges, *ends, self.work, name, self.max_degree)
 
     def _clicks(self, target: str, source: str) -> DataFrame:
-        """The weights of clicked pairs, as in `coclick.models.projection.click_evidence.weigh`."""
+        """The weights of clicked pairs, as `models.projection.click_evidence.weight_clicks` has them."""
         edges = self.graph.table("edges")
         clicks = F.col("clicks").cast("double")
         if self.model.weight == "degree":
@@ -221,7 +221,7 @@ class _DropTiny:
         return rows.take(np.where(lengths > self.min_norm, np.arange(rows.rows), -1))
 
 
-def _feature_rows(side: Side) -> DataFrame:
+def _feature_rows(side: FeatureSide) -> DataFrame:
     """The features of each node as two lists, empty for nodes without features."""
     entries = F.sort_array(F.collect_list(F.struct(F.col("feature").cast("int").alias("feature"), "weight")))
     rows = side.entries.groupBy(F.col("node").alias("id")).agg(entries.alias("entries"))

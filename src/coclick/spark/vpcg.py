@@ -89,7 +89,7 @@ def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
         "terms_": {"type": "vocab", "table": "terms", "column": "text"},
         "display_terms_": {"type": "strings", "table": "terms", "column": "surface"},
         "idf_": {"type": "array", "table": "terms", "column": "idf", "dtype": "<f4"},
-        "read_": csr_entry("read_vectors", texts.n_nodes, width),
+        "previous_vectors_": csr_entry("read_vectors", texts.n_nodes, width),
         "units_": write_units(units, width, out),
         "query_index_": _index("query_vectors", queries.n_nodes, width),
         "doc_index_": _index("doc_vectors", docs.n_nodes, width),

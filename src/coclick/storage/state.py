@@ -30,6 +30,9 @@ def stored(cls: type[T]) -> type[T]:
     """Mark a dataclass whose fields are all storable as storable itself."""
     if not is_dataclass(cls):
         raise TypeError(f"{cls.__name__} is not a dataclass")
+    other = _STORED.setdefault(cls.__name__, cls)
+    if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise TypeError(f"{cls.__name__} is stored already, by {other.__module__}")
     _STORED[cls.__name__] = cls
     return cls
 

@@ -119,7 +119,7 @@ def test_search_by_bounds_is_brute_force(model, k):
 def test_no_score_exceeds_its_bound(model):
     for query in queries_of(model):
         [asked] = model._queries(query)
-        assert (model._score_all(asked) <= model.highest_scores(asked) + 1e-6).all()
+        assert (model._score_all(asked) <= model._upper_bounds(asked) + 1e-6).all()
 
 
 def test_words_of_a_topic_are_near_though_no_title_has_them():

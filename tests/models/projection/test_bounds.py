@@ -1,4 +1,4 @@
-"""The bounds of paper 002 §5: by hand, by fractions, and where they must coincide."""
+"""The bounds of Wu, Lu & Li 2013 §5: by hand, by fractions, and where they must coincide."""
 
 from fractions import Fraction
 from math import exp, inf, log, sqrt

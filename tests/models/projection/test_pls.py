@@ -120,7 +120,7 @@ def test_more_dimensions_than_there_are_is_clipped_and_said():
 
 
 def test_an_isolated_pair_keeps_its_place():
-    """Paper 000's "walmartmoneycard": a query with one clicked document that nothing else leads to."""
+    """Wu, Li & Xu 2013's "walmartmoneycard": a query with one clicked document that nothing else leads to."""
     clicks = [*planted.clicks(), ("walmartmoneycard", "island", 9.0), ("walmart money card", "island", 7.0)]
     graph = ClickGraph.from_clicks(clicks, {**planted.docs(), "island": "prepaid visa"})
     model = create("pls(dim=30)").fit(graph)
@@ -130,7 +130,7 @@ def test_an_isolated_pair_keeps_its_place():
 
 
 def test_inheritance():
-    """Paper 000 §4.4: images of similar queries are similar, up to what the maps lose of their lengths."""
+    """Wu, Li & Xu 2013 §4.4: images of similar queries are similar, up to what the maps lose of their lengths."""
     graph = planted.graph()
     queries, _, _ = feature_rows(graph, ["words", "clicks"])
     images = create("pls(dim=5000)").fit(graph).query_index_.vectors.astype(float)
@@ -141,7 +141,7 @@ def test_inheritance():
 
 
 def test_transitivity():
-    """Paper 000 §4.4: queries without a common word or click are alike if their documents are."""
+    """Wu, Li & Xu 2013 §4.4: queries without a common word or click are alike if their documents are."""
     docs = {**planted.docs(), "one": "crimson scarlet ruby", "two": "ruby crimson scarlet"}
     clicks = [*planted.clicks(), ("alpha", "one", 5.0), ("beta", "two", 5.0)]
     graph = ClickGraph.from_clicks(clicks, docs)

@@ -43,7 +43,7 @@ def run(factors, penalty, dim, halves, seed=0):
 
 
 def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
-    """Algorithm 1 and 2 of paper 002, a term at a time; thresholds by the first Ω, or absolute."""
+    """Algorithm 1 and 2 of Wu, Lu & Li 2013, a term at a time; thresholds by the first Ω, or absolute."""
     queries, edges, docs = (dense(factor).tolist() for factor in factors)
     w = [[0.0] * len(docs[0]) for _ in queries[0]]
     for i, x in enumerate(queries):
@@ -89,7 +89,7 @@ def test_two_rounds_written_out_term_by_term(penalty):
 def test_a_model_scores_by_these_maps():
     graph = planted.graph()
     model = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
-    factors = model.query_features_, model.edge_weights(graph), model.doc_features_
+    factors = model.query_features_, model._edge_weights(graph), model.doc_features_
     start = random_rows(factors[2].columns, 12, 1.5, 0)
     x, y, _ = written_out(factors, 12, 4, start, b=0.8, theta=1.5)
     expected = np.maximum(dense(factors[0]) @ x @ y.T @ dense(factors[2]).T, 0)

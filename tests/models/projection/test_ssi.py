@@ -30,7 +30,7 @@ def test_scores_by_the_formula(graph):
         row = (
             dense(model.query_features_, known)
             if known >= 0
-            else dense(model.features_of(*model._queries(query)), 0)
+            else dense(model._query_features(*model._queries(query)), 0)
         )
         expected = [max(0.0, row @ learned @ dense(model.doc_features_, i)) for i in range(len(docs))]
         [scores] = model.score([query], [docs])

@@ -21,7 +21,7 @@ def test_scores_by_the_formula(graph, loss):
     docs = list(graph.docs)
     z = model.doc_features_.to_scipy().toarray().astype(np.float64)
     for query in ("hotel", "shoe the nike", "never seen flu"):
-        x = model.features_of(*model._queries(query)).to_scipy().toarray()[0].astype(np.float64)
+        x = model._query_features(*model._queries(query)).to_scipy().toarray()[0].astype(np.float64)
         expected = model.mean_ + x @ model.query_bias_ + z @ model.doc_bias_ + (z @ r) @ (x @ p)
         [scores] = model.score([query], [docs])
         np.testing.assert_allclose(scores, np.maximum(expected, 0), rtol=1e-4, atol=1e-6)

@@ -1,4 +1,4 @@
-"""Vector propagation and vector generation written out in plain Python dictionaries, from paper 003.
+"""Vector propagation and vector generation written out in plain Python dictionaries, from Jiang et al. 2016.
 
 Slow and obvious on purpose: the model is compared with this. Nothing is shared with the package but the
 analyzer, which both are given.
@@ -47,9 +47,9 @@ class Reference:
             self.by_doc[doc].append((weight, query))
         words = query_terms if start == "query" else doc_terms
         texts = {name: normalised(dict(Counter(terms))) for name, terms in words.items()}
-        self.read = None
+        self.previous = None
         for _ in range(iterations):
-            self.read = texts
+            self.previous = texts
             if start == "query":
                 self.docs = self.step(self.by_doc, texts)
                 texts = self.queries = self.step(self.by_query, self.docs)
@@ -138,9 +138,9 @@ class Reference:
     def propagated_shares(self, node, is_query, word):
         """The fraction of a word's weight that each edge of a node brought in the last half-step."""
         if is_query:
-            edges, source = self.by_query[node], self.docs if self.start == "query" else self.read
+            edges, source = self.by_query[node], self.docs if self.start == "query" else self.previous
         else:
-            edges, source = self.by_doc[node], self.read if self.start == "query" else self.queries
+            edges, source = self.by_doc[node], self.previous if self.start == "query" else self.queries
         amounts = {
             (node, other) if is_query else (other, node): weight * source.get(other, {}).get(word, 0.0)
             for weight, other in edges

@@ -138,7 +138,7 @@ def test_rounds_are_half_steps_in_turn(seed, rounds):
         read = propagate_once(clicks, there, 4)
     np.testing.assert_allclose(dense(result.others), dense(there), atol=1e-5)
     np.testing.assert_allclose(dense(result.texts), dense(read), atol=1e-5)
-    np.testing.assert_allclose(dense(result.read), dense(before), atol=1e-5)
+    np.testing.assert_allclose(dense(result.previous), dense(before), atol=1e-5)
     assert [row["round"] for row in figures] == list(range(1, rounds + 1))
 
 

@@ -1,4 +1,4 @@
-"""`vpcg` against paper 003 written out in plain Python (`reference_vpcg`), and against values by hand."""
+"""`vpcg` against Jiang et al. 2016 written out in plain Python (`reference_vpcg`), and against values by hand."""
 
 import math
 
@@ -151,7 +151,7 @@ def test_logarithmic_weights():
 
 
 def test_decomposition_of_an_unseen_query():
-    """Paper 003 §3.3: "walmart credit card" is {walmart, credit card} where those are the longest known."""
+    """Jiang et al. 2016 §3.3: "walmart credit card" is {walmart, credit card} where those are the longest known."""
     rows = [
         ("walmart", "w", 2),
         ("walmart store", "w", 1),

@@ -1,1 +1,1 @@
-"""Models that read the click graph directly."""
+"""Models that score documents directly from the click graph."""

@@ -1,7 +1,7 @@
-"""`CandidateModel`: what follows for scores, search and similar from listing what has a score at all.
+"""`CandidateModel`: scores, search and similar for models that list a few candidates per query.
 
-A model of the click graph knows something about few of the documents. It lists those with their scores; no
-array is as long as the collection unless the scores of all documents are asked for.
+A model of the click graph has scores for only a few documents per query. It lists those; arrays as long as
+the collection are only made when the scores of all documents are requested.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coclick.text.query import Query
 
 
 class CandidateModel(Model):
-    """A model that lists the few documents that have a score for a query; all others score 0."""
+    """A model that lists the documents with a score for a query; all others score 0."""
 
     evidence_names: tuple[str, ...] = ("support",)
 
@@ -41,36 +41,36 @@ class CandidateModel(Model):
         """List documents similar to a document, at least the k most similar; itself may be among them."""
         raise NotImplementedError  # abstract
 
-    # -- what follows ----------------------------------------------------------------------------------
+    # -- implemented with the hooks --------------------------------------------------------------------
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The listed scores, 0 for all other documents."""
+        """Return the listed scores, 0 for all other documents."""
         return self._score_all(query)[docs]
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
-        """The listed scores, 0 for all other documents."""
+        """Return the listed scores, 0 for all other documents."""
         scores = np.zeros(len(self.graph_.docs), np.float32)
         listed = self._list_docs(query)
         scores[listed.rows] = listed.values
         return scores
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
-        """The best of the listed documents."""
+        """Return the best of the listed documents."""
         found = self._list_docs_of(queries)
         if mask is not None:
             found = [listed.only(mask[listed.rows] > 0) for listed in found]
         return _top_k(found, k)
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
-        """The best of the listed queries."""
+        """Return the best of the listed queries."""
         return _top_k([self._list_similar_queries(query, k) for query in queries], k)
 
     def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
-        """The best of the listed documents."""
+        """Return the best of the listed documents."""
         return _top_k([self._list_similar_docs(doc, k) for doc in docs.tolist()], k)
 
     def _evidence(self, query: Query) -> dict[str, float]:
-        """The number of clicks of the query."""
+        """Rate the evidence by the clicks of the query."""
         return {"support": self._support(query)}
 
 
@@ -84,18 +84,18 @@ def _top_k(found: list[SparseVector], k: int) -> TopK:
 
 
 def log_clicks(edges: Csr, rows: NDArray[np.integer]) -> Csr:
-    """The chosen rows of a matrix of clicks, ln(1 + clicks) each."""
+    """Return the chosen rows of a click matrix as ln(1 + clicks)."""
     taken = edges.take(rows)
     return taken.with_data(np.log1p(taken.data))
 
 
 def lengths(edges: Csr) -> NDArray[np.float32]:
-    """The Euclidean length of each row of logarithmic clicks."""
+    """Return the Euclidean length of each row of ln(1 + clicks)."""
     return np.sqrt(edges.with_data(np.log1p(edges.data) ** 2).row_sums()).astype(np.float32)
 
 
 def cosines(row: int, edges: Csr, back: Csr, edge_lengths: NDArray[np.float32]) -> SparseVector:
-    """All rows of `edges` that share a column with one of them, by their cosine; `back` is the transpose."""
+    """Return the cosine of `row` with each row of `edges` that shares a column; `back` is the transpose."""
     own = log_clicks(edges, np.array([row]))
     dots = weighted_sum(own.data, log_clicks(back, own.indices))
     return SparseVector(dots.rows, dots.values / (edge_lengths[dots.rows] * edge_lengths[row]))

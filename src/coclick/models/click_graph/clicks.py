@@ -1,4 +1,4 @@
-"""`clicks`: what the log itself remembers. A seen query's documents by their clicks, nothing else."""
+"""`clicks`: documents of a seen query ranked by their clicks in the log."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from coclick.text.query import Query
 @register
 @dataclass
 class Clicks(CandidateModel):
-    """Score of a pair: its clicks in the log."""
+    """Score a pair by its clicks in the log."""
 
     name = "clicks"
-    summary = "a seen query's documents by their clicks in the log"
+    summary = "documents clicked for a seen query, ranked by clicks"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Nothing: the graph that every model carries holds the answer."""
+        """Learn nothing: every model carries the graph."""
 
     def _list_docs(self, query: Query) -> SparseVector:
-        """The query's clicked documents."""
+        """List the clicked documents of the query."""
         clicked = self.graph_.clicks.take(np.array([query.row]))
         return SparseVector(clicked.indices, clicked.data.astype(np.float64))

@@ -1,9 +1,9 @@
-"""`cos_clicks`: the cosine of two queries' logarithmic clicks (Cos_B; paper 000 §5.2).
+"""`cos_clicks`: cosine similarity of logarithmic clicks (Cos_B; Wu, Li & Xu 2013 §5.2).
 
     similarity(q, r) = cos(ln(1 + C_q), ln(1 + C_r))
 
-for rows of the clicks C, and the same for documents with its columns. A document's score for a seen query is
-its entry in the query's row, scaled to unit length.
+for the rows of the clicks C, and the same for documents with its columns. The score of a document for a seen
+query is its entry in the query's row, scaled to unit length.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from coclick.text.query import Query
 @register
 @dataclass
 class CosClicks(CandidateModel):
-    """Queries are alike if the same documents were clicked for them."""
+    """Queries are similar if the same documents were clicked for them."""
 
     name = "cos_clicks"
-    summary = "queries are alike if the same documents were clicked for them"
+    summary = "cosine similarity of click vectors: queries that share clicked documents"
     capabilities = frozenset({"similar"})
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """The lengths of rows and columns."""
+        """Compute the lengths of rows and columns."""
         self.query_lengths_ = lengths(graph.clicks)
         self.doc_lengths_ = lengths(graph.clicks_by_doc)
 
     def _list_docs(self, query: Query) -> SparseVector:
-        """The query's own clicks."""
+        """List the clicked documents of the query."""
         own = log_clicks(self.graph_.clicks, np.array([query.row]))
         return SparseVector(own.indices, own.data / self.query_lengths_[query.row].astype(np.float64))
 
     def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
-        """Those that share a clicked document."""
+        """List queries that share a clicked document."""
         if query.row < 0:
             return SparseVector.none()
         return cosines(query.row, self.graph_.clicks, self.graph_.clicks_by_doc, self.query_lengths_)
 
     def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
-        """Those that share a query."""
+        """List documents that share a query."""
         return cosines(doc, self.graph_.clicks_by_doc, self.graph_.clicks, self.doc_lengths_)

@@ -1,11 +1,11 @@
-"""`ctr`: how often a document satisfied the query alone (paper 003 §4.2).
+"""`ctr`: click-through rate of navigational clicks (Jiang et al. 2016 §4.2).
 
-With n the sessions (30 minutes) that showed the document for the query and p the fraction of them in which it
-was the only click, the score is the lower end of Wilson's interval for p, z = 1.96:
+Let n be the number of sessions (30 minutes) that showed the document for the query, and p the fraction of
+them in which it was the only click. The score is the lower end of Wilson's interval for p, with z = 1.96:
 
     (p + z²/2n − z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n)
 
-so that 9 of 10 (0.596) says more than 1 of 1 (0.207). A pair that was never shown has no score.
+so that 9 of 10 (0.596) scores higher than 1 of 1 (0.207). A pair that was never shown has no score.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.text.query import Query
 
-Z = 1.96  # of a confidence of 95 %
+Z = 1.96  # for 95 % confidence
 
 
 @register
 @dataclass
 class CTR(CandidateModel):
-    """Wilson's lower bound of the rate of navigational clicks."""
+    """Score a pair by Wilson's lower bound of its rate of navigational clicks."""
 
     name = "ctr"
-    summary = "how surely a seen query's document was the only click of a session"
+    summary = "rate of sessions in which the document was the only click, as a lower bound"
     requires = ("sessions",)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """The bound of every pair that was shown."""
+        """Compute the bound of every pair that was shown."""
         pairs = graph.pairs
         assert pairs is not None
         assert pairs.sessions is not None
@@ -45,13 +45,13 @@ class CTR(CandidateModel):
         self.bounds_ = Csr(pairs.indptr, pairs.docs, bounds, len(graph.docs)).positive()
 
     def _list_docs(self, query: Query) -> SparseVector:
-        """The query's pairs."""
+        """List the documents that were shown for the query."""
         bounds = self.bounds_.take(np.array([query.row]))
         return SparseVector(bounds.indices, bounds.data.astype(np.float64))
 
 
 def wilson_lower(successes: NDArray[np.integer], trials: NDArray[np.integer]) -> NDArray[np.float64]:
-    """The lower end of Wilson's interval; 0 without a success or a trial."""
+    """Return the lower end of Wilson's interval; 0 without a success or a trial."""
     n = np.maximum(trials, 1).astype(np.float64)
     p = np.minimum(successes / n, 1.0)
     spread = Z * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))

@@ -1,8 +1,9 @@
-"""`logged`: the order in which the engine itself showed documents, which everything else must beat.
+"""`logged`: the ranking of the engine that wrote the log, the baseline that other models must beat.
 
     score(q, d) = Σ_pos shown(q, d, pos) / log₂(1 + pos) / page views of q
 
-the discount that the document got on an average page. A query was viewed as often as its most shown document.
+This is the average discount of the document per page view. The page views of a query are taken as the
+impressions of its most shown document.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from coclick.text.query import Query
 @register
 @dataclass
 class Logged(CandidateModel):
-    """Documents by how high and how often they were shown."""
+    """Score documents by how high and how often they were shown."""
 
     name = "logged"
-    summary = "a seen query's documents in the order in which they were shown"
+    summary = "documents of a seen query in the order in which the engine showed them"
     requires = ("positions",)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """The average discount of every pair that was shown."""
+        """Compute the average discount of every pair that was shown."""
         pairs, daily = graph.pairs, graph.daily
         assert pairs is not None and daily is not None
         assert daily.position_indptr is not None and daily.position is not None and daily.shown is not None
@@ -47,6 +48,6 @@ class Logged(CandidateModel):
         self.discounts_ = Csr(pairs.indptr, pairs.docs, averages, len(graph.docs)).positive()
 
     def _list_docs(self, query: Query) -> SparseVector:
-        """The query's pairs."""
+        """List the documents that were shown for the query."""
         found = self.discounts_.take(np.array([query.row]))
         return SparseVector(found.indices, found.data.astype(np.float64))

@@ -1,4 +1,4 @@
-"""`popularity`: the same documents for every query, the most clicked first. The floor."""
+"""`popularity`: the most clicked documents, the same for every query; the simplest baseline."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from coclick.text.query import Query
 @register
 @dataclass
 class Popularity(Model):
-    """Score of a document: its clicks over all queries."""
+    """Score a document by its clicks over all queries."""
 
     name = "popularity"
-    summary = "the most clicked documents, whatever the query"
+    summary = "the most clicked documents, the same for every query"
     uses_query = False
     capabilities = frozenset({"unseen_queries"})
 
@@ -29,5 +29,5 @@ class Popularity(Model):
         self.clicks_ = graph.clicks_by_doc.row_sums().astype(np.float32)
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The documents' clicks."""
+        """Return the clicks of the documents."""
         return self.clicks_[docs]

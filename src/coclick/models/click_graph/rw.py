@@ -1,12 +1,15 @@
-"""`rw`: a random walk on the click graph (Craswell & Szummer 2007; papers 000 §5.3, 002 §6.1.1).
+"""`rw`: a random walk on the click graph (Craswell & Szummer 2007; Wu, Li & Xu 2013 §5.3; Wu, Lu
+& Li 2013 §6.1.1).
 
-With P_Q and P_D the clicks C and Cᵀ, rows scaled to sum 1, and a walker at q (x = e_q, y = 0), t times
+P_Q and P_D are the clicks C and Cᵀ with rows scaled to sum 1. The walk starts at q (x = e_q, y = 0) and takes
+t steps
 
     x ← s x + (1 − s) P_Q y        y ← s y + (1 − s) P_D x        (both from the old x and y)
 
-which is the backward walk: how likely was q the start of a walk that is here now, if all starts were equally
-likely. Documents rank by y, similar queries by x. The papers' s = 0.9 and t = 5 make half a move on average;
-longer walks reach further. Vectors stay sparse: after each step the `keep` largest entries go on.
+with s = `stay_probability` and t = `iterations`. This is the backward walk: the probability that a walk which
+is here now started at q, if all starts are equally likely. Documents are ranked by y, similar queries by x.
+The values of the papers, s = 0.9 and t = 5, move half a step on average; longer walks reach further. Vectors
+stay sparse: each step starts from the `max_nodes` largest entries.
 """
 
 from __future__ import annotations
@@ -30,31 +33,31 @@ from coclick.text.query import Query
 @register
 @dataclass
 class RandomWalk(CandidateModel):
-    """Documents that walks from the query reach."""
+    """Score documents by the probability that a random walk from the query reaches them."""
 
     name = "rw"
-    summary = "a random walk along the clicks, from a seen query"
+    summary = "random walk on the click graph, from a seen query"
     capabilities = frozenset({"similar"})
 
-    stay_probability: Annotated[float, Range(0, 1)] = 0.9  # the chance of staying
-    iterations: Annotated[int, Range(1)] = 5  # steps
-    max_nodes: Annotated[int, Range(1)] = 10_000  # entries of each side that a step begins with
+    stay_probability: Annotated[float, Range(0, 1)] = 0.9  # s
+    iterations: Annotated[int, Range(1)] = 5  # t, the number of steps
+    max_nodes: Annotated[int, Range(1)] = 10_000  # entries of each side that a step starts from
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """The sums by which transitions are scaled."""
+        """Compute the sums that scale the transitions."""
         self.query_clicks_ = graph.clicks.row_sums()
         self.doc_clicks_ = graph.clicks_by_doc.row_sums()
 
     def _list_docs(self, query: Query) -> SparseVector:
-        """Where walks from the query are among documents."""
+        """List the documents that walks from the query reach."""
         return self._walk_from(query)[1]
 
     def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
-        """Where walks from the query are among queries."""
+        """List the queries that walks from the query reach."""
         return self._walk_from(query)[0]
 
     def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
-        """Where walks from the document are among documents."""
+        """List the documents that walks from the document reach."""
         return self._walk(SparseVector.none(), _at(doc))[1]
 
     def _walk_from(self, query: Query) -> tuple[SparseVector, SparseVector]:
@@ -74,12 +77,12 @@ class RandomWalk(CandidateModel):
     def _step(
         self, here: SparseVector, there: SparseVector, edges: Csr, clicks: NDArray[np.float64]
     ) -> SparseVector:
-        """Stay here with chance s, or come from there; `clicks` are those of each node here."""
-        came = weighted_sum(there.values, edges.take(there.rows))
-        came_values = (1 - self.stay_probability) * came.values / clicks[came.rows]
+        """Stay here with probability s, or arrive from there; `clicks` holds the clicks of each node here."""
+        arrived = weighted_sum(there.values, edges.take(there.rows))
+        moved = (1 - self.stay_probability) * arrived.values / clicks[arrived.rows]
         return SparseVector.add_up(
-            np.concatenate([here.rows, came.rows]),
-            np.concatenate([self.stay_probability * here.values, came_values]),
+            np.concatenate([here.rows, arrived.rows]),
+            np.concatenate([self.stay_probability * here.values, moved]),
         )
 
 

@@ -1,13 +1,13 @@
-"""`Wording`: how alike two texts are worded, by their character n-grams and words.
+"""`TextSimilarity`: similarity of short texts by their character n-grams and words.
 
     similarity(a, b) = (1 − w) · cosine of character n-grams + w · cosine of words
 
-Both kinds are weighed by idf, ln(1 + N / texts that hold it), and counted once a text. Characters see through
-misspelt, inflected and run-together words; words keep apart what only looks alike. One vector a text holds
-both, scaled so that dot products are similarities.
+with w = `word_weight`. Both kinds are weighted by idf, ln(1 + N / number of texts that contain it), and
+counted once per text. N-grams match misspelt, inflected and run-together words; words separate texts that
+only look similar. One vector per text has both, scaled so that dot products are similarities.
 
-What no known text holds cannot be shared, but it makes the text longer: its idf, ln(1 + N), counts in the
-vector's length. So a text of which little is known is similar to nothing.
+Unknown n-grams and words match nothing, but they count in the length of the vector, each with the largest
+idf, ln(1 + N). So a text with few known words is similar to nothing.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.ngrams import CharUnits, SparsePattern, UnitTable, character_sequences
 from coclick.text.term_matrix import TermMatrix
 
-_BLOCK = 1 << 16  # rows that are scaled at a time
+_BLOCK = 1 << 16  # rows per scaling step
 
 
 @stored
 @dataclass(frozen=True)
 class TextSimilarity:
-    """Known n-grams and words with their weights."""
+    """The known n-grams and words with their weights."""
 
     chars: UnitTable
     char_idf: NDArray[np.float32]
     analyzer: Analyzer
     terms: Vocab
     word_idf: NDArray[np.float32]
-    texts: int  # N
-    share: float  # w
+    n_texts: int  # N
+    word_weight: float  # w
 
     @classmethod
     def fit(
-        cls, texts: Strings, analyzer: Analyzer, sizes: tuple[int, int], share: float
+        cls, texts: Strings, analyzer: Analyzer, sizes: tuple[int, int], word_weight: float
     ) -> tuple[TextSimilarity, Csr]:
-        """From a collection, with n-grams of so many characters; its vectors, too."""
+        """Learn words and n-grams of `sizes` (shortest, longest); also return the vectors of the texts."""
         held = CharUnits.extract(character_sequences(texts), 1, sizes)
         words = TermMatrix.fit(texts, analyzer)
         chars, terms = SparsePattern(held.indptr, held.units), _distinct(words.tokens, len(words.terms))
         idf = _idf(chars, len(held.table)), _idf(terms, len(words.terms))
-        wording = cls(held.table, idf[0], analyzer, words.terms, idf[1], len(texts), share)
-        nothing = np.zeros(len(texts), np.int64)
-        return wording, wording._join(chars, nothing, terms, nothing)
+        similarity = cls(held.table, idf[0], analyzer, words.terms, idf[1], len(texts), word_weight)
+        unknown = np.zeros(len(texts), np.int64)
+        return similarity, similarity._join(chars, unknown, terms, unknown)
 
     def vectors(self, texts: Sequence[str]) -> Csr:
-        """Vectors of other texts."""
+        """Return the vectors of other texts."""
         sequences = character_sequences(texts)
         known = self.chars.incidence(sequences)
         every = CharUnits.extract(sequences, 1, (self.chars.min_n, self.chars.max_n))
@@ -75,20 +75,20 @@ class TextSimilarity:
         words: SparsePattern,
         unknown_words: NDArray[np.int64],
     ) -> Csr:
-        rarest = np.log1p(self.texts) ** 2
+        unknown_square = np.log1p(self.n_texts) ** 2
         return hstack(
-            _weighed(chars, self.char_idf, unknown_chars * rarest, np.sqrt(1 - self.share)),
-            _weighed(words, self.word_idf, unknown_words * rarest, np.sqrt(self.share)),
+            _weight_rows(chars, self.char_idf, unknown_chars * unknown_square, np.sqrt(1 - self.word_weight)),
+            _weight_rows(words, self.word_idf, unknown_words * unknown_square, np.sqrt(self.word_weight)),
         )
 
 
 def _text_of(tokens: Tokens) -> NDArray[np.int64]:
-    """For each token the text it stands in."""
+    """For each token, the number of its text."""
     return np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))
 
 
 def _distinct(tokens: Tokens, terms: int) -> SparsePattern:
-    """The known terms of each text, each once."""
+    """The distinct known terms of each text."""
     known = tokens.terms >= 0
     pairs = np.unique(_text_of(tokens)[known] * terms + tokens.terms[known])
     indptr = np.searchsorted(pairs, np.arange(len(tokens) + 1) * terms)
@@ -100,12 +100,12 @@ def _idf(held: SparsePattern, columns: int) -> NDArray[np.float32]:
     return np.log1p(texts / np.maximum(np.bincount(held.indices, minlength=columns), 1)).astype(np.float32)
 
 
-def _weighed(
+def _weight_rows(
     held: SparsePattern, idf: NDArray[np.float32], unknown: NDArray[np.float64], length: float
 ) -> Csr:
-    """Rows of idf, scaled to `length` together with what is unknown, of which the squares are given."""
+    """Rows of idf, scaled to `length`; `unknown` is the sum of squares of the unknown entries of each row."""
     weights = Csr(held.indptr, held.indices, idf[held.indices], len(idf))
-    for first in range(0, weights.rows, _BLOCK):  # in blocks, because all at once would take much memory
+    for first in range(0, weights.rows, _BLOCK):  # in blocks to save memory
         rows = slice(first, first + _BLOCK)
         indptr = held.indptr[first : first + _BLOCK + 1]
         values = weights.data[indptr[0] : indptr[-1]]

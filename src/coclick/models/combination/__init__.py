@@ -1,1 +1,1 @@
-"""Sums of models."""
+"""Models that combine the scores of other models."""

@@ -1,11 +1,11 @@
-"""`Combination`: a model that is made of others, and what follows from adding up their scores.
+"""`Combination`: a model that adds up the scores of other models, its parts.
 
-For each query a part's scores are divided by their maximum over the whole collection, so that parts of any
-scale can be added and a pair's score does not depend on the other candidates:
+For each query the scores of a part are divided by their maximum over the whole collection, so that parts of
+any scale can be added and the score of a pair does not depend on the other candidates:
 
-    score(q, d) = Σ_i a_i · trust_i(q) · s_i(q, d) / max_d' s_i(q, d')
+    score(q, d) = Σ_i a_i · w_i(q) · s_i(q, d) / max_d' s_i(q, d')
 
-The subclasses in `coclick.models` differ in how far they trust their parts.
+The a_i are the weights in the specification. Subclasses define the weight w_i(q) of a part for a query.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.text.query import Query
 
-_SIMILAR = 1000  # the nearest of each part that are added up
+_SIMILAR = 1000  # results of each part that are added up
 
 
 @dataclass
 class Combination(Model):
-    """Weighted parts; `of` is their sum as text."""
+    """A weighted sum of models; `parts` is the sum as text."""
 
     evidence_names = ("parts",)
     parts: str = ""
@@ -46,31 +46,31 @@ class Combination(Model):
         self.uses_query = any(part.uses_query for part in parts)
         self.capabilities = combined_capabilities(parts) | {"explain"}
 
-    # -- for the subclasses to write -------------------------------------------------------------------
+    # -- hook for subclasses ---------------------------------------------------------------------------
 
-    def part_weight(self, part: Model, query: Query) -> float:
-        """How far a part's scores for a query are trusted, 0 … 1."""
+    def _part_weight(self, part: Model, query: Query) -> float:
+        """Return the weight of a part for a query, from 0 to 1."""
         raise NotImplementedError  # abstract
 
-    # -- what follows ----------------------------------------------------------------------------------
+    # -- implemented with it ---------------------------------------------------------------------------
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Train the parts."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
 
     def assemble(self, graph: ClickGraph, parts: Sequence[Model]) -> Self:
-        """A trained combination of parts that are trained already, on this graph."""
+        """Make this a trained combination of parts that are already trained on the graph."""
         if [str(part) for part in parts] != self.part_specs:
             raise UserError(f"{self} is not made of {', '.join(map(str, parts))}")
         self.graph_, self.stats_, self.parts_ = graph, {}, list(parts)
         return self
 
     def _evidence(self, query: Query) -> dict[str, float]:
-        """The evidence for the best supported part."""
+        """Rate the evidence of the part with the most evidence."""
         return {"parts": max(part._confidence(query) for part in self.parts_)}
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
-        """The weighted sum over all documents."""
+        """Return the weighted sum for all documents."""
         total = np.zeros(len(self.trained_on.docs), np.float32)
         for weight, part in zip(self.weights, self.parts_, strict=True):
             scores = part._score_all(query)
@@ -79,11 +79,11 @@ class Combination(Model):
         return total
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The same for some documents: the maxima need all of them anyway."""
+        """Score all documents, because the maxima need them, and return the chosen ones."""
         return self._score_all(query)[docs]
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
-        """The weighted sum, each part divided by its maximum over the documents that it knows."""
+        """Return the weighted sum, each part divided by its maximum over the documents in the graph."""
         total = np.zeros(len(next(iter(texts.values()))), np.float32)
         for weight, part in zip(self.weights, self.parts_, strict=True):
             if factor := self._factor(weight, part, query, part._score_all(query)):
@@ -91,28 +91,28 @@ class Combination(Model):
         return total
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
-        """The nearest queries of the parts that can find them, added up like scores."""
+        """Add up the similarities of the parts that can find similar queries."""
         depth = min(max(k, _SIMILAR), len(self.graph_.queries))
         found = [
             (
-                [weight * self.part_weight(part, query) for query in queries],
+                [weight * self._part_weight(part, query) for query in queries],
                 part._other_queries(queries, depth),
             )
             for weight, part in self._parts_with("similar")
         ]
-        return _added(found, len(self.graph_.queries), k)
+        return _sum_top_k(found, len(self.graph_.queries), k)
 
     def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
-        """The nearest documents of the parts that can find them, added up like scores."""
+        """Add up the similarities of the parts that can find similar documents."""
         depth = min(max(k, _SIMILAR), len(self.graph_.docs))
         found = [
             ([weight] * len(docs), part._other_docs(docs, depth))
             for weight, part in self._parts_with("similar")
         ]
-        return _added(found, len(self.graph_.docs), k)
+        return _sum_top_k(found, len(self.graph_.docs), k)
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
-        """Each part's share of the score, split further where the part can explain itself."""
+        """List the contribution of each part, split further if the part can explain its scores."""
         parts = []
         for weight, part in zip(self.weights, self.parts_, strict=True):
             scores = part._score_all(query)
@@ -128,7 +128,7 @@ class Combination(Model):
         return Explanation(query.text, self.graph_.docs[doc], score, parts)
 
     def add(self, docs: Any) -> Self:
-        """Return a combination whose parts also know these documents: see `Model.add`."""
+        """Return a combination whose parts also know these documents."""
         self._require("add")
         docs = documents_from(docs)
         larger = type(self)(self.parts)
@@ -143,18 +143,18 @@ class Combination(Model):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _factor(self, weight: float, part: Model, query: Query, scores: NDArray[np.float32]) -> float:
-        """What a part's scores are multiplied with; 0 for a part that has found nothing."""
+        """The factor of a part's scores; 0 if all of them are 0."""
         highest = float(scores.max(initial=0))
-        return weight * self.part_weight(part, query) / highest if highest > 0 else 0.0
+        return weight * self._part_weight(part, query) / highest if highest > 0 else 0.0
 
     def _parts_with(self, capability: str) -> list[tuple[float, Model]]:
-        """The parts that can do something, with their weights."""
+        """The parts that have a capability, with their weights."""
         weighted = zip(self.weights, self.parts_, strict=True)
         return [(weight, part) for weight, part in weighted if capability in part.capabilities]
 
 
 def combined_capabilities(parts: Sequence[Model]) -> frozenset[str]:
-    """What a model made of these parts can do: add documents if all can, the rest if one can."""
+    """Return the capabilities of a model made of these parts: add if all have it, others if one has it."""
     some = frozenset.union(*(part.capabilities for part in parts)) & {
         "unseen_queries",
         "unseen_docs",
@@ -164,15 +164,15 @@ def combined_capabilities(parts: Sequence[Model]) -> frozenset[str]:
     return some | (every & {"add"})
 
 
-def _added(found: Sequence[tuple[Sequence[float], TopK]], names: int, k: int) -> TopK:
+def _sum_top_k(found: Sequence[tuple[Sequence[float], TopK]], names: int, k: int) -> TopK:
     """The weighted sum of several results for the same queries, each divided by its best score."""
     rows, scores = padded(len(found[0][0]), k)
     for i in range(len(rows)):
         total = np.zeros(names, np.float32)
-        for weights, (its_rows, its_scores) in found:
-            there = its_rows[i] >= 0
-            if there.any():
-                total[its_rows[i][there]] += weights[i] * its_scores[i][there] / its_scores[i][0]
+        for weights, (part_rows, part_scores) in found:
+            valid = part_rows[i] >= 0
+            if valid.any():
+                total[part_rows[i][valid]] += weights[i] * part_scores[i][valid] / part_scores[i][0]
         best, values = top_rows(total, k)
         rows[i, : len(best)], scores[i, : len(best)] = best, values
     return rows, scores

@@ -1,8 +1,8 @@
-"""`backoff`: a combination in which evidence decides, written `"backoff(neighbours + 0.5*bm25)"`.
+"""`backoff`: a combination weighted by evidence, written `"backoff(neighbours + 0.5*bm25)"`.
 
-Dividing scores by their maximum makes a faint signal as loud as a strong one: on a thin log an equal mix of
-clicks and words can rank worse than words alone. Here each part counts as much as stands behind its scores
-for the query at hand (`Model.evidence`): where the clicks have nothing to say, the words decide.
+Dividing scores by their maximum gives weak evidence the same influence as strong evidence: on a sparse log an
+equal mix of clicks and words can rank worse than words alone. Here the weight of a part is its confidence for
+the query (`Model.confidence`), so that words decide where there are no clicks.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class Backoff(Combination):
     """A weighted sum of scores, each divided by its maximum and multiplied by the part's confidence."""
 
     name = "backoff"
-    summary = "a weighted sum of models that counts each by the evidence behind it for the query"
+    summary = "weighted sum of models, each scaled by its evidence for the query"
 
     parts: str = "vpcg + 0.5*bm25"
 
-    def part_weight(self, part: Model, query: Query) -> float:
-        """As much as the part itself says."""
+    def _part_weight(self, part: Model, query: Query) -> float:
+        """Return the confidence of the part."""
         return part._confidence(query)
 
     def __str__(self) -> str:

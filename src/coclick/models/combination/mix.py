@@ -1,4 +1,7 @@
-"""`mix`: the papers' linear combinations, written `"0.8*rw + 0.2*bm25"` (papers 000 Table 1, 001, 002)."""
+"""`mix`: a linear combination, written `"0.8*rw + 0.2*bm25"`.
+
+Wu, Li & Xu 2013 (Table 1), Gao et al. 2011 and Wu, Lu & Li 2013 combine models in this way.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from coclick.text.query import Query
 @register
 @dataclass
 class Mix(Combination):
-    """A weighted sum of scores, each divided by its maximum for the query; all parts are trusted alike."""
+    """A weighted sum of scores, each divided by its maximum for the query."""
 
     name = "mix"
-    summary = "a weighted sum of other models' scores, as the papers combine them"
+    summary = "weighted sum of the scores of other models"
 
     parts: str = "0.8*vpcg + 0.2*bm25"
 
-    def part_weight(self, part: Model, query: Query) -> float:
-        """Fully."""
+    def _part_weight(self, part: Model, query: Query) -> float:
+        """Return 1: the weight does not depend on the query."""
         return 1.0
 
     def __str__(self) -> str:

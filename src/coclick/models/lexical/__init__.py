@@ -1,1 +1,1 @@
-"""Models of words alone."""
+"""Models that compare the words of query and document, without clicks."""

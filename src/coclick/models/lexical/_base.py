@@ -1,7 +1,7 @@
-"""`LexicalModel`: documents as weighted bags of their own words, scored by the words of the query.
+"""`LexicalModel`: documents as weighted bags of words, scored by the words of the query.
 
-A subclass says how counts of words become weights; cutting texts, vectors of queries and of documents that
-arrive later, search and explanation follow.
+A subclass implements the term weights. Tokenisation, vectors of queries and of added documents, search and
+explanation are the same for all.
 """
 
 from __future__ import annotations
@@ -21,52 +21,52 @@ from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joi
 
 @dataclass
 class LexicalModel(VectorModel):
-    """The vocabulary is that of the documents. `fields`: "all" or names joined with +."""
+    """A model of term weights; the vocabulary is that of the documents."""
 
     requires = ("texts",)
     capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "add"}
 
-    fields: str = "all"
+    fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"
     stem: bool = True
-    remove_stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False
 
-    # -- for the models to write -----------------------------------------------------------------------
+    # -- hooks for subclasses --------------------------------------------------------------------------
 
-    def observe(self, counts: Csr) -> None:
-        """Learn from the counts of words in all documents what the weights depend on."""
+    def _fit_weights(self, counts: Csr) -> None:
+        """Learn collection statistics, such as idf, from the term counts of all documents."""
         raise NotImplementedError  # abstract
 
-    def weigh_docs(self, counts: Csr) -> Csr:
-        """Vectors of documents from their counts of words, weighed with what was observed at training."""
+    def _weight_docs(self, counts: Csr) -> Csr:
+        """Return vectors of documents from their term counts."""
         raise NotImplementedError  # abstract
 
-    def weigh_queries(self, counts: Csr) -> Csr:
-        """Vectors of queries from their counts of known words."""
+    def _weight_queries(self, counts: Csr) -> Csr:
+        """Return vectors of queries from their counts of known terms."""
         return counts
 
-    # -- what follows ----------------------------------------------------------------------------------
+    # -- implemented with the hooks --------------------------------------------------------------------
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Count words and weigh them."""
+        """Count the terms of the documents and index their weights."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
             words = TermMatrix.fit(joined_fields(graph.texts, self.fields_), self._analyzer)
             counts = words.counts()
         self.terms_, self.display_terms_ = words.terms, words.display_terms
         self.query_index_ = None
-        self.observe(counts)
+        self._fit_weights(counts)
         with progress("index"):
-            self.doc_index_ = VectorIndex.build(self.weigh_docs(counts))
+            self.doc_index_ = VectorIndex.build(self._weight_docs(counts))
 
     def _embed_queries(self, queries: Sequence[Query]) -> Csr:
-        """From the words that some document holds."""
+        """Return vectors over the terms that occur in documents."""
         tokens = look_up_terms(queries, self._analyzer, self.terms_)
-        return self.weigh_queries(count_terms(tokens, len(self.terms_)))
+        return self._weight_queries(count_terms(tokens, len(self.terms_)))
 
     def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
-        """From the words that were known at training time."""
+        """Return vectors over the terms that were known at training time."""
         rows = len(next(iter(texts.values())))
         known = {name: texts.get(name) or Strings.from_list([""] * rows) for name in self.fields_}
         tokens = self._analyzer.look_up(list(joined_fields(known, self.fields_)), self.terms_)
-        return self.weigh_docs(count_terms(tokens, len(self.terms_)))
+        return self._weight_docs(count_terms(tokens, len(self.terms_)))

@@ -1,12 +1,12 @@
-"""`WindowModel`: BM25 over words, ordered pairs and unordered pairs, in one or several fields (003 §4.2).
+"""`WindowModel`: BM25 over words, ordered pairs and unordered pairs, in one or several fields.
 
     score(q, d)   = Σ_field w_field Σ_{f ∈ T,O,U} λ_f Σ_{x ∈ f(q)} bm25(x, d)
     bm25(x, d)    = idf(x) · tf · (k₁ + 1) / (tf + k₁ (1 − b + b |d| / avg))
     idf(x)        = ln(1 + (N − df + ½) / (df + ½))
 
-T are the words of the query, O its pairs of neighbouring words standing directly one behind the other in the
-document, U the same pairs in any order within a window. tf and df count x itself, word or window, in this
-field; avg is the average length of the documents that have the field.
+T are the words of the query, O its pairs of adjacent words that are adjacent in the document in the same
+order, U the same pairs in any order within a window (Jiang et al. 2016 §4.2). tf and df count x itself, a
+word or a pair, in this field; avg is the average length of the documents that have the field.
 """
 
 from __future__ import annotations
@@ -38,35 +38,35 @@ from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.query import Query
 from coclick.text.term_matrix import TermMatrix, joined_fields
 
-WINDOW = 8  # positions in which an unordered pair must stand
+WINDOW = 8  # positions that an unordered pair may span
 
 
 @stored
 @dataclass(frozen=True)
 class WindowIndex:
-    """For each term its places in ascending order, with their weights: see `_window_kernels`.
+    """A positional index: for each term its places in ascending order, with weights (`_window_kernels`).
 
-    A document's text is made of passages: its content is one passage, the queries clicked for it are one
-    each. Windows do not reach from one passage into another. A word or window counts with the weight of its
-    passage, so a query clicked often counts more than one clicked once.
+    The text of a document consists of passages: its content is one passage, and each query clicked for it is
+    one. Windows do not cross passages. A match counts with the weight of its passage, so a query that was
+    clicked often counts more than one that was clicked once.
     """
 
     terms: Vocab
     indptr: NDArray[np.int64]
     places: NDArray[np.int64]
     weights: NDArray[np.float32]
-    lengths: NDArray[np.float32]  # of each document, divided by the average of those that have any text
+    lengths: NDArray[np.float32]  # of each document, divided by the average of non-empty documents
 
     @classmethod
-    def of_fields(cls, texts: dict[str, Strings], analyzer: Analyzer) -> WindowIndex:
-        """Index documents by text fields, joined: each document is one passage."""
+    def from_fields(cls, texts: dict[str, Strings], analyzer: Analyzer) -> WindowIndex:
+        """Index the joined text fields of documents: each document is one passage."""
         words = TermMatrix.fit(joined_fields(texts, list(texts)), analyzer)
         docs = len(words.tokens)
         return cls._build(words.terms, words.tokens, np.arange(docs), np.ones(docs), docs)
 
     @classmethod
-    def of_clicked_queries(cls, queries: Strings, clicks_by_doc: Csr, analyzer: Analyzer) -> WindowIndex:
-        """Index documents by the queries clicked for them, each weighing log(1 + clicks)."""
+    def from_clicked_queries(cls, queries: Strings, clicks_by_doc: Csr, analyzer: Analyzer) -> WindowIndex:
+        """Index documents by the queries clicked for them, each with weight log(1 + clicks)."""
         words = TermMatrix.fit(queries, analyzer)
         docs = np.repeat(np.arange(clicks_by_doc.rows), clicks_by_doc.row_nnz())
         passages = _take(words.tokens, clicks_by_doc.indices)
@@ -81,7 +81,7 @@ class WindowIndex:
         weight_of_passage: NDArray[np.floating],
         docs: int,
     ) -> WindowIndex:
-        """Passages stand in the order of their documents, a window apart from each other."""
+        """Index passages, sorted by document; passages of a document are a window apart."""
         sizes = np.diff(passages.indptr)
         starts = passages.indptr[:-1] + WINDOW * np.arange(len(passages))
         starts -= starts[np.searchsorted(doc_of_passage, doc_of_passage)]  # a document starts at 0
@@ -100,22 +100,22 @@ class WindowIndex:
         )
 
     def word(self, term: int) -> Matches:
-        """The documents that hold a word, and how often."""
+        """Return the documents that contain a word, with term frequencies."""
         return match_word(*self._occurrences(term))
 
     def ordered(self, term: int, following: int) -> Matches:
-        """The documents in which a word is directly followed by another, and how often."""
+        """Return the documents in which a word directly follows another, with frequencies."""
         return match_ordered(*self._occurrences(term), self._occurrences(following)[0])
 
     def unordered(self, term: int, other: int) -> Matches:
-        """The documents in which two words share a window, and how often."""
+        """Return the documents in which two words share a window, with frequencies."""
         if term == other:
             return match_twice(*self._occurrences(term), WINDOW)
         return match_unordered(*self._occurrences(term), self._occurrences(other)[0], WINDOW)
 
     def _occurrences(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        of_term = slice(self.indptr[term], self.indptr[term + 1])
-        return self.places[of_term], self.weights[of_term]
+        entries = slice(self.indptr[term], self.indptr[term + 1])
+        return self.places[entries], self.weights[entries]
 
 
 def _take(tokens: Tokens, texts: NDArray[np.int32]) -> Tokens:
@@ -126,49 +126,49 @@ def _take(tokens: Tokens, texts: NDArray[np.int32]) -> Tokens:
     return Tokens(indptr, tokens.terms[source])
 
 
-Summand = tuple[str, str, NDArray[np.int64], NDArray[np.float64]]  # kind, label, rows, values
+Matched = tuple[str, str, NDArray[np.int64], NDArray[np.float64]]  # kind, label, rows, scores
 
 
 @dataclass
 class WindowModel(TextModel):
-    """A subclass learns indexes of its fields and says how much each weighs."""
+    """A model that sums BM25 over the positional indexes of its fields."""
 
     requires = ("texts",)
     capabilities = frozenset({"unseen_queries", "unseen_docs", "explain"})
 
     k1: Annotated[float, Range(0)] = 1.2
     b: Annotated[float, Range(0, 1)] = 0.75
-    word_weight: Annotated[float, Range(0)] = 0.8  # λ of single words
-    ordered_weight: Annotated[float, Range(0)] = 0.15  # λ of pairs, one word behind the other
-    unordered_weight: Annotated[float, Range(0)] = 0.05  # λ of pairs within a window
+    word_weight: Annotated[float, Range(0)] = 0.8  # λ_T
+    ordered_weight: Annotated[float, Range(0)] = 0.15  # λ_O
+    unordered_weight: Annotated[float, Range(0)] = 0.05  # λ_U
     fields: str = "all"  # of the content: "all", or names joined with +
     language: str = "english"
     stem: bool = True
-    remove_stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False
 
-    def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
-        """(name, weight, index) of each field."""
+    def _weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
+        """Yield (name, weight, index) of each field."""
         raise NotImplementedError  # abstract
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
-        """The sum over fields and windows; the documents of each are found through the index."""
+        """Return the sum over fields, words and pairs."""
         scores = np.zeros(len(self.trained_on.docs))
-        for _, weight, index in self.weighted_fields():
-            for _, _, rows, values in self._summands(index, query):
+        for _, weight, index in self._weighted_fields():
+            for _, _, rows, values in self._matches(index, query):
                 scores[rows] += weight * values
         return scores.astype(np.float32)
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The same for some documents: in how many a window occurs must be counted in all of them anyway."""
+        """Score all documents, because df needs them, and return the chosen ones."""
         return self._score_all(query)[docs]
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
-        """What each word and each pair of words contributes, by field."""
+        """List the contributions of words and pairs, by field."""
         fields = []
-        for name, weight, index in self.weighted_fields():
+        for name, weight, index in self._weighted_fields():
             parts = [
                 Contribution(kind, label, weight * float(values[rows == doc][0]))
-                for kind, label, rows, values in self._summands(index, query)
+                for kind, label, rows, values in self._matches(index, query)
                 if doc in rows
             ]
             parts.sort(key=lambda part: -part.value)
@@ -177,27 +177,27 @@ class WindowModel(TextModel):
         parts = fields if len(fields) > 1 else fields[0].parts
         return Explanation(query.text, self.graph_.docs[doc], score, parts)
 
-    def _summands(self, index: WindowIndex, query: Query) -> Iterator[Summand]:
-        """What every word and pair of the query adds to the scores of which documents."""
+    def _matches(self, index: WindowIndex, query: Query) -> Iterator[Matched]:
+        """The scores that each word and pair of the query adds to its documents."""
         words = query.words(self._analyzer)
         terms = index.terms.lookup(self._analyzer.stems(words)).tolist()
-        written = dict(zip(terms, words, strict=True))
+        labels = dict(zip(terms, words, strict=True))
         for term, count in Counter(terms).items():
             if term >= 0 and self.word_weight:
                 factor = count * self.word_weight
-                yield "word", written[term], *self._weigh(index, index.word(term), factor)
+                yield "word", labels[term], *self._bm25(index, index.word(term), factor)
         for (left, right), count in Counter(pairwise(terms)).items():
-            if left < 0 or right < 0:  # a word that no document holds parts its neighbours
+            if left < 0 or right < 0:  # an unknown word separates its neighbours
                 continue
-            label = f"{written[left]} {written[right]}"
+            label = f"{labels[left]} {labels[right]}"
             if self.ordered_weight:
                 factor = count * self.ordered_weight
-                yield "ordered pair", label, *self._weigh(index, index.ordered(left, right), factor)
+                yield "ordered pair", label, *self._bm25(index, index.ordered(left, right), factor)
             if self.unordered_weight:
                 factor = count * self.unordered_weight
-                yield "unordered pair", label, *self._weigh(index, index.unordered(left, right), factor)
+                yield "unordered pair", label, *self._bm25(index, index.unordered(left, right), factor)
 
-    def _weigh(self, index: WindowIndex, matches: Matches, factor: float) -> Matches:
+    def _bm25(self, index: WindowIndex, matches: Matches, factor: float) -> Matches:
         rows, tf = matches
         idf = np.log1p((len(index.lengths) - len(rows) + 0.5) / (len(rows) + 0.5))
         saturation = tf + self.k1 * (1 - self.b + self.b * index.lengths[rows])

@@ -1,9 +1,9 @@
-"""The transport problem, solved exactly: what it costs at least to move one text's words to another's.
+"""Exact solver of the transport problem: the least cost of moving the words of one text to those of another.
 
-Every word of one side has a supply, every word of the other a demand, both whole numbers with the same sum.
-First each demand is met where that is cheapest, whatever the supplies: the relaxed problem. Then what a word
-was asked for too much is handed over, along the cheapest ways, to words that have something left (successive
-shortest paths). Ways lead only over the words of the shorter side, and a query has few.
+Every word of one side has a supply and every word of the other a demand, whole numbers with the same sum.
+First each demand takes the cheapest supply, whatever the amounts: the relaxed problem. Then the excess of
+overused supplies is rerouted along shortest paths to supplies with something left (successive shortest
+paths). Paths only visit the words of the shorter side, and a query has few.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
 
-_ROUNDING = 1e-12  # ways are equally long if their costs differ by less than this part of the largest
+_ROUNDING = 1e-12  # paths count as equally long if they differ by less than this fraction of the largest cost
 
 
 @jit
 def distances(
     vectors: NDArray[np.float32], left: NDArray[np.int32], right: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Euclidean distances: to the bit the same for a pair, whatever the others. Infinite outside bounds."""
+    """Return Euclidean distances, infinite for rows out of bounds; a pair's distance depends on no other."""
     found = np.full((len(left), len(right)), np.float32(np.inf), np.float32)
     for i in range(len(left)):
         for j in range(len(right)):
@@ -35,7 +35,7 @@ def distances(
 
 @jit
 def least_cost(costs: NDArray[np.float32], supply: NDArray[np.int64], demand: NDArray[np.int64]) -> float:
-    """The least Σ flow · cost with row sums `supply` and column sums `demand`; NaN for costs without end."""
+    """Return the least Σ flow · cost with row sums `supply`, column sums `demand`; NaN for infinite costs."""
     rows, columns = costs.shape
     if not np.isfinite(costs).all():
         return np.nan
@@ -47,7 +47,7 @@ def least_cost(costs: NDArray[np.float32], supply: NDArray[np.int64], demand: ND
         flow[cheapest, j] = demand[j]
         excess[cheapest] += demand[j]
     while excess.max() > 0:
-        _hand_over(costs, rounding, flow, excess)
+        _reroute(costs, rounding, flow, excess)
     total = 0.0
     for i in range(rows):
         for j in range(columns):
@@ -56,12 +56,12 @@ def least_cost(costs: NDArray[np.float32], supply: NDArray[np.int64], demand: ND
 
 
 @jit
-def _hand_over(
+def _reroute(
     costs: NDArray[np.float32], rounding: float, flow: NDArray[np.int64], excess: NDArray[np.int64]
 ) -> None:
-    """Move as much as possible along the cheapest way from a row with too much to one with too little."""
+    """Move flow along the cheapest path from a row with excess to one with supply left."""
     rows, columns = costs.shape
-    step = np.full((rows, rows), np.inf)  # of one unit from a row to another, over the best column
+    step = np.full((rows, rows), np.inf)  # cost of moving one unit to another row, by the best column
     over = np.zeros((rows, rows), np.int64)
     for i in range(rows):
         for j in range(columns):
@@ -97,17 +97,17 @@ def _hand_over(
 
 
 @jit
-def least_costs(
+def mover_distances(
     indptr: NDArray[np.int64],
     columns: NDArray[np.int64],
     counts: NDArray[np.int64],
     costs: NDArray[np.float32],
     asked: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """The mover's distance of each row of counts from one other text, infinite for an empty row.
+    """Return the word mover's distance of each row of counts from one other text, infinite for an empty row.
 
-    Both sides count with their shares: `asked` are the other text's counts, and entry e of the rows stands
-    for column `columns[e]` of `costs`.
+    Counts are normalised on both sides. `asked` holds the counts of the other text, and entry e of the rows
+    belongs to column `columns[e]` of `costs`.
     """
     found = np.full(len(indptr) - 1, np.inf)
     for row in range(len(found)):
@@ -134,9 +134,9 @@ def relaxed_costs(
     counts: NDArray[np.float32],
     nearest: NDArray[np.float32],
 ) -> NDArray[np.float64]:
-    """The mean cost of each row's words where `nearest` has that of every word; infinite for an empty row.
+    """Return the mean cost of each row's words, given the cost of every word; infinite for an empty row.
 
-    Pointers and columns out of bounds count as nothing, whatever a damaged file says.
+    Entries out of bounds are skipped, because the rows may come from a damaged file.
     """
     found = np.full(len(indptr) - 1, np.inf)
     for row in range(len(found)):

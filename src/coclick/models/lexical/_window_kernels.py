@@ -1,8 +1,8 @@
-"""Where words stand together: two sorted lists of places, merged.
+"""Match words and word pairs by merging sorted lists of places.
 
-A place is one number: the document's row in the upper 32 bits, the position in it in the lower. Documents are
-further apart than any window, so the difference of two places says all. Each function returns the rows with a
-match, ascending, and how much they have of it: the sum of the matches' weights.
+A place is one number: the row of the document in the upper 32 bits, the position in the lower. Documents are
+further apart than any window, so the difference of two places decides a match. Each function returns the
+rows with a match, ascending, and the sum of the weights of their matches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Matches = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @jit
 def match_word(places: NDArray[np.int64], weights: NDArray[np.float32]) -> Matches:
-    """Every place of a word."""
+    """Match every place of a word."""
     count = min(len(places), len(weights))
     rows, sums, found = np.empty(count, np.int64), np.empty(count, np.float64), 0
     for at in range(count):
@@ -31,7 +31,7 @@ def match_word(places: NDArray[np.int64], weights: NDArray[np.float32]) -> Match
 def match_ordered(
     places: NDArray[np.int64], weights: NDArray[np.float32], next_places: NDArray[np.int64]
 ) -> Matches:
-    """Places of a word that are directly followed by a place of the next word."""
+    """Match the places of a word that a place of the next word directly follows."""
     count = min(len(places), len(weights))
     rows, sums, found = np.empty(count, np.int64), np.empty(count, np.float64), 0
     at, other = 0, 0
@@ -49,7 +49,7 @@ def match_ordered(
 def match_unordered(
     places: NDArray[np.int64], weights: NDArray[np.float32], other_places: NDArray[np.int64], window: int
 ) -> Matches:
-    """Pairs of one place of each word, both in a window of so many positions.
+    """Match pairs of places, one of each word, within a window.
 
     Pairs are taken from left to right, and no place is used twice.
     """
@@ -71,7 +71,7 @@ def match_unordered(
 
 @jit
 def match_twice(places: NDArray[np.int64], weights: NDArray[np.float32], window: int) -> Matches:
-    """`match_unordered` of a word with itself: pairs of two of its places."""
+    """Match pairs of places of the same word within a window."""
     count = min(len(places), len(weights))
     rows, sums, found = np.empty(count, np.int64), np.empty(count, np.float64), 0
     at = 0
@@ -88,7 +88,7 @@ def match_twice(places: NDArray[np.int64], weights: NDArray[np.float32], window:
 def _add(
     rows: NDArray[np.int64], sums: NDArray[np.float64], found: int, place: int, weight: float
 ) -> int:  # fmt: skip
-    """Add a match to its row, the last one or a new one; how many rows there are now."""
+    """Add a match to the last row or to a new one, and return the number of rows."""
     row = place >> ROW_SHIFT
     if found == 0 or rows[found - 1] != row:
         rows[found], sums[found] = row, 0.0

@@ -1,12 +1,12 @@
-"""Dense vectors of words, learned from which words the log brings together.
+"""Word embeddings learned from co-occurrence in the log.
 
-Two words meet in a query, in a document's text, and across a click: one in the query, one in the text. With
-M the matrix of meetings (clicks counting log(1 + clicks)), vectors are the leading singular vectors of the
-positive pointwise mutual information (Levy & Goldberg 2014),
+Two words co-occur in a query, in the text of a document, and across a click: one in the query, one in the
+text. With M the co-occurrence counts (a clicked pair counts log(1 + clicks)), the embeddings are the leading
+singular vectors of positive pointwise mutual information (Levy & Goldberg 2014),
 
     P_ij = max(0, ln(M_ij · ΣM / (M_i · M_j)))        P ≈ U S Vᵀ        vectors = U √S, of unit length
 
-so that words are near each other that meet the same words.
+so words that co-occur with the same words are near each other.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-def word_vectors(queries: Csr, texts: Csr, clicks: Csr, dimensions: int, seed: int) -> NDArray[np.float32]:
-    """A vector of unit length for each column of the counts; zeros for words that meet nothing."""
-    information = _positive_information(_meetings(queries, texts, clicks))
-    # The matrix is symmetric: its singular vectors are eigenvectors, of values up to their signs.
-    left, values = leading_eigenvectors(information, dimensions, seed)
+def word_vectors(queries: Csr, texts: Csr, clicks: Csr, dim: int, seed: int) -> NDArray[np.float32]:
+    """Return a unit vector for each column of the counts, zeros for words without co-occurrences."""
+    information = _positive_pmi(_cooccurrences(queries, texts, clicks))
+    # The matrix is symmetric: singular vectors are eigenvectors, singular values are |eigenvalues|.
+    left, values = leading_eigenvectors(information, dim, seed)
     vectors = left * np.sqrt(np.abs(values))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     known = lengths > 1e-9 * lengths.max(initial=1e-30)
     return np.where(known, vectors / np.maximum(lengths, 1e-30), 0).astype(np.float32)
 
 
-def _meetings(queries: Csr, texts: Csr, clicks: Csr) -> scipy.sparse.csr_array:
+def _cooccurrences(queries: Csr, texts: Csr, clicks: Csr) -> scipy.sparse.csr_array:
     asked, held, clicked = (
         matrix.with_data(values).to_scipy()
         for matrix, values in (
@@ -47,12 +47,12 @@ def _meetings(queries: Csr, texts: Csr, clicks: Csr) -> scipy.sparse.csr_array:
     return (across + across.T + asked.T @ asked + held.T @ held).tocsr().astype(np.float64)
 
 
-def _positive_information(meetings: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    totals = np.maximum(np.asarray(meetings.sum(axis=1)).ravel(), 1e-30)
-    rows = np.repeat(np.arange(meetings.shape[0]), np.diff(meetings.indptr))
-    information = meetings.copy()
+def _positive_pmi(cooccurrences: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    totals = np.maximum(np.asarray(cooccurrences.sum(axis=1)).ravel(), 1e-30)
+    rows = np.repeat(np.arange(cooccurrences.shape[0]), np.diff(cooccurrences.indptr))
+    information = cooccurrences.copy()
     information.data = np.maximum(
-        np.log(meetings.data * totals.sum() / (totals[rows] * totals[meetings.indices])), 0
+        np.log(cooccurrences.data * totals.sum() / (totals[rows] * totals[cooccurrences.indices])), 0
     )
     information.eliminate_zeros()
     return information

@@ -1,9 +1,10 @@
-"""`bm25`: the lexical baseline (Robertson & Walker 1994; paper 003 §4.2, its word part).
+"""`bm25`: the lexical baseline (Robertson & Walker 1994; word part of Jiang et al. 2016 §4.2).
 
     score(q, d) = Σ_{t ∈ q} idf(t) · tf · (k₁ + 1) / (tf + k₁ (1 − b + b |d| / avg))
     idf(t)      = ln(1 + (N − df + ½) / (df + ½))
 
-The document's part of each summand is its vector, the query's counts are the query's: a dot product.
+This is a dot product: the vector of a document has all of a summand but the count of the word in the query,
+which is the vector of the query.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from coclick.models.spec import Range
 @register
 @dataclass
 class BM25(LexicalModel):
-    """Documents by the words they share with the query."""
+    """Score documents by the words they share with the query."""
 
     name = "bm25"
-    summary = "lexical: the words that query and document share"
+    summary = "lexical: BM25 over the words that query and document share"
 
     k1: Annotated[float, Range(0)] = 1.2
     b: Annotated[float, Range(0, 1)] = 0.75
 
-    def observe(self, counts: Csr) -> None:
-        """The rarity of words and the average length."""
+    def _fit_weights(self, counts: Csr) -> None:
+        """Learn idf and the average document length."""
         frequency = np.bincount(counts.indices, minlength=counts.columns)
         self.idf_ = np.log1p((counts.rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
         self.average_ = float(counts.data.sum(dtype=np.float64) / max(counts.rows, 1)) or 1.0
 
-    def weigh_docs(self, counts: Csr) -> Csr:
-        """All of a summand but the query's count."""
+    def _weight_docs(self, counts: Csr) -> Csr:
+        """Return the summands for a query count of 1."""
         length = np.repeat(counts.row_sums() / self.average_, counts.row_nnz())
         saturation = counts.data + self.k1 * (1 - self.b + self.b * length)
         weights = self.idf_[counts.indices] * counts.data * (self.k1 + 1) / saturation

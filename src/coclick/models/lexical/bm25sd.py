@@ -1,7 +1,7 @@
-"""`bm25sd`: BM25 with sequential dependence (paper 003 §4.2); `bm25sd_mult`: the same over several fields.
+"""`bm25sd`: BM25 with sequential dependence; `bm25sd_mult`: the same over several fields.
 
-The sum over words, ordered and unordered pairs is that of `_proximity`, with the documents' content
-as the only field.
+Both are from Jiang et al. 2016 §4.2. `_proximity` has the sum over words, ordered and unordered pairs;
+`bm25sd` has one field, the content of the documents.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from coclick.text.term_matrix import choose_fields
 @register
 @dataclass
 class BM25SD(WindowModel):
-    """Documents by the query's words, and by its neighbouring words near each other."""
+    """Score documents by the words of the query, and by pairs of its adjacent words."""
 
     name = "bm25sd"
-    summary = "lexical: BM25 of words and of pairs of words that stand together"
+    summary = "lexical: BM25 over words and pairs of adjacent words"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Index where words stand in the chosen fields."""
+        """Index the positions of words in the chosen fields."""
         chosen = choose_fields(graph.texts, self.fields)
         with progress("words"):
-            self.content_ = WindowIndex.of_fields(
+            self.content_ = WindowIndex.from_fields(
                 {name: graph.texts[name] for name in chosen}, self._analyzer
             )
 
-    def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
-        """The content alone."""
+    def _weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
+        """Yield the content alone."""
         yield "content", 1.0, self.content_
 
 
@@ -45,10 +45,10 @@ ANCHOR = "anchor"
 @register
 @dataclass
 class BM25SDMult(WindowModel):
-    """A weighted sum of `bm25sd` over content, anchor texts and clicked queries (paper 003 §4.2).
+    """Score documents by a weighted sum of `bm25sd` over content, anchor texts and clicked queries.
 
-    Anchor texts are a text field called `anchor`, where there is one. Clicked queries are the queries for
-    which a document was clicked, each weighted by log(1 + clicks). `fields` are those of the content.
+    Anchor texts are the text field `anchor`, if the graph has one. Clicked queries are the queries for which
+    a document was clicked, each weighted by log(1 + clicks). `fields` are those of the content.
     """
 
     name = "bm25sd_mult"
@@ -59,21 +59,23 @@ class BM25SDMult(WindowModel):
     query_weight: Annotated[float, Range(0)] = 2.0
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Index where words stand in each of the fields."""
+        """Index the positions of words in each field."""
         chosen = choose_fields(graph.texts, self.fields)
         if self.fields == "all" and len(chosen) > 1:
             chosen = [name for name in chosen if name != ANCHOR]
         with progress("words"):
             content = {name: graph.texts[name] for name in chosen}
-            self.content_ = WindowIndex.of_fields(content, self._analyzer)
+            self.content_ = WindowIndex.from_fields(content, self._analyzer)
             self.anchor_ = None
             if ANCHOR in graph.texts:
-                self.anchor_ = WindowIndex.of_fields({ANCHOR: graph.texts[ANCHOR]}, self._analyzer)
+                self.anchor_ = WindowIndex.from_fields({ANCHOR: graph.texts[ANCHOR]}, self._analyzer)
         with progress("clicked queries"):
-            self.clicked_ = WindowIndex.of_clicked_queries(graph.queries, graph.clicks_by_doc, self._analyzer)
+            self.clicked_ = WindowIndex.from_clicked_queries(
+                graph.queries, graph.clicks_by_doc, self._analyzer
+            )
 
-    def weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
-        """Content, anchor texts where there are any, clicked queries."""
+    def _weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
+        """Yield content, anchor texts if there are any, and clicked queries."""
         yield "content", self.content_weight, self.content_
         if self.anchor_ is not None:
             yield "anchor", self.anchor_weight, self.anchor_

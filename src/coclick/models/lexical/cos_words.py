@@ -1,12 +1,13 @@
-"""`cos_words`: the cosine of TF-IDF vectors of words (Cos_W; paper 000 §5.1–5.2).
+"""`cos_words`: cosine of TF-IDF vectors of words (Cos_W; Wu, Li & Xu 2013 §5.1–5.2).
 
     weight(t) = tf · ln(1 + N / n_t)          similarity(a, b) = cos(a, b)
 
-with tf the count c of the word, or 1 + ln c (`tf=log`). In a query's vector N counts the queries and n_t
-those that hold the word, in a document's vector the documents: each side has a rarity of its own, as in the
-paper. A word that only the other side holds counts as held by one.
+with tf the count c of the word, or 1 + ln c (`tf=log`). As in the paper, each side has its own idf: in the
+vector of a query N is the number of queries and n_t the number of those that contain the word, in the vector
+of a document both count documents. A word that only the other side contains has n_t = 1.
 
-Unlike those of `vsm`, vectors of queries have the words that no document holds: two queries may share them.
+Unlike in `vsm`, vectors of queries include words that no document contains, because two queries may share
+them.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ class CosWords(LexicalModel):
     """Queries and documents as TF-IDF vectors over the words of both."""
 
     name = "cos_words"
-    summary = "queries and documents are alike if they share rare words"
+    summary = "lexical: cosine of TF-IDF vectors, also between two queries or two documents"
     capabilities = LexicalModel.capabilities | {"similar"}
 
-    remove_stop_words: bool = True  # true: leave them out
+    remove_stop_words: bool = True
     tf: Literal["log", "count"] = "log"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Count the words of both sides and weigh them."""
+        """Count the words of both sides and index their TF-IDF vectors."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
             texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
@@ -57,13 +58,13 @@ class CosWords(LexicalModel):
         docs = counts.take(np.arange(len(graph.queries), counts.rows))
         self.query_idf_, self.doc_idf_ = inverse_frequency(queries), inverse_frequency(docs)
         with progress("index"):
-            self.query_index_ = VectorIndex.build(self.weigh_queries(queries))
-            self.doc_index_ = VectorIndex.build(self.weigh_docs(docs))
+            self.query_index_ = VectorIndex.build(self._weight_queries(queries))
+            self.doc_index_ = VectorIndex.build(self._weight_docs(docs))
 
-    def weigh_queries(self, counts: Csr) -> Csr:
-        """By the rarity of words in queries."""
+    def _weight_queries(self, counts: Csr) -> Csr:
+        """Return TF-IDF vectors with the idf of queries."""
         return tf_idf(counts, self.query_idf_, self.tf)
 
-    def weigh_docs(self, counts: Csr) -> Csr:
-        """By the rarity of words in documents."""
+    def _weight_docs(self, counts: Csr) -> Csr:
+        """Return TF-IDF vectors with the idf of documents."""
         return tf_idf(counts, self.doc_idf_, self.tf)

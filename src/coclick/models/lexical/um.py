@@ -1,16 +1,16 @@
-"""`um`: the unigram language model with Jelinek–Mercer smoothing (paper 001 §3.3, Eq. 14–16 with λ₂ = 1).
+"""`um`: the unigram language model with Jelinek–Mercer smoothing (Gao et al. 2011 §3.3).
 
 Documents are ranked by the likelihood of the query,
 
     P(q|d) = Π_{t ∈ q} (λ P(t|C) + (1 − λ) P(t|d))
 
-with P(t|d) and P(t|C) the shares of a word in the document and in the collection. What is scored is
-ln P(q|d) without the part that is the same for all documents, ln Π λ P(t|C):
+which is Eq. 14–16 with λ₂ = 1. P(t|d) and P(t|C) are the relative frequencies of a word in the document and
+in the collection. The score is ln P(q|d) without the part that is the same for all documents, ln Π λ P(t|C):
 
     score(q, d) = Σ_{t ∈ q} ln(1 + (1 − λ) P(t|d) / (λ P(t|C)))
 
-which is 0 for a document without any of the query's words, and a dot product with the document's logarithms.
-Words with P(t|C) = 0 are skipped.
+It is 0 for a document without any word of the query, and a dot product of the query's counts with the
+logarithms of the document. Words with P(t|C) = 0 are skipped.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from coclick.models.spec import Range
 @register
 @dataclass
 class UM(LexicalModel):
-    """Documents by the likelihood that they bring forth the query."""
+    """Score documents by the likelihood that they generate the query."""
 
     name = "um"
-    summary = "lexical: the likelihood of the query in the document's smoothed language model"
+    summary = "lexical: query likelihood in a smoothed unigram language model"
 
-    lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, the share of the collection's model
+    lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, weight of the collection model
 
-    def observe(self, counts: Csr) -> None:
-        """The collection's language model, P(t|C)."""
+    def _fit_weights(self, counts: Csr) -> None:
+        """Learn the language model of the collection, P(t|C)."""
         occurrences = np.bincount(counts.indices, counts.data, minlength=counts.columns)
         self.collection_ = occurrences / max(occurrences.sum(), 1)
 
-    def weigh_docs(self, counts: Csr) -> Csr:
-        """The logarithms in the score, from P(t|d)."""
+    def _weight_docs(self, counts: Csr) -> Csr:
+        """Return the logarithms of the score."""
         lengths = np.repeat(counts.row_sums(), counts.row_nnz())
         foreground = (1 - self.lambda_collection) * counts.data / lengths
         return counts.with_data(

@@ -1,9 +1,9 @@
-"""`vsm`: the vector space model, cosines of TF-IDF vectors (Salton; paper 001 §5.3, row 1 of its Table 2).
+"""`vsm`: the vector space model, cosine of TF-IDF vectors (Salton; Gao et al. 2011 §5.3, Table 2 row 1).
 
     weight(t) = tf · ln(1 + N / df)          score(q, d) = cos(q, d)
 
-with tf the count c of the word, or 1 + ln c (`tf=log`), and df the number of documents that hold it, of N.
-Words that no document holds have no weight.
+with tf the count c of the word, or 1 + ln c (`tf=log`), and df the number of documents that contain it,
+of N. Words that no document contains have no weight.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ class VSM(LexicalModel):
     """Queries and documents as TF-IDF vectors of unit length."""
 
     name = "vsm"
-    summary = "lexical: the cosine of TF-IDF vectors"
+    summary = "lexical: cosine of TF-IDF vectors"
 
     tf: Literal["log", "count"] = "log"
 
-    def observe(self, counts: Csr) -> None:
-        """The rarity of words."""
+    def _fit_weights(self, counts: Csr) -> None:
+        """Learn idf."""
         self.idf_ = inverse_frequency(counts)
 
-    def weigh_docs(self, counts: Csr) -> Csr:
-        """TF-IDF of unit length."""
+    def _weight_docs(self, counts: Csr) -> Csr:
+        """Return TF-IDF vectors of unit length."""
         return tf_idf(counts, self.idf_, self.tf)
 
-    def weigh_queries(self, counts: Csr) -> Csr:
-        """As for documents."""
-        return self.weigh_docs(counts)
+    def _weight_queries(self, counts: Csr) -> Csr:
+        """Return TF-IDF vectors of unit length."""
+        return self._weight_docs(counts)

@@ -1,16 +1,16 @@
-"""`LikelihoodModel`: documents ranked by the likelihood that they bring forth the query (paper 001 §3.3).
+"""`LikelihoodModel`: rank documents by the likelihood that they generate the query (Gao et al. 2011 §3.3).
 
     P(q|d) = Π_t [ λ₁ P(t|C) + (1 − λ₁) (λ₂ P(t|d) + (1 − λ₂) P_model(t|d)) ]                    (Eq. 14–16)
 
-with λ₁ = `background` and λ₂ = `own`; P(t|d) and P(t|C) are the shares of a word in the document and in the
-collection, and P_model is what a subclass learns from clicks. What is scored is ln P(q|d) without the part
-that is the same for all documents, ln Π λ₁ P(t|C):
+with λ₁ = `lambda_collection` and λ₂ = `lambda_doc`. P(t|d) and P(t|C) are the relative frequencies of a word
+in the document and in the collection; a subclass learns P_model from clicks. The score is ln P(q|d) without
+the part that is the same for all documents, ln Π λ₁ P(t|C):
 
     score(q, d) = Σ_t ln(1 + (1 − λ₁) P_mixed(t|d) / (λ₁ P(t|C)))
 
-which is never negative, and 0 where the document explains no word of the query. With λ₂ = 1 it is `um`. A
-word that no document holds has the share that it has among the words of queries for P(t|C), so that what the
-model knows of it can count; what neither side holds is skipped.
+It is never negative, and 0 if the document gives no word of the query a probability. With λ₂ = 1 it is `um`.
+If no document contains a word, P(t|C) is its relative frequency in queries, so that P_model can contribute.
+Words that occur on neither side are skipped.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from coclick.text.query import Query, look_up_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields
 
 Terms = NDArray[np.int32]
-_BLOCK = 1 << 14  # documents that are scored at a time
-_SCORES = 1 << 22  # that are in memory at a time
+_BLOCK = 1 << 14  # documents per step
+_MAX_SCORES = 1 << 22  # in memory at a time
 
 
 class Counts(NamedTuple):
-    """How often queries and documents hold each word of one vocabulary."""
+    """Term counts of queries and documents over one vocabulary."""
 
     queries: Csr
     docs: Csr
 
 
-class Reason(NamedTuple):
-    """What a part of P_model(t|d) comes from: a topic, a word that translates."""
+class ProbabilityPart(NamedTuple):
+    """One summand of P_model(t|d): a topic, or a title word that translates to t."""
 
     kind: str
     label: str
@@ -60,60 +60,60 @@ class Reason(NamedTuple):
 
 @dataclass
 class _Parameters(TextModel):
-    """What all of these models can be told."""
+    """The parameters of all likelihood models."""
 
-    lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ₁, the share of the collection's model
-    lambda_doc: Annotated[float, Range(0, 1)] = 0.5  # λ₂, the share of the document's own words in the rest
+    lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ₁, weight of P(t|C)
+    lambda_doc: Annotated[float, Range(0, 1)] = 0.5  # λ₂, weight of P(t|d) in the rest
     fields: str = "title"  # of documents: "all", or names joined with +
     language: str = "english"
     stem: bool = False
-    remove_stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False
 
 
 class LikelihoodModel(_Parameters):
-    """A model that says how likely each word is in a query for which the document is clicked."""
+    """A model of the probability of a word in the queries for which a document is clicked."""
 
     requires = ("texts",)
     evidence_names = ("coverage",)
     capabilities = frozenset({"unseen_queries", "unseen_docs", "explain", "add"})
 
     terms_: Vocab
-    display_terms_: Strings  # for each term its commonest surface form
+    display_terms_: Strings  # for each term its most frequent written form
     fields_: list[str]
     collection_: NDArray[np.float64]  # P(t|C)
-    doc_words_: Csr  # P(t|d), a row a document
-    word_docs_: Csr  # the same, a row a word
+    doc_words_: Csr  # P(t|d), one row per document
+    word_docs_: Csr  # the same, one row per word
 
-    # -- for the models to write -----------------------------------------------------------------------
+    # -- hooks for subclasses --------------------------------------------------------------------------
 
-    def generate(self, terms: Terms, docs: NDArray[np.int32]) -> NDArray[np.float64]:
-        """P_model(t|d), a row for each term: a pair's value never depends on its company."""
+    def _word_probabilities(self, terms: Terms, docs: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return P_model(t|d), one row per term; a value never depends on the other terms and documents."""
         raise NotImplementedError  # abstract
 
-    def generate_block(self, terms: Terms, first: int, last: int) -> NDArray[np.float32]:
-        """The same for all documents of a range, wrong by at most `rounding` of itself."""
-        return self.generate(terms, np.arange(first, last, dtype=np.int32)).astype(np.float32)
+    def _word_probabilities_block(self, terms: Terms, first: int, last: int) -> NDArray[np.float32]:
+        """Return the same for a range of documents in float32, within `_relative_error`."""
+        return self._word_probabilities(terms, np.arange(first, last, dtype=np.int32)).astype(np.float32)
 
-    def reasons(self, term: int, doc: int) -> list[Reason]:
-        """What P_model(t|d) is made of, the most first."""
+    def _explain_probability(self, term: int, doc: int) -> list[ProbabilityPart]:
+        """Split P_model(t|d) into its summands, largest first."""
         raise NotImplementedError  # abstract
 
-    def take_in(self, counts: Csr) -> None:
-        """Documents came, whose words are counted: a model that knows more of documents learns it here."""
+    def _add_docs(self, counts: Csr) -> None:
+        """Append further state of documents that are added, from their term counts."""
 
-    def meet(self, counts: Csr) -> None:
-        """Know these documents, whose words are counted, in place of all others."""
+    def _replace_docs(self, counts: Csr) -> None:
+        """Replace all documents by these, from their term counts."""
         self.doc_words_ = _language_models(counts)
 
     @property
-    def rounding(self) -> float:
-        """How wrong a probability of `generate_block` can be, as a fraction of it."""
+    def _relative_error(self) -> float:
+        """The relative error bound of `_word_probabilities_block`."""
         return 2.0**-22
 
-    # -- for the models to call while they learn ---------------------------------------------------------
+    # -- for `_fit` of subclasses ----------------------------------------------------------------------
 
-    def observe(self, graph: ClickGraph, progress: Progress, max_terms: int | None = None) -> Counts:
-        """Count the words of both sides; the language models of documents and of the collection."""
+    def _count_words(self, graph: ClickGraph, progress: Progress, max_terms: int | None = None) -> Counts:
+        """Count the words of both sides; learn the language models of documents and collection."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
             texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
@@ -128,84 +128,84 @@ class LikelihoodModel(_Parameters):
         self.word_docs_ = self.doc_words_.transpose()
         return Counts(of_queries, of_docs)
 
-    def title_word(self, word: str) -> int:
-        """The term that a word stands for, which must be known."""
+    def _title_term(self, word: str) -> int:
+        """The term of a title word; raises if it is unknown."""
         terms = self._analyzer.look_up([word], self.terms_).terms
         if len(terms) != 1 or terms[0] < 0:
             raise UserError(f"the model does not know the word {word!r}", hint="give one word of a title")
         return int(terms[0])
 
-    # -- what follows ----------------------------------------------------------------------------------
+    # -- implemented with the hooks --------------------------------------------------------------------
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Sums of logarithms."""
-        terms, counts = self._count(query)
+        """Return the sums of logarithms."""
+        terms, counts = self._count_query(query)
         if not len(terms):
             return np.zeros(len(docs), np.float32)
-        mixed = self.lambda_doc * self._own(terms, docs)
+        mixed = self.lambda_doc * self._doc_probabilities(terms, docs)
         if self.lambda_doc < 1:
-            mixed += (1 - self.lambda_doc) * self.generate(terms, docs)
-        return self._add_up(terms, counts, mixed).astype(np.float32)
+            mixed += (1 - self.lambda_doc) * self._word_probabilities(terms, docs)
+        return self._sum_logs(terms, counts, mixed).astype(np.float32)
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
-        """The same, by a model that knows nothing but these documents."""
-        counts = self._count_docs(texts)
+        """Score the texts with a copy of the model that has only these documents."""
+        counts = self._count_texts(texts)
         model = copy.copy(self)
-        model.meet(counts)
+        model._replace_docs(counts)
         return model._score(query, np.arange(counts.rows, dtype=np.int32))
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
-        """Exact: float32 finds what may be among the best, and that is scored again pair by pair."""
+        """Find candidates in float32 and rescore them exactly; results are exact."""
         rows, scores = padded(len(queries), k)
-        together = max(1, _SCORES // max(len(self.graph_.docs), 1))
-        for start in range(0, len(queries), together):
-            asked = queries[start : start + together]
+        batch = max(1, _MAX_SCORES // max(len(self.graph_.docs), 1))
+        for start in range(0, len(queries), batch):
+            asked = queries[start : start + batch]
             tokens = look_up_terms(asked, self._analyzer, self.terms_)
             counts = count_terms(tokens, len(self.terms_))
-            for i, rough in enumerate(self._rough(counts)):
-                margin = float(counts.row(i)[1].sum()) * (self.rounding + 2.0**-20)
-                if margin:  # else no word of the query is known
-                    some = candidates(rough, k, margin, EVERYTHING if mask is None else mask)
-                    best, values = top_rows(self._score(asked[i], some), k)
-                    rows[start + i, : len(best)], scores[start + i, : len(best)] = some[best], values
+            for i, approximate in enumerate(self._approximate_scores(counts)):
+                margin = float(counts.row(i)[1].sum()) * (self._relative_error + 2.0**-20)
+                if margin:  # 0 if no word of the query is known
+                    docs = candidates(approximate, k, margin, EVERYTHING if mask is None else mask)
+                    best, values = top_rows(self._score(asked[i], docs), k)
+                    rows[start + i, : len(best)], scores[start + i, : len(best)] = docs[best], values
         return rows, scores
 
     def _evidence(self, query: Query) -> dict[str, float]:
-        """How much of the query is known."""
+        """Rate the evidence by the share of known words in the query."""
         tokens = look_up_terms([query], self._analyzer, self.terms_).terms
         return {"coverage": float(np.mean(tokens >= 0)) if len(tokens) else 0.0}
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
-        """For each word of the query, how much the document's own words and the model have of its value."""
+        """Split the value of each query word into the parts of P(t|d) and of P_model(t|d)."""
         row = np.array([doc], np.int32)
-        terms, counts = self._count(query)
+        terms, counts = self._count_query(query)
         parts = [self._explain_word(int(t), float(n), row) for t, n in zip(terms, counts, strict=True)]
-        adding = sorted((part for part in parts if part.value), key=lambda part: -part.value)
-        return Explanation(query.text, self.graph_.docs[doc], float(self._score(query, row)[0]), adding)
+        nonzero = sorted((part for part in parts if part.value), key=lambda part: -part.value)
+        return Explanation(query.text, self.graph_.docs[doc], float(self._score(query, row)[0]), nonzero)
 
     def _add(self, texts: Mapping[str, Strings]) -> None:
-        """New documents have language models of their own."""
-        counts = self._count_docs(texts)
+        """Append the language models of new documents."""
+        counts = self._count_texts(texts)
         self.doc_words_ = vstack(self.doc_words_, _language_models(counts))
         self.word_docs_ = self.doc_words_.transpose()
-        self.take_in(counts)
+        self._add_docs(counts)
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _count(self, query: Query) -> tuple[Terms, NDArray[np.float32]]:
-        """The known terms of a query with their counts."""
+    def _count_query(self, query: Query) -> tuple[Terms, NDArray[np.float32]]:
+        """The known terms of a query, with counts."""
         tokens = look_up_terms([query], self._analyzer, self.terms_)
         return count_terms(tokens, len(self.terms_)).row(0)
 
-    def _count_docs(self, texts: Mapping[str, Strings]) -> Csr:
-        """The known terms of documents with their counts."""
+    def _count_texts(self, texts: Mapping[str, Strings]) -> Csr:
+        """The counts of known terms in texts."""
         blank = Strings.from_list([""] * len(next(iter(texts.values()))))
         chosen = {name: texts.get(name) or blank for name in self.fields_}
         tokens = self._analyzer.look_up(list(joined_fields(chosen, self.fields_)), self.terms_)
         return count_terms(tokens, len(self.terms_))
 
-    def _own(self, terms: Terms, docs: NDArray[np.int32]) -> NDArray[np.float64]:
-        """P(t|d), a row for each term."""
+    def _doc_probabilities(self, terms: Terms, docs: NDArray[np.int32]) -> NDArray[np.float64]:
+        """P(t|d), one row per term."""
         held = self.doc_words_
         return np.stack(
             [values_at(held.indptr, held.indices, held.data, docs, t) for t in terms], dtype=np.float64
@@ -214,17 +214,17 @@ class LikelihoodModel(_Parameters):
     def _odds(self, terms: Terms) -> NDArray[np.float64]:
         return (1 - self.lambda_collection) / (self.lambda_collection * self.collection_[terms])
 
-    def _add_up(
+    def _sum_logs(
         self, terms: Terms, counts: NDArray[np.float32], mixed: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Σ n ln(1 + odds · P), term by term so that the order of the sum is fixed."""
+        """Σ n ln(1 + odds · P), term by term in a fixed order."""
         total = np.zeros_like(mixed[0])
         for odds, count, likelihood in zip(self._odds(terms), counts, mixed, strict=True):
             total += np.float64(count) * np.log1p(odds * likelihood)
         return total
 
-    def _rough(self, counts: Csr) -> NDArray[np.float32]:
-        """The scores of all documents for some queries, in float32, a block of documents at a time."""
+    def _approximate_scores(self, counts: Csr) -> NDArray[np.float32]:
+        """The float32 scores of all documents for some queries, block by block."""
         docs = len(self.graph_.docs)
         terms, place = np.unique(counts.indices, return_inverse=True)
         asked = np.zeros((counts.rows, len(terms)), np.float32)
@@ -236,7 +236,7 @@ class LikelihoodModel(_Parameters):
             last = min(first + _BLOCK, docs)
             mixed = np.zeros((len(terms), last - first), np.float32)
             if self.lambda_doc < 1 and len(terms):
-                mixed += np.float32(1 - self.lambda_doc) * self.generate_block(terms, first, last)
+                mixed += np.float32(1 - self.lambda_doc) * self._word_probabilities_block(terms, first, last)
             for i, of_term in enumerate(mixed):
                 rows, shares = held.row(i)
                 inside = slice(*np.searchsorted(rows, [first, last]))
@@ -246,19 +246,23 @@ class LikelihoodModel(_Parameters):
         return scores
 
     def _explain_word(self, term: int, count: float, row: NDArray[np.int32]) -> Contribution:
-        """A word's value, split in proportion to what its probability is made of."""
+        """The value of a word, split in proportion to the summands of its probability."""
         terms = np.array([term], np.int32)
-        own = self.lambda_doc * float(self._own(terms, row)[0, 0])
-        model = (1 - self.lambda_doc) * float(self.generate(terms, row)[0, 0]) if self.lambda_doc < 1 else 0.0
+        own = self.lambda_doc * float(self._doc_probabilities(terms, row)[0, 0])
+        model = (
+            (1 - self.lambda_doc) * float(self._word_probabilities(terms, row)[0, 0])
+            if self.lambda_doc < 1
+            else 0.0
+        )
         mixed = np.array([[own + model]])
-        value = float(self._add_up(terms, np.array([count], np.float32), mixed)[0])
+        value = float(self._sum_logs(terms, np.array([count], np.float32), mixed)[0])
         label = self.display_terms_[term]
         parts = [Contribution("document", label, value * own / (own + model))] if own else []
         if model:
-            found = [reason for reason in self.reasons(term, int(row[0])) if reason.probability > 0]
-            total = sum(reason.probability for reason in found)
-            of_model = value * model / (own + model)
-            parts += [Contribution(r.kind, r.label, of_model * r.probability / total) for r in found]
+            found = [part for part in self._explain_probability(term, int(row[0])) if part.probability > 0]
+            total = sum(part.probability for part in found)
+            model_value = value * model / (own + model)
+            parts += [Contribution(p.kind, p.label, model_value * p.probability / total) for p in found]
             parts.sort(key=lambda part: -part.value)
         smoothed = self.lambda_collection * self.collection_[term]
         share = smoothed / (smoothed + (1 - self.lambda_collection) * (own + model))
@@ -269,7 +273,7 @@ class LikelihoodModel(_Parameters):
 def clicked_pairs(
     graph: ClickGraph, counts: Counts, weight: str, fields: str
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """The query, the document and the weight of each clicked pair whose sides both have words."""
+    """Return query, document and weight of each clicked pair with words on both sides."""
     clicks = graph.clicks
     query_of = np.repeat(np.arange(clicks.rows, dtype=np.int32), clicks.row_nnz())
     both = (counts.queries.row_nnz()[query_of] > 0) & (counts.docs.row_nnz()[clicks.indices] > 0)
@@ -284,11 +288,11 @@ def clicked_pairs(
 
 
 def _language_models(counts: Csr) -> Csr:
-    """P(t|d): the share of each word in its row."""
+    """P(t|d): the relative frequency of each word in its row."""
     return counts.with_data((counts.data / np.repeat(counts.row_sums(), counts.row_nnz())).astype(np.float32))
 
 
 def _shares(counts: Csr) -> NDArray[np.float64]:
-    """The share of each word in all that is counted."""
+    """The relative frequency of each word in all rows."""
     occurrences = np.bincount(counts.indices, counts.data, minlength=counts.columns)
     return occurrences / max(occurrences.sum(), 1)

@@ -1,8 +1,8 @@
-"""`bltm`: the bilingual topic model (paper 001 §3.1), its regularised forms, and `plsa`.
+"""`bltm`: the bilingual topic model (Gao et al. 2011 §3.1), its regularised forms, and `plsa`.
 
-A query and the title of a document that was clicked for it share a mixture θ of topics, but say them in two
-languages: each topic z has a distribution φ^q_z of words in queries and another, φ^d_z, of words in titles.
-All are found by expectation maximisation with Dirichlet priors α and β (Eq. 3–8: `coclick.solvers.em`).
+A query and a title that was clicked for it share a mixture θ of topics, but use different languages: each
+topic z has a distribution φ^q_z of words in queries and another, φ^d_z, of words in titles. They are learned
+by expectation maximisation with Dirichlet priors α and β (Eq. 3–8, `coclick.solvers.em`).
 """
 
 from __future__ import annotations
@@ -26,62 +26,62 @@ class BLTM(TopicModel):
     """Topics shared by queries and the titles clicked for them."""
 
     name = "bltm"
-    summary = "queries from titles through topics that both share, each in its own words"
+    summary = "query likelihood through topics that queries and titles share, each in its own words"
 
 
 @register
 @dataclass
 class PLSA(TopicModel):
-    """Probabilistic latent semantic analysis of titles (Hofmann 1999; paper 001 §2.2, §5.2).
+    """Probabilistic latent semantic analysis of titles (Hofmann 1999; Gao et al. 2011 §2.2, §5.2).
 
-    Topics are learned from the titles of all documents alone and generate the words of queries as they do
-    those of titles (Eq. 2). It uses no clicks: it is the baseline for `bltm`.
+    Topics are learned from the titles of all documents and generate words of queries like those of titles
+    (Eq. 2). It uses no clicks: it is the baseline for `bltm`.
     """
 
     name = "plsa"
-    summary = "queries from titles through topics of titles alone"
+    summary = "query likelihood through topics learned from titles alone"
 
-    def corpus(self, graph: ClickGraph, counts: Counts) -> Corpus:
-        """Every document with a title, once."""
+    def _corpus(self, graph: ClickGraph, counts: Counts) -> Corpus:
+        """Return every document with a title, once."""
         held = np.flatnonzero(counts.docs.row_nnz()).astype(np.int32)
         if not len(held):
             raise UserError(f"no document has a text in {self.fields!r}", hint="name another field")
-        nobody = np.empty(0, np.int32)
-        return Corpus(None, counts.docs, nobody, held, np.ones(len(held), np.float32))
+        no_queries = np.empty(0, np.int32)
+        return Corpus(None, counts.docs, no_queries, held, np.ones(len(held), np.float32))
 
 
 @register
 @dataclass
 class BLTMPR(TopicModel):
-    """The bilingual topic model with posterior regularisation (paper 001 §3.2, App. A).
+    """The bilingual topic model with posterior regularisation (Gao et al. 2011 §3.2, App. A).
 
     Like `bltm`, but in every clicked pair the query and the title must have the same expected fraction of
     their words in each topic: after each E-step the posteriors are projected onto the nearest ones that do.
-    Without it the longer text alone decides the topics of the pair.
+    Without it the longer text dominates the topics of the pair.
     """
 
     name = "bltm_pr"
-    summary = "bltm in which a query and its title must agree on their topics"
+    summary = "bltm with the same topic proportions in a query and its clicked title"
     max_docs = 500_000
 
     iterations: int = 16
 
-    def options(self) -> dict[str, Any]:
-        """Regularised."""
+    def _em_options(self) -> dict[str, Any]:
+        """Return the option for posterior regularisation."""
         return {"regularise": True}
 
 
 @register
 @dataclass
 class BLTMPR1V(TopicModel):
-    """`bltm_pr` over a merged vocabulary (paper 001 §5.2): one word distribution per topic for both sides."""
+    """`bltm_pr` over one vocabulary (Gao et al. 2011 §5.2): one distribution per topic for both sides."""
 
     name = "bltm_pr_1v"
-    summary = "bltm_pr in which queries and titles share their words"
+    summary = "bltm_pr with one vocabulary for queries and titles"
     max_docs = 500_000
 
     iterations: int = 16
 
-    def options(self) -> dict[str, Any]:
-        """Regularised, with one distribution a topic."""
+    def _em_options(self) -> dict[str, Any]:
+        """Return the options for regularisation and one distribution per topic."""
         return {"regularise": True, "shared": True}

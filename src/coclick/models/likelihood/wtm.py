@@ -1,9 +1,10 @@
-"""`wtm`: word translation from titles to queries (paper 001 §2.1, Eq. 1, §5.2).
+"""`wtm`: word translation from titles to queries (Gao et al. 2011 §2.1, Eq. 1, §5.2).
 
     P_model(t|d) = Σ_w t(t|w) P(w|d)
 
-with t(q|w) by IBM Model 1 on clicked pairs of query and title (`learning.word_translation`), and P(w|d) the
-share of a word in the document. The word that stands for none is used in training, and dropped for ranking.
+with t(q|w) learned by IBM Model 1 on clicked pairs of query and title (`coclick.solvers.ibm_model1`), and
+P(w|d) the relative frequency of a word in the document. The null word is used in training and dropped for
+ranking.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from coclick.arrays.kernels import values_at
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.likelihood._base import LikelihoodModel, Reason, clicked_pairs
+from coclick.models.likelihood._base import LikelihoodModel, ProbabilityPart, clicked_pairs
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -27,29 +28,29 @@ from coclick.solvers.ibm_model1 import TextPairs, fit_translations, prune
 @register
 @dataclass
 class WTM(LikelihoodModel):
-    """A title's words translated to words of queries, one by one."""
+    """A likelihood model whose P_model translates title words to query words."""
 
     name = "wtm"
-    summary = "words of titles translated to words of queries, by IBM Model 1 on clicked pairs"
+    summary = "query likelihood through word translation, learned by IBM Model 1 from clicked pairs"
     capabilities = LikelihoodModel.capabilities | {"translate"}
 
     iterations: Annotated[int, Range(1)] = 10
-    min_probability: Annotated[float, Range(0, 1)] = 0.001  # translations that are less likely are dropped
+    min_probability: Annotated[float, Range(0, 1)] = 0.001  # less probable translations are dropped
     use_null_word: bool = True
     weight: Literal["log1p", "clicks", "one"] = "log1p"
-    max_vocabulary: Annotated[int, Range(1)] = 500_000  # of the commonest words
+    max_vocabulary: Annotated[int, Range(1)] = 500_000  # most frequent words
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Expectation maximisation on clicked pairs."""
-        counts = self.observe(graph, progress, self.max_vocabulary)
+        """Learn translations by expectation maximisation on clicked pairs."""
+        counts = self._count_words(graph, progress, self.max_vocabulary)
         query_of, title_of, weights = clicked_pairs(graph, counts, self.weight, self.fields)
         pairs = TextPairs(counts.queries, counts.docs, query_of, title_of, weights)
         table, curve = fit_translations(
             pairs, self.iterations, null_word=self.use_null_word, progress=progress
         )
         kept = prune(table, self.min_probability)
-        self.translations_ = kept  # a row for each word of titles
-        self.sources_ = kept.transpose()  # a row for each word of queries
+        self.translations_ = kept  # one row per title word
+        self.sources_ = kept.transpose()  # one row per query word
         held = kept.row_nnz() > 0
         itself = kept.data[np.repeat(np.arange(kept.rows), kept.row_nnz()) == kept.indices]
         self.stats_["curve"] = curve
@@ -59,8 +60,8 @@ class WTM(LikelihoodModel):
             "mean_self_translation": float(itself.sum() / max(held.sum(), 1)),
         }
 
-    def generate(self, terms: NDArray[np.int32], docs: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Σ_w t(t|w) P(w|d)."""
+    def _word_probabilities(self, terms: NDArray[np.int32], docs: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return Σ_w t(t|w) P(w|d)."""
         found = np.zeros((len(terms), len(docs)))
         held = self.doc_words_
         for of_term, term in zip(found, terms, strict=True):
@@ -70,8 +71,10 @@ class WTM(LikelihoodModel):
                 of_term += np.float64(probability) * shares
         return found
 
-    def generate_block(self, terms: NDArray[np.int32], first: int, last: int) -> NDArray[np.float32]:
-        """The same, through the documents of each word."""
+    def _word_probabilities_block(
+        self, terms: NDArray[np.int32], first: int, last: int
+    ) -> NDArray[np.float32]:
+        """Return the same, computed from the documents of each word."""
         found = np.zeros((len(terms), last - first), np.float32)
         for of_term, term in zip(found, terms, strict=True):
             words, probabilities = self.sources_.row(int(term))
@@ -82,24 +85,26 @@ class WTM(LikelihoodModel):
         return found
 
     @property
-    def rounding(self) -> float:
-        """A float32 addition for each word that translates."""
+    def _relative_error(self) -> float:
+        """One float32 addition per source word."""
         return float(max(self.sources_.row_nnz().max(initial=1), 1)) * 2.0**-22
 
-    def reasons(self, term: int, doc: int) -> list[Reason]:
-        """The words of the document that translate to the term."""
+    def _explain_probability(self, term: int, doc: int) -> list[ProbabilityPart]:
+        """List the words of the document that translate to the term."""
         words, shares = self.doc_words_.row(doc)
         table = self.translations_
         likely = values_at(table.indptr, table.indices, table.data, words, term)
         order = np.argsort(-likely * shares, kind="stable")
         return [
-            Reason("translation", self.display_terms_[int(words[i])], float(likely[i]) * float(shares[i]))
+            ProbabilityPart(
+                "translation", self.display_terms_[int(words[i])], float(likely[i]) * float(shares[i])
+            )
             for i in order
         ]
 
     def _translate(self, word: str, k: int) -> list[tuple[str, float]]:
-        """The words of queries that a word of titles translates to, with their probabilities."""
-        term = self.title_word(word)
+        """List the query words that a title word translates to, with probabilities."""
+        term = self._title_term(word)
         words, likely = self.translations_.row(term)
         if not len(words):
             raise UserError(f"no clicked document has the word {word!r} in {'+'.join(self.fields_)}")

@@ -1,9 +1,10 @@
-"""`BiasedProjection`: a projection whose scores have a mean, and biases of the features of either side.
+"""`BiasedProjection`: a projection whose scores have a mean and biases of the features of both sides.
 
     score(q, d) = μ + b_q·x + b_d·y + xᵀ P Rᵀ y
 
-The maps are P beside b_q and R beside b_d; images have two columns for the biases, so that their dot product
-is the score: (xᵀP, μ + b_q·x, 1) and (yᵀR, 1, b_d·y). What has no features has no image.
+The maps are P with a column b_q and R with a column b_d. Embeddings have two columns for the biases, so that
+their dot product is the score: (xᵀP, μ + b_q·x, 1) and (yᵀR, 1, b_d·y). The embedding of a text without
+features is zero.
 """
 
 from __future__ import annotations
@@ -21,35 +22,35 @@ class BiasedProjection(ProjectionModel):
     """A projection with biases."""
 
     mean_: float
-    query_bias_: Floats  # of each feature
+    query_bias_: Floats  # one per feature
     doc_bias_: Floats
 
-    def build_biased_embeddings(
+    def _build_biased_embeddings(
         self, maps: tuple[Floats, Floats], biases: tuple[Floats, Floats], mean: float, progress: Progress
     ) -> None:
-        """Take maps and biases that were learned, of queries and of documents."""
+        """Set the learned maps and biases of queries and documents, and embed everything."""
         self.mean_ = mean
         self.query_bias_, self.doc_bias_ = biases
         query_map = np.column_stack([maps[0], biases[0], np.zeros_like(biases[0])])
         doc_map = np.column_stack([maps[1], np.zeros_like(biases[1]), biases[1]])
-        self.build_embeddings(DenseMap.of([query_map]), DenseMap.of([doc_map]), progress)
+        self._build_embeddings(DenseMap.from_blocks([query_map]), DenseMap.from_blocks([doc_map]), progress)
 
-    def embed_query_features(self, features: Csr) -> Floats:
-        """With μ added to the bias, and 1 for the bias of documents."""
-        return _plus(super().embed_query_features(features), features, self.mean_, 1)
+    def _embed_query_features(self, features: Csr) -> Floats:
+        """Return embeddings with μ added to the bias, and 1 for the bias of documents."""
+        return _add_biases(super()._embed_query_features(features), features, self.mean_, 1)
 
-    def embed_doc_features(self, features: Csr) -> Floats:
-        """With 1 for the bias of queries."""
-        return _plus(super().embed_doc_features(features), features, 1, 0)
+    def _embed_doc_features(self, features: Csr) -> Floats:
+        """Return embeddings with 1 for the bias of queries."""
+        return _add_biases(super()._embed_doc_features(features), features, 1, 0)
 
-    def compared(self, images: Floats) -> Floats:
-        """Without biases: they say nothing about what is alike."""
-        images = images.copy()
-        images[:, -2:] = 0
-        return images
+    def _without_biases(self, embeddings: Floats) -> Floats:
+        """Return the embeddings with biases set to zero, because they do not measure similarity."""
+        embeddings = embeddings.copy()
+        embeddings[:, -2:] = 0
+        return embeddings
 
-    def parts(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
-        """The products of features, and the mean and the biases."""
+    def _contributions(self, asked: Csr, held: Csr, clicks: int | None) -> list[Contribution]:
+        """Return the products of features, the biases and the mean."""
         if not (asked.nnz and held.nnz):
             return []
         biases = [
@@ -62,15 +63,15 @@ class BiasedProjection(ProjectionModel):
             for view, label in [name(column, self.graph_)]
         ]
         return [
-            *super().parts(asked, held, clicks),
+            *super()._contributions(asked, held, clicks),
             *biases,
-            Contribution("mean", "of what was learned", self.mean_),
+            Contribution("mean", "of the training data", self.mean_),
         ]
 
 
-def _plus(images: Floats, features: Csr, last_but_one: float, last: float) -> Floats:
-    """Add to the last two columns of the images that are of something."""
-    there = features.row_nnz() > 0
-    images[there, -2] += np.float32(last_but_one)
-    images[there, -1] += np.float32(last)
-    return images
+def _add_biases(embeddings: Floats, features: Csr, last_but_one: float, last: float) -> Floats:
+    """Add to the last two columns of the embeddings of rows that have features."""
+    nonempty = features.row_nnz() > 0
+    embeddings[nonempty, -2] += np.float32(last_but_one)
+    embeddings[nonempty, -1] += np.float32(last)
+    return embeddings

@@ -1,21 +1,20 @@
-"""How far what a bilinear model reaches on its clicks can be from what it would reach on all (paper 002 §5).
+"""Generalisation bounds of bilinear models (Wu, Lu & Li 2013 §5).
 
 Queries x are drawn from P(x), n_x of them; for each, n_i documents y from P(y|x); each pair has a response
 r(x, y) between 0 and R. With ‖x‖, ‖y‖ ≤ 1 and maps L_x, L_y out of a space of hypotheses, the objective
 
     1/n_x Σ_i 1/n_i Σ_j r_ij · x_iᵀ L_x L_yᵀ y_ij                                                    (Eq. 2)
 
-differs from its expectation, for all maps of the space at once and with probability 1 − 2δ, by at most
+differs from its expectation, for all maps of the space and with probability 1 − 2δ, by at most
 
     (2CR + RB √(2 ln 1/δ)) · (1/√(n_x n_y) + 1/√n_x)                                     (Theorem 3, Eq. 7)
 
 where n_y is the harmonic mean of the n_i, B bounds ‖L_xᵀx‖·‖L_yᵀy‖, and C bounds ‖L_x L_yᵀ‖_F. The objective
-itself lies within ±RB, so a larger bound says nothing: it is vacuous.
+itself is within ±RB, so a larger bound is vacuous.
 
-Since it holds for all maps of the space, it does not matter which weights of clicked pairs the maps were
-fitted with. The response is what the model takes a pair for: ln(1 + clicks) with `weight=log1p`, ln clicks
-with `log`, clicks with `clicks` and `degree`. The mean over a query's documents is always part of Eq. 2; only
-the weights of `degree` have it in training, too.
+The bound holds for all maps of the space, whatever weights they were fitted with. The response is the weight
+of a pair: ln(1 + clicks) with `weight=log1p`, ln clicks with `log`, clicks with `clicks` and `degree`. Eq. 2
+always averages over the documents of a query; only `degree` also does so in training.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.kernels.products import times_dense
-from coclick.models.projection.click_evidence import Weight, weigh
+from coclick.models.projection.click_evidence import Weight, weight_clicks
 
-DELTA = 0.05  # so that a bound holds with probability 0.9
-_ROWS = 1 << 16  # queries whose documents' images are summed at a time
+DELTA = 0.05  # a bound holds with probability 0.9
+_BLOCK = 1 << 16  # queries per step
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """A space of maps by its two constants, and what these were made of."""
+    """A space of maps: its constants B and C, and the values they were computed from."""
 
     theorem: int
     B: float
@@ -47,11 +46,11 @@ class Hypotheses:
 
 
 def orthonormal(*dims: int) -> Hypotheses:
-    """Maps with orthonormal columns: B = 1, C = √d (Theorem 4; `pls`).
+    """Return the space of maps with orthonormal columns: B = 1, C = √d (Theorem 4; `pls`).
 
-    With several views, of which each has unit rows, maps of its own and a weight α_i ≥ 0 with Σ α_i² = 1
-    (`mpls`), B = Σ α_i ≤ √V and C² = V · Σ α_i² d_i ≤ V · max d_i, by Theorem 3 alone: only the V blocks
-    y_i x_iᵀ of y xᵀ meet a map, and together they are of length √V at most.
+    With V views, each with unit rows, its own maps and a weight α_i ≥ 0 with Σ α_i² = 1 (`mpls`), Theorem 3
+    gives B = Σ α_i ≤ √V and C² = V · Σ α_i² d_i ≤ V · max d_i: only the V blocks y_i x_iᵀ of y xᵀ are
+    multiplied with a map, and together their length is at most √V.
     """
     views, dim = len(dims), max(dims)
     made_of = {"d": dim} if views == 1 else {"d": dim, "views": views}
@@ -65,8 +64,11 @@ def limited_rows(
     l2: tuple[float, float],
     l1: tuple[float, float] = (inf, inf),
 ) -> Hypotheses:
-    """Maps whose rows have lengths up to θ (`l2`) and sums up to λ (`l1`), for queries and for documents, of
-    which none has more than so many features (Theorem 5; `rmls`)."""
+    """Return the space of maps with bounded rows (Theorem 5; `rmls`).
+
+    Each pair is for queries and for documents: the number of features, the largest number of non-zero
+    features of one row, and the bounds of the rows of the maps, θ (`l2`) and λ (`l1`).
+    """
     lengths, sums = l2[0] * l2[1], l1[0] * l1[1]
     made_of: dict[str, float] = {
         "d": dim,
@@ -88,19 +90,19 @@ def limited_rows(
 
 
 def gap(n_x: int, n_y: float, R: float, B: float, C: float, delta: float) -> float:
-    """The right side of Theorem 3."""
+    """Return the right side of Theorem 3."""
     return (2 * C * R + R * B * sqrt(2 * log(1 / delta))) * (1 / sqrt(n_x * n_y) + 1 / sqrt(n_x))
 
 
 def bound(
     clicks: Csr,
     weight: Weight,
-    images: tuple[NDArray[np.float32], NDArray[np.float32]],
+    embeddings: tuple[NDArray[np.float32], NDArray[np.float32]],
     space: Hypotheses,
     delta: float = DELTA,
 ) -> dict[str, Any]:
-    """The bound with all that it is made of, for the images of a graph's queries and documents."""
-    responses = weigh(clicks, "clicks" if weight == "degree" else weight)
+    """Return the bound and its ingredients for the embeddings of a graph's queries and documents."""
+    responses = weight_clicks(clicks, "clicks" if weight == "degree" else weight)
     counts = responses.row_nnz()
     counts = counts[counts > 0]
     n_x, n_y = len(counts), len(counts) / float(np.sum(1 / counts))
@@ -108,7 +110,7 @@ def bound(
     found = gap(n_x, n_y, largest, space.B, space.C, delta)
     return {
         "theorem": space.theorem,
-        "objective": objective(responses, *images),
+        "objective": objective(responses, *embeddings),
         "bound": found,
         "vacuous": found > largest * space.B,
         "probability": 1 - 2 * delta,
@@ -123,11 +125,11 @@ def bound(
 
 
 def objective(responses: Csr, queries: NDArray[np.float32], docs: NDArray[np.float32]) -> float:
-    """Eq. 2 on the pairs of a graph, from images: the mean over queries of the mean over their documents."""
+    """Return Eq. 2 on the pairs of a graph: the mean over queries of the mean over their documents."""
     counts = responses.row_nnz()
     total = 0.0
-    for first in range(0, responses.rows, _ROWS):
-        last = min(first + _ROWS, responses.rows)
+    for first in range(0, responses.rows, _BLOCK):
+        last = min(first + _BLOCK, responses.rows)
         together = times_dense(responses.row_slice(first, last), docs)
         aligned = np.einsum("ij,ij->i", queries[first:last], together, dtype=np.float64)
         total += float(np.sum(aligned / np.maximum(counts[first:last], 1)))

@@ -1,8 +1,8 @@
-"""Which clicks tell that a feature of queries goes with a feature of documents.
+"""The click evidence of pairs of a query feature and a document feature, and the weights of clicked pairs.
 
 Bilinear models are fitted to M = Σ w · y xᵀ over the clicked pairs, with x the features of the query, y those
-of the document and w the weight of the pair. So the entry of two features is a sum over the pairs whose query
-has the one and whose document has the other, and each pair has an exact share of it.
+of the document and w the weight of the pair. The entry of two features is a sum over the pairs whose query
+has one and whose document has the other, and each pair has an exact share of it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from coclick.results import Click, ClickEvidence
 Weight = Literal["log1p", "log", "clicks", "degree"]
 
 
-def weigh(clicks: Csr, weight: Weight) -> Csr:
-    """The weights of clicked pairs: ln(1 + clicks), ln clicks (paper 000), clicks, or clicks divided by the
-    number of the query's documents (`degree`, paper 002)."""
+def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
+    """Return the weights of clicked pairs.
+
+    `log1p`: ln(1 + clicks); `log`: ln clicks (Wu, Li & Xu 2013); `clicks`: clicks; `degree`: clicks divided
+    by the number of documents clicked for the query (Wu, Lu & Li 2013).
+    """
     if weight == "log1p":
         return clicks.with_data(np.log1p(clicks.data))
     if weight == "log":
         weighted = clicks.with_data(np.log(clicks.data)).positive()
         if not weighted.nnz:
             raise UserError(
-                "no pair has more than one click, and weight=log counts one click as nothing",
+                "no pair has more than one click, and with weight=log one click has no weight",
                 hint="weight=log1p",
             )
         return weighted
@@ -42,8 +45,8 @@ def weigh(clicks: Csr, weight: Weight) -> Csr:
 
 
 @dataclass(frozen=True)
-class Associations:
-    """The pairs that a model was fitted to, by their features."""
+class FeaturePairEvidence:
+    """Find the clicked pairs that associate a query feature with a document feature."""
 
     graph: ClickGraph
     edges: Csr  # weights of clicked pairs
@@ -58,22 +61,22 @@ class Associations:
     def _docs_with(self) -> Csr:
         return self.docs.transpose()
 
-    def behind(self, query_feature: int, doc_feature: int, most: int | None) -> ClickEvidence:
-        """The pairs behind two features, largest share first; over all pairs the shares sum to 1."""
+    def clicks(self, query_feature: int, doc_feature: int, max_clicks: int | None) -> ClickEvidence:
+        """Return the pairs that have both features, largest share first; all shares sum to 1."""
         queries, in_query = self._queries_with.row(query_feature)
         docs, in_doc = self._docs_with.row(doc_feature)
         pairs = self.edges.take(queries)
         query_of = np.repeat(np.arange(len(queries)), pairs.row_nnz())
         place = np.minimum(np.searchsorted(docs, pairs.indices), max(len(docs) - 1, 0))
-        meet = np.flatnonzero(docs[place] == pairs.indices) if len(docs) else np.empty(0, np.int64)
-        strength = pairs.data[meet].astype(np.float64) * in_query[query_of[meet]] * in_doc[place[meet]]
-        order = np.argsort(-strength, kind="stable")[:most]
+        both = np.flatnonzero(docs[place] == pairs.indices) if len(docs) else np.empty(0, np.int64)
+        strength = pairs.data[both].astype(np.float64) * in_query[query_of[both]] * in_doc[place[both]]
+        order = np.argsort(-strength, kind="stable")[:max_clicks]
         total = max(float(strength.sum()), 1e-300)
         shown = [
-            self._click(int(queries[query_of[meet[i]]]), int(pairs.indices[meet[i]]), strength[i] / total)
+            self._click(int(queries[query_of[both[i]]]), int(pairs.indices[both[i]]), strength[i] / total)
             for i in order
         ]
-        return ClickEvidence(shown, len(meet))
+        return ClickEvidence(shown, len(both))
 
     def _click(self, query: int, doc: int, share: np.float64) -> Click:
         docs, counts = self.graph.clicks.row(query)
@@ -82,6 +85,6 @@ class Associations:
 
 
 def effective_rank(values: NDArray[np.floating]) -> float:
-    """How many dimensions carry weight: e to the entropy of the values as shares (Roy & Vetterli 2007)."""
+    """Return e to the entropy of the values as shares: the effective rank (Roy & Vetterli 2007)."""
     shares = values[values > 0] / max(float(values.sum()), 1e-300)
     return float(np.exp(-np.sum(shares * np.log(shares))))

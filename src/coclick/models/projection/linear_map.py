@@ -1,4 +1,4 @@
-"""Linear maps from sparse features to dense images: a row of the map, dense or sparse, for each feature."""
+"""Linear maps from sparse features to dense embeddings: one row, dense or sparse, per feature."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ _MAPS = "the maps of the model"
 
 
 class LinearMap(Protocol):
-    """From features to `dim` dimensions."""
+    """A map from features to `dim` dimensions."""
 
     @property
     def dim(self) -> int:
-        """How many dimensions images have."""
+        """The number of dimensions of embeddings."""
 
     @property
     def longest(self) -> float:
-        """The length of the map's longest row."""
+        """The length of the longest row."""
 
     def apply(self, features: Csr) -> Floats:
-        """The images of rows of features."""
+        """Return the embeddings of rows of features."""
 
 
 @stored
 @dataclass(frozen=True)
 class MapBlock:
-    """The map of one view: its columns of the features lead to dimensions of its own."""
+    """The map of one view, from its columns of the features to its own dimensions."""
 
     first_column: int
     first_dimension: int
-    matrix: Floats  # a row for each column of the view
+    matrix: Floats  # one row per column of the view
 
 
 @stored
 @dataclass(frozen=True)
 class DenseMap:
-    """A map of dense rows, one block for each view that has dimensions of its own."""
+    """A map with dense rows: one block per view that has its own dimensions."""
 
     blocks: list[MapBlock]
     longest: float
 
     @classmethod
-    def of(cls, matrices: Sequence[Floats]) -> DenseMap:
-        """Blocks along the diagonal; a single matrix maps all features together."""
+    def from_blocks(cls, matrices: Sequence[Floats]) -> DenseMap:
+        """Create a block-diagonal map; a single matrix maps all features together."""
         blocks, column, dimension = [], 0, 0
         for matrix in matrices:
             blocks.append(MapBlock(column, dimension, np.ascontiguousarray(matrix, np.float32)))
@@ -65,53 +65,55 @@ class DenseMap:
 
     @property
     def dim(self) -> int:
-        """The dimensions of all blocks together."""
+        """The number of dimensions of all blocks."""
         return sum(block.matrix.shape[1] for block in self.blocks)
 
     def apply(self, features: Csr) -> Floats:
-        """Sparse times dense, block by block."""
+        """Multiply sparse features with dense blocks."""
         check_columns(features)
         if len(self.blocks) == 1:
             return times_dense(features, self.blocks[0].matrix)
-        images = np.empty((features.rows, self.dim), np.float32)
+        embeddings = np.empty((features.rows, self.dim), np.float32)
         for block in self.blocks:
             rows, dims = block.matrix.shape
             own = columns_between(features, block.first_column, block.first_column + rows)
-            images[:, block.first_dimension : block.first_dimension + dims] = times_dense(own, block.matrix)
-        return images
+            embeddings[:, block.first_dimension : block.first_dimension + dims] = times_dense(
+                own, block.matrix
+            )
+        return embeddings
 
 
 @stored
 @dataclass(frozen=True)
 class SparseMap:
-    """A map of sparse rows."""
+    """A map with sparse rows."""
 
     matrix: Csr
     longest: float
 
     @property
     def dim(self) -> int:
-        """The columns of the map."""
+        """The number of columns of the map."""
         return self.matrix.columns
 
     def apply(self, features: Csr) -> Floats:
-        """Sparse times sparse; only the rows of the map that are needed are read, and checked."""
+        """Multiply sparse features with the map; only the rows that are needed are read and checked."""
         check_columns(features)
         if features.nnz >= self.matrix.rows:
             return times_sparse(features, self.matrix.checked(_MAPS))
-        named, places = np.unique(features.indices, return_inverse=True)
-        renumbered = Csr(features.indptr, places.astype(np.int32), features.data, len(named))
-        return times_sparse(renumbered, self.matrix.take_checked(named, _MAPS))
+        used, places = np.unique(features.indices, return_inverse=True)
+        renumbered = Csr(features.indptr, places.astype(np.int32), features.data, len(used))
+        return times_sparse(renumbered, self.matrix.take_checked(used, _MAPS))
 
 
 def check_columns(features: Csr) -> None:
-    """Raise if a column is outside: features may come from a file."""
+    """Raise if a column is out of bounds, because features may come from a file."""
     if features.nnz and not 0 <= features.indices.min() <= features.indices.max() < features.columns:
         raise corrupt_error("the features of the model are")
 
 
 def columns_between(matrix: Csr, first: int, last: int) -> Csr:
-    """Only the columns of a range, numbered from 0."""
+    """Return the columns of a range, renumbered from 0."""
     inside = (matrix.indices >= first) & (matrix.indices < last)
     before = np.zeros(matrix.nnz + 1, np.int64)
     np.cumsum(inside, out=before[1:])

@@ -1,9 +1,9 @@
-"""`lsa`: latent semantic analysis of queries and titles (paper 001 §4.1).
+"""`lsa`: latent semantic analysis of queries and titles (Gao et al. 2011 §4.1).
 
     CᵀC / n = Σ λ_j v_j v_jᵀ        A = (v_1 … v_k)        score(q, d) = cos(Aᵀq, Aᵀd)
 
-for the TF-IDF rows C of queries and documents, each a text of its own; the eigenvectors of CᵀC are the right
-singular vectors of C. Clicks have no part in it: it is where `s2net` starts.
+for the n TF-IDF rows C of queries and titles; the eigenvectors of CᵀC are the right singular vectors of C. It
+uses no clicks, and `s2net` starts from it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from coclick.solvers.svd import truncated_svd
 @register
 @dataclass
 class LSA(TitleProjection):
-    """Texts by the leading singular vectors of queries and titles."""
+    """Project texts on the leading singular vectors of queries and titles."""
 
     name = "lsa"
-    summary = "texts in a space of fewer dimensions than words, by latent semantic analysis"
+    summary = "latent semantic analysis of queries and titles"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Singular vectors of all rows together."""
-        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
+        """Compute the singular vectors of the rows of both sides."""
+        rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         found = truncated_svd([vstack(*rows)], self.dim, seed=self.seed, progress=progress)
-        self.spectrum(found.values)
-        both = DenseMap.of([found.right])
-        self.build_embeddings(both, both, progress)
+        self._record_singular_values(found.values)
+        both = DenseMap.from_blocks([found.right])
+        self._build_embeddings(both, both, progress)

@@ -1,9 +1,8 @@
-"""`lsi_dt`: latent semantic indexing of documents and their terms (Deerwester et al. 1990; paper 002 §6.1.1).
+"""`lsi_dt`: latent semantic indexing of documents (Deerwester et al. 1990; Wu, Lu & Li 2013 §6.1.1).
 
     T ≈ U S Vᵀ        score(q, d) = cos(Vᵀ q, Vᵀ d)
 
-for the TF-IDF rows T of documents. Queries are folded in as documents are, by the words they hold. Clicks
-have no part in it.
+for the TF-IDF rows T of documents. Queries are folded in by their words, like documents. It uses no clicks.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from coclick.solvers.svd import truncated_svd
 @register
 @dataclass
 class LsiDT(ProjectionModel):
-    """Texts by the leading singular vectors of the documents' words."""
+    """Project texts on the leading singular vectors of the words of documents."""
 
     name = "lsi_dt"
-    summary = "texts in a space of fewer dimensions than words: LSI of documents"
+    summary = "latent semantic indexing of documents and their terms"
     requires = ("texts",)
     cosine = True
 
     dim: int = 300
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Singular vectors of the documents' rows."""
-        _, docs = self.featurise(graph, "words", progress, one_idf=True)
+        """Compute the singular vectors of the rows of documents."""
+        _, docs = self._build_features(graph, "words", progress, one_idf=True)
         found = truncated_svd([docs], self.dim, seed=self.seed, progress=progress)
-        self.spectrum(found.values)
-        both = DenseMap.of([found.right])
-        self.build_embeddings(both, both, progress)
+        self._record_singular_values(found.values)
+        both = DenseMap.from_blocks([found.right])
+        self._build_embeddings(both, both, progress)

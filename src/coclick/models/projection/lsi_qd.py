@@ -1,9 +1,9 @@
-"""`lsi_qd`: latent semantic indexing of the query–document matrix of clicks (000 §5.2, 002 §6.1.1).
+"""`lsi_qd`: latent semantic indexing of the click matrix (Wu, Li & Xu 2013 §5.2; Wu, Lu & Li 2013 §6.1.1).
 
     C ≈ V S Uᵀ        score(q, d) = V_q · U_d
 
-for the weights C of clicked pairs, with singular vectors unscaled: `pls` in which every query and every
-document has one feature, itself. It knows nothing of texts, so it has nothing for unseen queries.
+for the weights C of clicked pairs, with unscaled singular vectors. It is `pls` in which every query and every
+document has one feature, its id. It uses no texts, so it cannot rank for unseen queries.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.projection._base import OF_TEXTS, ProjectionModel
+from coclick.models.projection._base import TEXT_CAPABILITIES, ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
-from coclick.models.projection.click_evidence import Weight, weigh
+from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.progress import Progress
@@ -24,24 +24,26 @@ from coclick.solvers.svd import truncated_svd
 @register
 @dataclass
 class LsiQD(ProjectionModel):
-    """Queries and documents by the leading singular vectors of clicks."""
+    """Embed queries and documents by the leading singular vectors of clicks."""
 
     name = "lsi_qd"
-    summary = "queries and documents in one space by the clicks alone: LSI of the click matrix"
-    capabilities = ProjectionModel.capabilities - OF_TEXTS
+    summary = "latent semantic indexing of the click matrix, without texts"
+    capabilities = ProjectionModel.capabilities - TEXT_CAPABILITIES
 
     dim: int = 300
     weight: Weight = "log1p"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Singular vectors of the clicks."""
-        self.featurise(graph, "ids", progress)
-        found = truncated_svd([self.edge_weights(graph)], self.dim, seed=self.seed, progress=progress)
-        self.spectrum(found.values)
-        self.build_embeddings(DenseMap.of([found.left]), DenseMap.of([found.right]), progress)
-        images = self.query_index_.vectors, self.doc_index_.vectors
-        self.stats_["bound"] = bound(graph.clicks, self.weight, images, orthonormal(len(found.values)))
+        """Compute the singular vectors of the clicks."""
+        self._build_features(graph, "ids", progress)
+        found = truncated_svd([self._edge_weights(graph)], self.dim, seed=self.seed, progress=progress)
+        self._record_singular_values(found.values)
+        self._build_embeddings(
+            DenseMap.from_blocks([found.left]), DenseMap.from_blocks([found.right]), progress
+        )
+        embeddings = self.query_index_.vectors, self.doc_index_.vectors
+        self.stats_["bound"] = bound(graph.clicks, self.weight, embeddings, orthonormal(len(found.values)))
 
-    def edge_weights(self, graph: ClickGraph) -> Csr:
-        """As the parameter says."""
-        return weigh(graph.clicks, self.weight)
+    def _edge_weights(self, graph: ClickGraph) -> Csr:
+        """Return the edge weights chosen by `weight`."""
+        return weight_clicks(graph.clicks, self.weight)

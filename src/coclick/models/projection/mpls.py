@@ -1,13 +1,13 @@
-"""`mpls`: multi-view partial least squares (paper 000 §4).
+"""`mpls`: multi-view partial least squares (Wu, Li & Xu 2013 §4).
 
-Each view of queries and documents (words, clicks, …) is a space of its own with maps of its own, which are
-found as those of `pls`: singular vectors of M_i = Σ w_uv · y_v x_uᵀ over the features of view i. The score
-adds the views up, with weights that are part of the optimum (Eq. 5):
+Each view of queries and documents (words, clicks, …) has its own space and maps, which are found as in `pls`:
+singular vectors of M_i = Σ w_uv · y_v x_uᵀ over the features of view i. The score is a sum over views, with
+weights that are part of the optimum (Eq. 5):
 
     f(q, d) = Σ_i α_i · x_iᵀ L_Q,i L_D,iᵀ y_i        α_i = Λ_i / √Σ Λ²        Λ_i = sum of its singular values
 
-(`combine=weighted`; M-PLS_Com in the paper). `combine=concat` joins the features before, which is `pls` on
-them (M-PLS_Conca). With one view both are `pls` on that view (M-PLS_Word, M-PLS_Bipar).
+(`combine=weighted`; M-PLS_Com in the paper). `combine=concat` concatenates the features of all views, which
+is `pls` (M-PLS_Conca). With one view both are `pls` on that view (M-PLS_Word, M-PLS_Bipar).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
-from coclick.models.projection.click_evidence import Weight, effective_rank, weigh
+from coclick.models.projection.click_evidence import Weight, effective_rank, weight_clicks
 from coclick.models.projection.linear_map import DenseMap, columns_between
 from coclick.models.registry import register
 from coclick.progress import Progress
@@ -31,34 +31,34 @@ from coclick.solvers.svd import truncated_svd
 @register
 @dataclass
 class MPLS(ProjectionModel):
-    """A space for each view, and their weighted sum."""
+    """One latent space per view; scores are their weighted sum."""
 
     name = "mpls"
-    summary = "words and clicks as two views with a space each, by multi-view partial least squares"
+    summary = "multi-view partial least squares: one latent space for words, one for clicks"
 
-    dim: int = 300  # of each view
+    dim: int = 300  # per view
     views: str = "words+clicks"
     combine: Literal["weighted", "concat"] = "weighted"
     weight: Weight = "log1p"
 
     def __post_init__(self) -> None:
-        self.configure_views(self.views)
+        self._configure_views(self.views)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Singular vectors of each M_i, scaled by the square root of α_i on either side."""
+        """Compute the singular vectors of each M_i, scaled by √α_i on both sides."""
         concat = self.combine == "concat"
-        queries, docs = self.featurise(graph, self.views, progress, joined=concat)
+        queries, docs = self._build_features(graph, self.views, progress, joined=concat)
         names = [self.views] if concat else [view.name for view in self.features_.views]
         query_ends = [queries.columns] if concat else self.features_.query_ends
         doc_ends = [docs.columns] if concat else self.features_.doc_ends
-        edges, found = self.edge_weights(graph).transpose(), []
+        edges, found = self._edge_weights(graph).transpose(), []
         for i, name in enumerate(names):
             x = columns_between(queries, ([0, *query_ends])[i], query_ends[i])
             y = columns_between(docs, ([0, *doc_ends])[i], doc_ends[i])
             found.append(
                 truncated_svd((y.transpose(), edges, x), self.dim, seed=self.seed, progress=progress)
             )
-            self.clipped(len(found[-1].values), f" of {name}")
+            self._note_missing_dims(len(found[-1].values), f" of {name}")
         sums = np.array([singular.values.sum() for singular in found])
         alpha = sums / np.sqrt((sums**2).sum())
         self.stats_["views"] = {
@@ -72,13 +72,13 @@ class MPLS(ProjectionModel):
             for name, share, total, singular in zip(names, alpha, sums, found, strict=True)
         }
         scaled = list(zip(np.sqrt(alpha).astype(np.float32), found, strict=True))
-        query_map = DenseMap.of([root * singular.right for root, singular in scaled])
-        doc_map = DenseMap.of([root * singular.left for root, singular in scaled])
-        self.build_embeddings(query_map, doc_map, progress)
-        images = self.query_index_.vectors, self.doc_index_.vectors
+        query_map = DenseMap.from_blocks([root * singular.right for root, singular in scaled])
+        doc_map = DenseMap.from_blocks([root * singular.left for root, singular in scaled])
+        self._build_embeddings(query_map, doc_map, progress)
+        embeddings = self.query_index_.vectors, self.doc_index_.vectors
         space = orthonormal(*(len(singular.values) for singular in found))
-        self.stats_["bound"] = bound(graph.clicks, self.weight, images, space)
+        self.stats_["bound"] = bound(graph.clicks, self.weight, embeddings, space)
 
-    def edge_weights(self, graph: ClickGraph) -> Csr:
-        """As the parameter says."""
-        return weigh(graph.clicks, self.weight)
+    def _edge_weights(self, graph: ClickGraph) -> Csr:
+        """Return the edge weights chosen by `weight`."""
+        return weight_clicks(graph.clicks, self.weight)

@@ -1,10 +1,11 @@
-"""`opca`: oriented principal component analysis (paper 001 §5.3; Diamantaras & Kung 1996, Platt et al. 2010).
+"""`opca`: oriented principal components (Gao et al. 2011 §5.3; Diamantaras & Kung 1996; Platt et al. 2010).
 
     S v = μ (N + ρI) v        S = Σ w (q qᵀ + d dᵀ) / 2Σw        N = Σ w (q − d)(q − d)ᵀ / Σw
 
-The directions v in which queries and titles vary most (S) for how much the two sides of a clicked pair differ
-(N, Eq. 24): the `dim` largest μ, with vᵀ(N + ρI)v = 1. ρ is `ridge` times the mean diagonal of N; less puts
-rare words first. score(q, d) = cos(Aᵀq, Aᵀd) with A the columns v. The solver: `learning.oriented`.
+The directions v maximise the variance of queries and titles (S) relative to the difference of the two sides
+of clicked pairs (N, Eq. 24): they have the `dim` largest μ, with vᵀ(N + ρI)v = 1. ρ is `ridge` times the mean
+diagonal of N; smaller values favour rare words. score(q, d) = cos(Aᵀq, Aᵀd) with the columns v as A. The
+solver is `coclick.solvers.opca`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Annotated
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.projection._base import TitleProjection
-from coclick.models.projection.click_evidence import Weight, weigh
+from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.models.spec import Range
@@ -27,27 +28,27 @@ from coclick.solvers.sampling import pairs_with_features
 @register
 @dataclass
 class OPCA(TitleProjection):
-    """Directions in which texts differ, but not those of a pair."""
+    """Project texts on directions in which texts vary but clicked pairs do not."""
 
     name = "opca"
-    summary = "a projection of words in which clicked pairs come near, by oriented principal components"
+    summary = "oriented principal components: a projection of words that brings clicked pairs together"
     max_docs = 200_000
 
     weight: Weight = "log1p"
     ridge: Annotated[float, Range(1e-4)] = 0.2
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Leading eigenvectors of a pair of matrices."""
-        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
-        pairs_with_features(graph.clicks, *rows)  # says so if there are none
+        """Compute the leading generalised eigenvectors of S and N + ρI."""
+        rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
+        pairs_with_features(graph.clicks, *rows)  # raises if there are none
         found = oriented_pca(
-            *rows, self.edge_weights(graph), self.dim, ridge=self.ridge, seed=self.seed, progress=progress
+            *rows, self._edge_weights(graph), self.dim, ridge=self.ridge, seed=self.seed, progress=progress
         )
-        self.clipped(len(found.values))
+        self._note_missing_dims(len(found.values))
         self.stats_["eigenvalues"] = found.values.tolist()
-        both = DenseMap.of([found.vectors])
-        self.build_embeddings(both, both, progress)
+        both = DenseMap.from_blocks([found.vectors])
+        self._build_embeddings(both, both, progress)
 
-    def edge_weights(self, graph: ClickGraph) -> Csr:
-        """As the parameter says."""
-        return weigh(graph.clicks, self.weight)
+    def _edge_weights(self, graph: ClickGraph) -> Csr:
+        """Return the edge weights chosen by `weight`."""
+        return weight_clicks(graph.clicks, self.weight)

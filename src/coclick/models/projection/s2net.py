@@ -1,13 +1,14 @@
-"""`s2net`: one projection for queries and titles, learned to rank (paper 001 §4.2 and appendix B).
+"""`s2net`: one projection for queries and titles, trained to rank (Gao et al. 2011 §4.2, App. B).
 
     sim(q, d) = cos(Aᵀq, Aᵀd)        L = mean of ln(1 + exp(−γ (sim(q, d⁺) − sim(q, d⁻))))
 
-over clicked pairs (q, d⁺), each compared with some documents d⁻ that the query has not clicked. A, words ×
-dimensions, starts from latent semantic analysis (the right singular vectors of the TF-IDF rows of queries and
-titles) and descends by L-BFGS, as in the paper, or by AdaGrad over batches. A share of the pairs is held out:
-training stops when their loss has stopped falling for `patience` rounds, and the best round is kept.
+over clicked pairs (q, d⁺), each compared with sampled documents d⁻ that were not clicked for the query. A,
+words × dimensions, starts from latent semantic analysis (the right singular vectors of the TF-IDF rows of
+queries and titles) and is optimised by L-BFGS, as in the paper, or by AdaGrad over batches. A share of the
+pairs is held out: training stops when their loss has not improved for `patience` rounds, and the best round
+is kept.
 
-Eq. 31 has a sign wrong: the factor is −γ / (1 + exp(+γΔ)). See `coclick.solvers.siamese` for the gradient.
+Eq. 31 has a wrong sign: the factor is −γ / (1 + exp(+γΔ)). `coclick.solvers.siamese` has the gradient.
 """
 
 from __future__ import annotations
@@ -32,30 +33,30 @@ from coclick.solvers.svd import truncated_svd
 @register
 @dataclass
 class S2Net(TitleProjection):
-    """Clicked documents nearer to the query than others."""
+    """Project texts so that clicked titles are nearer to the query than others."""
 
     name = "s2net"
-    summary = "a projection of words, learned so that clicked titles are nearer to the query than others"
+    summary = "projection of words, trained to rank clicked titles above others"
     max_docs = 500_000
 
-    n_negatives: Annotated[int, Range(1)] = 4  # documents that a clicked pair is compared with
+    n_negatives: Annotated[int, Range(1)] = 4  # sampled documents per clicked pair
     gamma: Annotated[float, Range(0.01)] = 10.0
     optimiser: Literal["lbfgs", "adagrad"] = "lbfgs"
-    learning_rate: Annotated[float, Range(1e-6, 1)] = 0.02  # of adagrad
+    learning_rate: Annotated[float, Range(1e-6, 1)] = 0.02  # of AdaGrad
     iterations: Annotated[int, Range(1)] = 40
     patience: Annotated[int, Range(1)] = 5
     held_out: Annotated[float, Range(0, 0.5)] = 0.005
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """From latent semantic analysis downhill."""
-        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
+        """Start from latent semantic analysis and minimise the loss."""
+        rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         asked, clicked = pairs_with_features(graph.clicks, *rows)
         start = truncated_svd([vstack(*rows)], self.dim, seed=self.seed, progress=progress).right
-        self.clipped(start.shape[1])
+        self._note_missing_dims(start.shape[1])
         random = np.random.default_rng(self.seed)
         held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
-            self.note("too few pairs to hold any out: the last round is taken")
+            self._add_note("too few pairs to hold any out: the last round is used")
         candidates = nonempty_rows(rows.docs)
 
         def compare(queries: Ints, docs: Ints) -> Ints:
@@ -78,9 +79,9 @@ class S2Net(TitleProjection):
                     self.iterations, self.patience, self.learning_rate, random, done,
                 )  # fmt: skip
         self.stats_ |= stop.stats() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
-        both = DenseMap.of([stop.best[0]])
-        self.build_embeddings(both, both, progress)
+        both = DenseMap.from_blocks([stop.best[0]])
+        self._build_embeddings(both, both, progress)
 
-    def edge_weights(self, graph: ClickGraph) -> Csr:
-        """Every clicked pair counts the same, however often it was clicked."""
+    def _edge_weights(self, graph: ClickGraph) -> Csr:
+        """Return 1 for every clicked pair: the number of clicks is not used."""
         return graph.clicks.with_data(np.ones(graph.clicks.nnz, np.float32))

@@ -1,17 +1,17 @@
-"""`ssi`: supervised semantic indexing (Bai et al. 2009; paper 002 §6.1.1).
+"""`ssi`: supervised semantic indexing (Bai et al. 2009; Wu, Lu & Li 2013 §6.1.1).
 
     f(q, d) = qᵀ (UᵀV + I) d        loss = max(0, 1 − f(q, d⁺) + f(q, d⁻))
 
-over words that queries and documents share: what the model learns is added to the plain cosine. A preference
-d⁺ over d⁻ that is not kept by a margin of 1 moves both maps, from their old values,
+over one vocabulary of queries and documents: the learned part is added to the plain cosine. A preference of
+d⁺ over d⁻ that violates the margin of 1 updates both maps from their old values,
 
     U ← U + η V (d⁺ − d⁻) qᵀ        V ← V + η U q (d⁺ − d⁻)ᵀ
 
-one preference after the other, on one thread. Preferences are those of Joachims (2002), a clicked document
-over one that was shown above it and skipped (`pairs=skips`, as in paper 002), or a clicked document over some
-that the query has not clicked (`pairs=sampled`), or both: skipped documents were found by the engine, and
-alone do not tell what to think of all the others. Maps start from N(0, 1/dim), those of words that no
-preference holds from 0: there is nothing to learn about them.
+one preference at a time, on one thread. Preferences are those of Joachims (2002), a clicked document over one
+that was shown above it and skipped (`pairs=skips`, as in Wu, Lu & Li 2013), or a clicked document over
+sampled ones that were not clicked for the query (`pairs=sampled`), or both: skipped documents are all from
+the top of the ranking, so alone they teach nothing about other documents. Maps start from N(0, 1/dim), and
+from 0 for words that occur in no preference.
 """
 
 from __future__ import annotations
@@ -47,36 +47,36 @@ from coclick.solvers.sampling import (
 @register
 @dataclass
 class SSI(OverlapProjection):
-    """Word products learned by a margin, beside the plain cosine."""
+    """Score by the plain cosine plus word products that are learned with a margin."""
 
     name = "ssi"
-    summary = "which query words go with which document words, learned from what was clicked and skipped"
+    summary = "supervised semantic indexing: weights of word pairs, learned from clicks and skips"
     max_docs = 200_000
     requires = ("texts",)
 
     dim: int = 100
     fields: str = "title"
-    max_vocabulary: Annotated[int, Range(1)] = 40_000  # of the commonest words
+    max_vocabulary: Annotated[int, Range(1)] = 40_000  # most frequent words
     pairs: Literal["both", "skips", "sampled"] = "both"
-    n_negatives: Annotated[int, Range(1)] = 4  # sampled documents for each clicked pair
+    n_negatives: Annotated[int, Range(1)] = 4  # sampled documents per clicked pair
     learning_rate: Annotated[float, Range(1e-6, 1)] = 0.02
     iterations: Annotated[int, Range(1)] = 20
     patience: Annotated[int, Range(1)] = 3
     held_out: Annotated[float, Range(0, 0.5)] = 0.05
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Stochastic gradient descent on preferences; sampled documents are drawn afresh in every round."""
+        """Run stochastic gradient descent on preferences; each round draws new samples."""
         if self.index != "exact":
             raise UserError("ssi scores every document", hint="leave out index=")
-        rows = self.featurise(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
+        rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         asked, clicked = pairs_with_features(graph.clicks, *rows)
         random = np.random.default_rng(self.seed)
         held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
-            self.note("too few pairs to hold any out: the last round is taken")
+            self._add_note("too few pairs to hold any out: the last round is used")
         skips = restrict_to_pairs(self._skips(graph), asked, clicked)
         if self.pairs == "skips" and not len(skips.queries):
-            self.note("the graph has no skipped documents: clicked ones are preferred to sampled ones")
+            self._add_note("the graph has no skipped documents: clicked ones are preferred to sampled ones")
         drawn = 0 if self.pairs == "skips" and len(skips.queries) else self.n_negatives
         candidates = nonempty_rows(rows.docs)
 
@@ -105,7 +105,9 @@ class SSI(OverlapProjection):
             stop = train_epochs(step, validate, (left, right), self.iterations, self.patience, done)
         self.stats_ |= stop.stats() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         self.stats_["skips"] = len(skips.queries)
-        self.build_embeddings(DenseMap.of([stop.best[0]]), DenseMap.of([stop.best[1]]), progress)
+        self._build_embeddings(
+            DenseMap.from_blocks([stop.best[0]]), DenseMap.from_blocks([stop.best[1]]), progress
+        )
 
     def _skips(self, graph: ClickGraph) -> Preferences:
         none = np.empty(0, np.int32)
@@ -113,15 +115,15 @@ class SSI(OverlapProjection):
             return Preferences(none, none, none)
         return skip_preferences(graph.skips)
 
-    def edge_weights(self, graph: ClickGraph) -> Csr:
-        """Every clicked pair counts the same, however often it was clicked."""
+    def _edge_weights(self, graph: ClickGraph) -> Csr:
+        """Return 1 for every clicked pair: the number of clicks is not used."""
         return graph.clicks.with_data(np.ones(graph.clicks.nnz, np.float32))
 
 
 def _random_map(
     rows: Csr, used: NDArray[np.int32], dim: int, random: np.random.Generator
 ) -> NDArray[np.float32]:
-    """N(0, 1/dim) for the words of the rows that are used, zeros for others."""
+    """N(0, 1/dim) for the words of the used rows, zeros for others."""
     start = random.standard_normal((rows.columns, dim), dtype=np.float32) / np.float32(np.sqrt(dim))
     unused = np.ones(rows.columns, np.bool_)
     unused[rows.take(used).indices] = False

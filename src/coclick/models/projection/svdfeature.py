@@ -1,13 +1,13 @@
-"""`svdfeature`: feature-based matrix factorisation (Chen et al. 2012; paper 002 §6.1.1).
+"""`svdfeature`: feature-based matrix factorisation (Chen et al. 2012; Wu, Lu & Li 2013 §6.1.1).
 
     ŷ(q, d) = μ + b_q·x + b_d·z + (Pᵀx)·(Rᵀz)
 
-with x, z the features of `pls`. By `loss=squared` it is fitted to the weights of clicked pairs, divided by
-their mean, and to 0 for some documents that the query has not clicked; μ is the mean of all of these. By
-`loss=logistic`, ln(1 + exp(−(ŷ(q, d⁺) − ŷ(q, d⁻)))), clicked documents are to be ahead of others, and μ and
-b_q, which cancel out, are 0. Either way by stochastic gradient descent with weight decay, one pair after the
-other, on one thread, with other documents drawn afresh in every round. Pairs that are held out say when to
-stop. The view `clicks` knows of their clicks: with it, they stop too late rather than too early.
+with x, z the features of `pls`. With `loss=squared` it is fitted to the weights of clicked pairs, divided by
+their mean, and to 0 for sampled documents that were not clicked for the query; μ is the mean of all targets.
+With `loss=logistic`, ln(1 + exp(−(ŷ(q, d⁺) − ŷ(q, d⁻)))), it ranks clicked documents above sampled ones; μ
+and b_q, which cancel out, are 0. Training is stochastic gradient descent with weight decay, one pair at a
+time, on one thread; each round draws new samples. Held-out pairs decide when to stop. The view `clicks`
+contains their clicks: with it, training stops too late rather than too early.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import values_at
 from coclick.models.projection._biased import BiasedProjection
-from coclick.models.projection.click_evidence import Weight, weigh
+from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -39,24 +39,24 @@ from coclick.solvers.sampling import (
 
 Mask = NDArray[np.bool_]
 
-_START = 0.1  # the standard deviation of the maps before training
+_START = 0.1  # standard deviation of the initial maps
 
 
 @register
 @dataclass
 class SVDFeature(BiasedProjection):
-    """Clicks as a sum of biases and a product of images."""
+    """Predict clicks by biases and a dot product of embeddings."""
 
     name = "svdfeature"
-    summary = "words and clicks of queries and documents, factorised so that they predict clicks"
+    summary = "feature-based matrix factorisation: predicts clicks from words and clicks"
     max_docs = 500_000
 
     dim: int = 100
     views: str = "words+clicks"
-    fields: str = "title"  # a step costs as much as its document has words
+    fields: str = "title"  # the cost of a step grows with the words of the document
     weight: Weight = "log1p"
     loss: Literal["squared", "logistic"] = "squared"
-    n_negatives: Annotated[int, Range(1)] = 4  # documents that were not clicked, for each pair
+    n_negatives: Annotated[int, Range(1)] = 4  # sampled documents per clicked pair
     learning_rate: Annotated[float, Range(1e-6, 1)] = 0.05
     l2: Annotated[float, Range(0, 1)] = 0.002
     iterations: Annotated[int, Range(1)] = 20
@@ -64,17 +64,17 @@ class SVDFeature(BiasedProjection):
     held_out: Annotated[float, Range(0, 0.5)] = 0.05
 
     def __post_init__(self) -> None:
-        self.configure_views(self.views)
+        self._configure_views(self.views)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Stochastic gradient descent."""
-        rows = self.featurise(graph, self.views, progress)
+        """Run stochastic gradient descent."""
+        rows = self._build_features(graph, self.views, progress)
         asked, clicked = pairs_with_features(graph.clicks, *rows)
         targets = self._targets(graph, asked, clicked)
         random = np.random.default_rng(self.seed)
         held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
-            self.note("too few pairs to hold any out: the last round is taken")
+            self._add_note("too few pairs to hold any out: the last round is used")
         candidates, sides = nonempty_rows(rows.docs), (csr_arrays(rows.queries), csr_arrays(rows.docs))
         left, right = (_START * random.standard_normal((s.columns, self.dim), np.float32) for s in rows)
         query_bias, doc_bias = (np.zeros(side.columns, np.float32) for side in rows)
@@ -85,11 +85,11 @@ class SVDFeature(BiasedProjection):
             return sampled_preferences(graph.clicks, *pairs, self.n_negatives, candidates, random)
 
         def descend(chosen: Mask, drawn: Preferences, rate: float) -> float:
-            """One round at random over the chosen pairs; with a rate of 0 nothing is learned."""
+            """Run one round over the chosen pairs in random order; a rate of 0 only computes the loss."""
             if self.loss == "logistic":
                 order = random.permutation(len(drawn.queries))
                 return logistic_epoch(*sides, drawn, order, left, right, doc_bias, rate, self.l2)
-            others = drawn.worse != drawn.better  # a query that clicked everything has none
+            others = drawn.worse != drawn.better  # equal if every document was clicked for the query
             pairs = (
                 np.append(asked[chosen], drawn.queries[others]),
                 np.append(clicked[chosen], drawn.worse[others]),
@@ -112,15 +112,15 @@ class SVDFeature(BiasedProjection):
             )
         self.stats_ |= stop.stats() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         left, right, query_bias, doc_bias = stop.best
-        self.build_biased_embeddings((left, right), (query_bias, doc_bias), mean, progress)
+        self._build_biased_embeddings((left, right), (query_bias, doc_bias), mean, progress)
 
-    def edge_weights(self, graph: ClickGraph) -> Csr:
-        """As the parameter says."""
-        return weigh(graph.clicks, self.weight)
+    def _edge_weights(self, graph: ClickGraph) -> Csr:
+        """Return the edge weights chosen by `weight`."""
+        return weight_clicks(graph.clicks, self.weight)
 
     def _targets(self, graph: ClickGraph, asked: Ints, clicked: Ints) -> NDArray[np.float32]:
-        """The weights of pairs, divided by their mean: rates and decay then do not depend on their scale."""
-        weights = self.edge_weights(graph)
+        """The weights of pairs, scaled to mean 1: learning rate and l2 then fit any kind of weight."""
+        weights = self._edge_weights(graph)
         pattern = Csr.from_triples(asked, clicked, np.ones(len(asked)), (weights.rows, weights.columns))
         targets = values_at(weights, pattern)
         return targets / np.float32(max(targets.mean(dtype=np.float64), 1e-30))

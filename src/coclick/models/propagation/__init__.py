@@ -1,1 +1,1 @@
-"""Vector propagation on the click graph."""
+"""Vector propagation on the click graph: one model, `vpcg`."""

@@ -1,11 +1,14 @@
-"""Weights w of unit vectors U such that each text's units add up to its target: paper 003, Eq. 7.
+"""Weights of units such that the units of each text add up to its vector (Jiang et al. 2016, Eq. 7).
 
-Minimises Σ_i ‖T_i − Σ_{u ∈ i} w_u U_u‖² + ρ ‖w − w₀‖², that is (G + ρI) w = h + ρ w₀ with
-G = (U Uᵀ) ∘ (BᵀB) and h = rowsum((Bᵀ T) ∘ U). G has as many non-zeros as there are pairs of units that
-meet in a text, so it is never formed: conjugate gradients apply it text by text.
+With T_i the vector of text i and U_u the vector of unit u, the weights w minimise
 
-They do so many times. So the products of units that meet in a text are kept, text after text; but a long
-text has too many of them, and its units are multiplied anew each time.
+    Σ_i ‖T_i − Σ_{u ∈ i} w_u U_u‖² + ρ ‖w − w₀‖²
+
+that is (G + ρI) w = h + ρ w₀ with G = (U Uᵀ) ∘ (BᵀB) and h = rowsum((Bᵀ T) ∘ U). G has a non-zero for every
+pair of units that co-occur in a text, so it is never formed: conjugate gradients apply it text by text.
+
+This happens many times, so the dot products of units that co-occur in a text are cached. Long texts have too
+many pairs; their dot products are recomputed each time.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ Sums = NDArray[np.float64]
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 
 MOST_ROUNDS = 50
-TOLERANCE = 1e-5  # of the right side's length: a residual that is no longer ends the rounds
-_PARTS = 8  # of the texts: their sums are added up in this order, whatever the number of threads
+TOLERANCE = 1e-5  # stop when the residual is this small relative to the right side
+_PARTS = 8  # of the texts; a fixed number, so that sums do not depend on the number of threads
 
 
 @jit_inline
@@ -51,7 +54,7 @@ def _dot(row: Floats, rows: Rows, which: int) -> float:
 
 
 @jit_noalloc
-def _multiply(
+def _multiply_units(
     first: int,
     last: int,
     text_indptr: NDArray[np.int64],
@@ -61,7 +64,7 @@ def _multiply(
     longest: int,
     products: Floats,
 ) -> None:
-    """For each text that is not long: second unit times first, third times both before it, and so on."""
+    """For each text that is not long: second unit times first, third times first and second, and so on."""
     at = 0
     for text in range(first, last):
         begin, end = text_indptr[text], text_indptr[text + 1]
@@ -76,7 +79,7 @@ def _multiply(
 
 
 @jit_noalloc
-def _meet_units(
+def _accumulate_gram(
     first: int,
     last: int,
     text_indptr: NDArray[np.int64],
@@ -89,7 +92,7 @@ def _meet_units(
     weights: Sums,
     sums: Sums,
 ) -> None:
-    """For each unit u, over its texts: U_u · Σ_v w_v U_v over the units v of that text."""
+    """For each unit u, sum over its texts: U_u · Σ_v w_v U_v over the units v of the text."""
     at = 0
     for text in range(first, last):
         begin, end = text_indptr[text], text_indptr[text + 1]
@@ -112,7 +115,7 @@ def _meet_units(
 
 
 @jit_noalloc
-def _meet_targets(
+def _accumulate_targets(
     first: int,
     last: int,
     text_indptr: NDArray[np.int64],
@@ -122,7 +125,7 @@ def _meet_targets(
     targets: Rows,
     sums: Sums,
 ) -> None:
-    """For each unit u, over its texts: U_u · T_text."""
+    """For each unit u, sum over its texts: U_u · T_text."""
     for text in range(first, last):
         _add(row, targets, text, 1.0)
         for p in range(text_indptr[text], text_indptr[text + 1]):
@@ -131,14 +134,13 @@ def _meet_targets(
 
 
 def preconditioner(diagonal: Sums, rho: float) -> Sums:
-    """The diagonal of G + ρI, which residuals are divided by. Where it is 0, no text teaches the unit: its
-    residual is 0, too, and shall stay so."""
+    """Return the diagonal of G + ρI, with 1 for 0: a unit without training texts has the residual 0."""
     found = diagonal + rho
     return np.where(found > 0, found, 1.0)
 
 
 class UnitRegression:
-    """The normal equations of Eq. 7, applied without being formed."""
+    """The normal equations of Eq. 7, solved without forming G."""
 
     def __init__(
         self,
@@ -149,7 +151,7 @@ class UnitRegression:
         terms: int,
         products: list[Floats] | None = None,
     ) -> None:
-        """Texts are rows of units; `products` are those of the same arguments, if they are known."""
+        """Prepare the equations; `products` may be given if they are known from the same arguments."""
         self.text_indptr = text_indptr
         self.text_units = text_units
         self.units = units
@@ -159,36 +161,36 @@ class UnitRegression:
         self.squares = _squares(units)
         self.parts = balanced_blocks(text_indptr, _PARTS)
         self.longest = _longest_kept(np.diff(text_indptr), len(targets[1]))
-        self.products = self._multiplied() if products is None else products
+        self.products = self._unit_products() if products is None else products
 
     def apply(self, weights: Sums) -> Sums:
-        """G w."""
+        """Return G w."""
 
         def work(part: int, first: int, last: int, row: Floats, sums: Sums) -> None:
             texts = first, last, self.text_indptr, self.text_units
-            _meet_units(
+            _accumulate_gram(
                 *texts, self.units, row, self.longest, self.products[part], self.squares, weights, sums
             )
 
-        return self._by_unit(work)
+        return self._sum_by_unit(work)
 
     def right_side(self) -> Sums:
-        """h."""
+        """Return h."""
 
         def work(_: int, first: int, last: int, row: Floats, sums: Sums) -> None:
             texts = first, last, self.text_indptr, self.text_units
-            _meet_targets(*texts, self.units, row, self.targets, sums)
+            _accumulate_targets(*texts, self.units, row, self.targets, sums)
 
-        return self._by_unit(work)
+        return self._sum_by_unit(work)
 
     def diagonal(self) -> Sums:
-        """The diagonal of G: how many texts hold each unit, times its squared length."""
+        """Return the diagonal of G: the squared length of each unit times the number of its texts."""
         return self.squares.astype(np.float64) * np.bincount(self.text_units, minlength=self.count)
 
-    def best_multiple(self, of: Sums, right_side: Sums) -> float:
-        """The factor f, not below 0, for which the weights f·`of` leave the least error."""
-        length = float(of @ self.apply(of))
-        return max(float(of @ right_side) / length, 0.0) if length > 0 else 0.0
+    def best_multiple(self, weights: Sums, right_side: Sums) -> float:
+        """Return the factor f ≥ 0 for which the weights f·w have the least error."""
+        length = float(weights @ self.apply(weights))
+        return max(float(weights @ right_side) / length, 0.0) if length > 0 else 0.0
 
     def solve(
         self,
@@ -199,7 +201,10 @@ class UnitRegression:
         most: int = MOST_ROUNDS,
         done: Callable[[int], None] | None = None,
     ) -> tuple[Sums, int]:
-        """Conjugate gradients with the diagonal as preconditioner; weights below 0 become 0."""
+        """Solve by conjugate gradients, preconditioned by the diagonal; negative weights become 0.
+
+        Returns the weights and the number of iterations.
+        """
         diagonal = preconditioner(self.diagonal(), rho)
         weights = prior.copy()
         target = right_side + rho * prior
@@ -210,10 +215,10 @@ class UnitRegression:
         goal = tolerance**2 * max(float(target @ (target / diagonal)), 1e-30)
         rounds = 0
         while rounds < most and energy > goal:
-            image = self.apply(direction) + rho * direction
-            step = energy / (direction @ image)
+            product = self.apply(direction) + rho * direction
+            step = energy / (direction @ product)
             weights += step * direction
-            residual -= step * image
+            residual -= step * product
             scaled = residual / diagonal
             before, energy = energy, residual @ scaled
             direction = scaled + (energy / before) * direction
@@ -222,8 +227,8 @@ class UnitRegression:
                 done(1)
         return np.maximum(weights, 0.0), rounds
 
-    def _multiplied(self) -> list[Floats]:
-        """The products of the units that meet in the texts of each part, but for long ones."""
+    def _unit_products(self) -> list[Floats]:
+        """The dot products of units that co-occur in a text, without long texts, for each part."""
         lengths = np.diff(self.text_indptr)
         pairs = np.where(lengths > self.longest, 0, _pairs(lengths))
         found = [np.empty(pairs[first:last].sum(), np.float32) for first, last in self.parts]
@@ -231,13 +236,13 @@ class UnitRegression:
         def work(part: int, _: int) -> None:
             row = np.zeros(self.terms, np.float32)
             texts = *self.parts[part], self.text_indptr, self.text_units
-            _multiply(*texts, self.units, row, self.longest, found[part])
+            _multiply_units(*texts, self.units, row, self.longest, found[part])
 
         run_blocks(work, [(part, part + 1) for part in range(len(self.parts))])
         return found
 
-    def _by_unit(self, add_up: Callable[[int, int, int, Floats, Sums], None]) -> Sums:
-        """What all texts add to each unit."""
+    def _sum_by_unit(self, add_up: Callable[[int, int, int, Floats, Sums], None]) -> Sums:
+        """The sums over all texts for each unit."""
         sums = np.zeros((max(len(self.parts), 1), self.count))
 
         def work(part: int, _: int) -> None:
@@ -248,19 +253,19 @@ class UnitRegression:
 
 
 def _pairs(units: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many pairs so many units make."""
+    """The number of pairs of that many units."""
     return units * (units - 1) // 2
 
 
 def _longest_kept(lengths: NDArray[np.int64], room: int) -> int:
-    """The most units of a text such that the products of all texts of up to so many have room."""
+    """The largest text length such that the products of all texts up to it fit into `room`."""
     texts = np.bincount(lengths, minlength=2)
     needed = np.cumsum(texts * _pairs(np.arange(len(texts))))
     return int(np.searchsorted(needed, room, side="right")) - 1
 
 
 def _squares(rows: Rows) -> Floats:
-    """The squared lengths of rows."""
+    """The squared length of each row."""
     indptr, _, data = rows
-    until = np.concatenate([[0.0], np.cumsum(data.astype(np.float64) ** 2)])
-    return (until[indptr[1:]] - until[indptr[:-1]]).astype(np.float32)
+    sums = np.concatenate([[0.0], np.cumsum(data.astype(np.float64) ** 2)])
+    return (sums[indptr[1:]] - sums[indptr[:-1]]).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Rounds of propagation over a click graph: how many there should be, and what each does to the vectors.
+"""Rounds of propagation over a click graph, and the choice of their number.
 
 "Texts" are the side that propagation starts from (queries or documents), "others" the opposite side.
 """
@@ -25,39 +25,39 @@ from coclick.progress import Progress
 from coclick.text.term_matrix import unit_rows
 
 MOST_ROUNDS = 20
-CONVERGED = 1 - 1e-3  # mean cosine to the round before
+CONVERGED = 1 - 1e-3  # mean cosine to the previous round
 _SAMPLED_PAIRS = 10_000
-_HELD_OUT = 0.1  # of the clicked pairs, for validation
+_HELD_OUT = 0.1  # share of the clicked pairs for validation
 _VALIDATION_QUERIES = 2000
 _VALIDATION_ROUNDS = 5
-_EDGES_AT_A_TIME = 4_000_000
+_EDGES_PER_BLOCK = 4_000_000
 
 
 class Round(NamedTuple):
-    """The vectors after a round, and those of the texts before it, which its first half-step read."""
+    """The vectors after a round, and the previous vectors of the texts, the input of the round."""
 
     texts: Csr
     others: Csr
-    read: Csr
+    previous: Csr
 
 
 @dataclass(frozen=True)
 class Propagation:
-    """A graph with weighted edges, and how to prune."""
+    """A graph with weighted edges, and the number of terms to keep."""
 
     to_texts: Csr  # rows are texts, columns others
-    k: int  # ties for the last places go to the terms of smaller number
+    k: int  # terms per vector; ties are broken by the smaller term number
 
     def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
-        """One round after the other, without end."""
+        """Yield the results of one round after the other, without end."""
         packed = PackedRows.with_room_for(start)
-        # To look for orders takes one thread; to pack texts as they come, none of the orders.
+        # Finding orders takes one thread, and packing does not need them: run both at once.
         text_order, other_order = run_alongside(
             lambda: packed.fill(start), lambda: local_orders(self.to_texts)
         )
         to_texts = renumber(self.to_texts, text_order, other_order)
         to_others = transpose(to_texts)
-        read = start
+        previous = start
         while True:
             with progress("propagation", to_texts.rows + to_texts.columns) as done:
                 packed = propagate(to_others, packed.in_order(text_order.numbers), self.k, done=done)
@@ -65,18 +65,18 @@ class Propagation:
                 packed = propagate(to_texts, packed, self.k, done=done)
                 texts = packed.in_order(text_order.places).to_csr()
             del packed
-            yield Round(texts, others, read)
-            read, packed = texts, PackedRows.from_csr(texts)
+            yield Round(texts, others, previous)
+            previous, packed = texts, PackedRows.from_csr(texts)
 
     def run(
         self, start: Csr, iterations: int | str, progress: Progress
     ) -> tuple[Round, list[dict[str, Any]]]:
-        """A number of rounds, or as many as it takes to converge; with figures for each."""
-        most = MOST_ROUNDS if iterations == "converge" else int(iterations)
-        figures: list[dict[str, Any]] = []
+        """Run a number of rounds, or until convergence; return the last round and statistics of each."""
+        max_rounds = MOST_ROUNDS if iterations == "converge" else int(iterations)
+        stats: list[dict[str, Any]] = []
         for number, result in enumerate(self.rounds(start, progress), 1):
-            change = mean_cosine(result.read, result.texts)
-            figures.append(
+            change = mean_cosine(result.previous, result.texts)
+            stats.append(
                 {
                     "round": number,
                     "cosine_to_round_before": round(change, 4),
@@ -84,15 +84,15 @@ class Propagation:
                     "entries_per_text": round(result.texts.nnz / max(_filled(result.texts), 1), 2),
                 }
             )
-            if number == most or (iterations == "converge" and change > CONVERGED):
-                return result, figures
+            if number == max_rounds or (iterations == "converge" and change > CONVERGED):
+                return result, stats
         raise AssertionError("rounds have no end")
 
 
 def initial_vectors(counts: Csr) -> Csr:
-    """Texts as unit vectors of their own words, given the words' counts.
+    """Return texts as unit vectors of their words, given the counts of the words.
 
-    Of a text with more words than a packed row can hold, the commonest are taken: a dictionary, not a title.
+    A text with more words than fit into a packed row keeps the most frequent ones.
     """
     for row in np.flatnonzero(counts.row_nnz() > MOST_ENTRIES).tolist():
         first, last = counts.indptr[row : row + 2]
@@ -102,7 +102,7 @@ def initial_vectors(counts: Csr) -> Csr:
 
 
 def propagate_once(weights: Csr, rows: Csr, k: int) -> Csr:
-    """norm(top_K(W X)), for positive weights W."""
+    """Return norm(top_K(W X)), for positive weights W."""
     return propagate(weights, PackedRows.from_csr(rows), k).to_csr()
 
 
@@ -114,11 +114,14 @@ def propagate_through_units(
     k: int,
     done: Callable[[int], None],
 ) -> Csr:
-    """norm(top_K(Bᵀ W X)) with B given by the rows of W that each result sums: Bᵀ W is never whole."""
+    """Return norm(top_K(Bᵀ W X)), with B given by the rows of W that contain each unit.
+
+    Bᵀ W is computed in blocks and never stored as a whole.
+    """
     packed = PackedRows.from_csr(rows)
     reached = np.concatenate([[0], np.cumsum(edges.row_nnz()[holder_rows])])[holder_indptr]
     parts = [Csr.empty(0, rows.columns)]
-    for first, last in balanced_blocks(reached, int(reached[-1] // _EDGES_AT_A_TIME) + 1):
+    for first, last in balanced_blocks(reached, int(reached[-1] // _EDGES_PER_BLOCK) + 1):
         begin, end = holder_indptr[first], holder_indptr[last]
         held = edges.take(holder_rows[begin:end])
         ends = held.indptr[holder_indptr[first : last + 1] - begin]
@@ -135,15 +138,15 @@ def choose_rounds(
     seed: int,
     progress: Progress,
 ) -> tuple[int, list[dict[str, Any]]]:
-    """The number of rounds after which held-out clicks are ranked best, and the nDCG@10 of each number.
+    """Return the number of rounds that ranks held-out clicks best, and the nDCG@10 of each number.
 
-    Documents that the training clicks of a query name already are taken out of its ranking.
+    Documents with training clicks for a query are removed from its ranking.
     """
     rest, held_out = graph.split("pairs", _HELD_OUT, seed)
     train = rest.clicks
     queries = np.flatnonzero(held_out.row_nnz() > 0)
     sample = np.sort(np.random.default_rng(seed).permutation(queries)[:_VALIDATION_QUERIES])
-    figures = []
+    stats = []
     rounds = propagation(rest).rounds(start, progress)
     for number, result in enumerate(islice(rounds, _VALIDATION_ROUNDS), 1):
         query_vectors, doc_vectors = by_side(result.texts, result.others)
@@ -153,9 +156,9 @@ def choose_rounds(
         gains = [
             _ndcg(row, train.row(q)[0], held_out.row(q)[0]) for row, q in zip(found, sample, strict=True)
         ]
-        figures.append({"rounds": number, "ndcg_at_10": round(float(np.mean(gains or [0.0])), 4)})
-    best = max(figures, key=lambda figure: (figure["ndcg_at_10"], -figure["rounds"]))
-    return int(best["rounds"]), figures
+        stats.append({"rounds": number, "ndcg_at_10": round(float(np.mean(gains or [0.0])), 4)})
+    best = max(stats, key=lambda row: (row["ndcg_at_10"], -row["rounds"]))
+    return int(best["rounds"]), stats
 
 
 def _ndcg(ranked: NDArray[np.int32], known: NDArray[np.int32], wanted: NDArray[np.int32]) -> float:
@@ -165,7 +168,7 @@ def _ndcg(ranked: NDArray[np.int32], known: NDArray[np.int32], wanted: NDArray[n
 
 
 def mean_cosine(first: Csr, second: Csr) -> float:
-    """The mean dot product of rows that both matrices have something in."""
+    """Return the mean dot product of rows that are non-empty in both matrices."""
     both = (first.row_nnz() > 0) & (second.row_nnz() > 0)
     if not both.any():
         return 0.0
@@ -173,7 +176,7 @@ def mean_cosine(first: Csr, second: Csr) -> float:
 
 
 def random_pair_cosine(vectors: Csr) -> float:
-    """The mean dot product of random pairs of rows that are not empty: near 1, all have become alike."""
+    """Return the mean dot product of random pairs of non-empty rows; near 1, vectors have collapsed."""
     filled = np.flatnonzero(vectors.row_nnz() > 0)
     if len(filled) < 2:
         return 0.0
@@ -184,7 +187,7 @@ def random_pair_cosine(vectors: Csr) -> float:
 
 
 def row_dots(first: Csr, second: Csr) -> NDArray[np.float64]:
-    """The dot product of each row of one matrix with the same row of the other."""
+    """Return the dot product of each row of one matrix with the same row of the other."""
     return rows.row_dots(first.indptr, first.indices, first.data, second.indptr, second.indices, second.data)
 
 

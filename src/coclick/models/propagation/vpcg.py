@@ -1,19 +1,20 @@
-"""`vpcg`: vector propagation on the click graph (Jiang et al., SIGIR 2016: paper 003).
+"""`vpcg`: vector propagation on the click graph (Jiang et al. 2016).
 
-Vectors of words travel along the clicks. From the query side (§2, Eq. 1–2), with C the clicks and Q⁰ the
-queries' own words as unit vectors,
+Vectors of words are propagated along clicks. From the query side (§2, Eq. 1–2), with C the clicks and Q⁰ the
+words of queries as unit vectors,
 
     Dⁿ = norm(top_K(Cᵀ Qⁿ⁻¹))        Qⁿ = norm(top_K(C Dⁿ))
 
-and from the document side (Eq. 3–4) with the roles exchanged. top_K keeps the K largest entries of a row,
-norm gives it unit length; scores are cosines. What has no clicks gets its vector from units (§3:
-`coclick.models.propagation.units`).
+and from the document side (Eq. 3–4) with the roles exchanged. top_K keeps the K = `max_terms` largest entries
+of a row, norm scales it to unit length; scores are cosines. Queries and documents without clicks get vectors
+from their units (§3, `coclick.models.propagation.units`).
 
 One round is the default: propagation is a power iteration, and on dense graphs more rounds make all vectors
-of a connected part alike. `iterations=validate` lets held-out clicks choose, `converge` stops when rounds
-change little. `figures_["rounds"]` shows how much each round changed and how alike random pairs became.
+of a connected component the same. `iterations=validate` chooses the number on held-out clicks, `converge`
+stops when rounds change little. `stats_["rounds"]` has the cosine to the previous round and that of random
+pairs.
 
-"Texts" below are the side of the start, "others" the opposite side.
+"Texts" are the side that propagation starts from, "others" the opposite side.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ from coclick.text.term_matrix import TermMatrix, document_texts, inverse_frequen
 @register
 @dataclass
 class VPCG(VectorModel):
-    """Propagated word vectors, and generated ones for what has no clicks."""
+    """Propagated word vectors, and generated ones for queries and documents without clicks."""
 
     name = "vpcg"
-    summary = "word vectors propagated along clicks, generated from units for what has none"
+    summary = "word vectors propagated along clicks, generated from n-grams where there are no clicks"
     evidence_names = ("coverage", "support")
     capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "similar", "add"}
 
@@ -63,32 +64,32 @@ class VPCG(VectorModel):
     iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
     units: Literal["words", "chars", "words+chars", "none"] = "words"
     unit_weights: Weighting = "regression"
-    rho: Annotated[float, Range(0)] = 100.0  # how strongly the regression draws unit weights to their idf
+    rho: Annotated[float, Range(0)] = 100.0  # strength of the prior of unit weights, their idf
     own_weight: Annotated[float, Range(0)] = (
-        0.0  # length of a text's own words in its generated vector; the paper has none
+        0.0  # of the text's own words in a generated vector; not in the paper
     )
-    min_texts: Annotated[int, Range(1)] = 2  # a unit is kept if so many texts hold it
+    min_texts: Annotated[int, Range(1)] = 2  # a unit must occur in this many texts
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"
     stem: bool = True
-    remove_stop_words: bool = False  # true: leave them out
+    remove_stop_words: bool = False
     seed: Annotated[int, Range(0)] = 0
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Propagate, learn units, generate what is missing, index."""
+        """Propagate vectors, learn units, generate missing vectors, and index them."""
         queries, docs = self._propagate(graph, progress)
-        with progress("vectors of what has no clicks"):
-            queries = self._encoder.fill(queries, graph.clicks, graph.queries)
-            docs = self._encoder.fill(docs, graph.clicks_by_doc, titles(graph.texts))
+        with progress("vectors without clicks"):
+            queries = self._unit_encoder.fill(queries, graph.clicks, graph.queries)
+            docs = self._unit_encoder.fill(docs, graph.clicks_by_doc, titles(graph.texts))
         with progress("index"):
             self.doc_index_ = VectorIndex.build(docs)
             self.query_index_ = VectorIndex.build(queries)
 
     def _propagate(self, graph: ClickGraph, progress: Progress) -> tuple[Csr, Csr]:
-        """The vectors of queries and documents with clicks; learns units from them, too."""
+        """The vectors of queries and documents with clicks; also learns units."""
         with progress("words"):
             texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
-            words = TermMatrix.fit(texts, self._analyzer).sorted_by_hash()  # prunes ties by number
+            words = TermMatrix.fit(texts, self._analyzer).sorted_by_hash()  # ties are pruned by number
             start = initial_vectors(words.counts())
         self.idf_ = inverse_frequency(start)
         self.terms_, self.display_terms_ = words.terms, words.display_terms
@@ -98,71 +99,73 @@ class VPCG(VectorModel):
             iterations, self.stats_["validation"] = chosen
         propagation = self._propagation(graph)
         vectors, self.stats_["rounds"] = propagation.run(start, iterations, progress)
-        self.read_ = vectors.read
-        lesson = UnitTrainingData(propagation, vectors, self.min_texts, self.unit_weights, self.rho)
+        self.previous_vectors_ = vectors.previous
+        data = UnitTrainingData(propagation, vectors, self.min_texts, self.unit_weights, self.rho)
         short, known = (graph.queries, words.tokens) if self.start == "query" else (titles(graph.texts), None)
-        learned = learn_units(self.units, short, self._cut, lesson, progress, known)
+        learned = learn_units(self.units, short, self._splitter, data, progress, known)
         self.units_, self.stats_["units"] = learned
         return self._by_side(vectors.texts, vectors.others)
 
     def _embed_queries(self, queries: Sequence[Query]) -> Csr:
-        """A query of the graph has its vector there; any other gets one from its units."""
+        """Return vectors: of seen queries from the index, of others from their units."""
         assert self.query_index_ is not None
         rows = np.array([query.row for query in queries], np.int32)
         unknown = [query.text for query in queries if query.row < 0]
         known = self.query_index_.vectors.take(rows)
-        return where(rows >= 0, known, self._encoder.vectors(unknown)) if unknown else known
+        return where(rows >= 0, known, self._unit_encoder.encode(unknown)) if unknown else known
 
     def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
-        """From the units of their titles, or of what stood for titles in training."""
-        return self._encoder.vectors(texts[short_field(self.graph_.texts)].to_list())
+        """Return vectors from the units of the titles or, without titles, of the first field."""
+        return self._unit_encoder.encode(texts[short_field(self.graph_.texts)].to_list())
 
     def _query_provenance(self, query: Query) -> Provenance:
-        """The clicks of the query, or those behind its units."""
+        """Return the clicks of the query, or those of its units."""
         if query.row >= 0 and len(self.graph_.clicks.row(query.row)[0]):
             return PropagatedProvenance(self._side(is_query=True), query.row)
         side = self._side(self.start == "query")
-        return self._encoder.provenance(side, query.text, self.display_terms_)
+        return self._unit_encoder.provenance(side, query.text, self.display_terms_)
 
     def _doc_provenance(self, doc: int) -> Provenance:
-        """The clicks of the document, or those behind the units of its title."""
+        """Return the clicks of the document, or those of the units of its title."""
         if len(self.graph_.clicks_by_doc.row(doc)[0]):
             return PropagatedProvenance(self._side(is_query=False), doc)
         texts = titles(self.graph_.texts)
         title = texts[doc] if texts else ""
-        return self._encoder.provenance(self._side(self.start == "query"), title, self.display_terms_)
+        return self._unit_encoder.provenance(self._side(self.start == "query"), title, self.display_terms_)
 
     def _evidence(self, query: Query) -> dict[str, float]:
-        """The query's clicks or, where it has none, how much of its words' weight the units know."""
+        """Rate the clicks of the query or, without clicks, the share of its words that are in units."""
         if support := self._support(query):
             return {"support": support}
-        return {"coverage": self._encoder.coverage(query.text)}
+        return {"coverage": self._unit_encoder.coverage(query.text)}
 
     # -- inside ----------------------------------------------------------------------------------------
 
     @property
-    def _encoder(self) -> UnitEncoder:
-        return UnitEncoder(self.units_, self._cut, self.max_terms)
+    def _unit_encoder(self) -> UnitEncoder:
+        return UnitEncoder(self.units_, self._splitter, self.max_terms)
 
     @property
-    def _cut(self) -> TextSplitter:
+    def _splitter(self) -> TextSplitter:
         return TextSplitter(self._analyzer, self.terms_, self.idf_, self.own_weight)
 
     def _by_side(self, texts: Csr, others: Csr) -> tuple[Csr, Csr]:
         """Queries first, documents second."""
         return (texts, others) if self.start == "query" else (others, texts)
 
-    def _weigh(self, clicks: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _weight_clicks(self, clicks: NDArray[np.float32]) -> NDArray[np.float32]:
         return clicks if self.weight == "clicks" else np.log1p(clicks)
 
     def _propagation(self, graph: ClickGraph) -> Propagation:
         edges = graph.clicks if self.start == "query" else graph.clicks_by_doc
-        return Propagation(edges.with_data(self._weigh(edges.data)), self.max_terms)
+        return Propagation(edges.with_data(self._weight_clicks(edges.data)), self.max_terms)
 
     def _side(self, is_query: bool) -> Side:
-        """What the last half-step towards queries or documents read: paper's Eq. 1–4, right-hand sides."""
+        """The input of the last half-step towards queries or documents: the right sides of Eq. 1–4."""
         assert self.query_index_ is not None
         edges = self.graph_.clicks if is_query else self.graph_.clicks_by_doc
         final = self.doc_index_.vectors if is_query else self.query_index_.vectors
-        read = final if is_query == (self.start == "query") else self.read_  # the texts come last
-        return Side(self.graph_, is_query, edges, self._weigh, read)
+        previous = (
+            final if is_query == (self.start == "query") else self.previous_vectors_
+        )  # texts are updated last
+        return Side(self.graph_, is_query, edges, self._weight_clicks, previous)
