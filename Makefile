@@ -16,10 +16,10 @@ help:
 	@echo "make matrix     the quick tests on every supported Python, and with the lowest versions (ARGS='3.13 lowest')"
 	@echo "make setup      .venv with the package and every extra, for development"
 	@echo "make check      formatting, lint and types alone"
-	@echo "make docs       write docs/commands.md anew from the help texts"
+	@echo "make docs       generate the commands, API and rooms pages, build the site into site/"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
-	@echo "make reproduce  the papers' experiments on a simulated log; writes docs/reproduction.md"
+	@echo "make reproduce  the papers' experiments on a simulated log; writes docs/background/reproduction.md"
 	@echo "make clean      remove .venv and all caches"
 
 demo: .venv/demo.done
@@ -47,6 +47,10 @@ format: setup
 
 docs: setup
 	@$(BIN)/python -m docs.commands
+	@$(BIN)/python -m docs.api
+	@$(BIN)/python -m docs.rooms
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "to read it: $(BIN)/python -m http.server --directory site"
 
 bench: .venv/bench.done
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -58,7 +62,7 @@ reproduce: setup
 	@$(BIN)/python -m reproduce $(ARGS)
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo site
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit("coclick needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'

@@ -1,1 +1,1 @@
-"""Compare the papers' orders of systems with measurements; `make reproduce` writes docs/reproduction.md."""
+"""Compare the papers' orders with measurements; `make reproduce` writes docs/background/reproduction.md."""

@@ -1,4 +1,4 @@
-"""Run the papers' experiments, compare the expected orders with them, and write docs/reproduction.md."""
+"""Run the papers' experiments, compare the orders, and write docs/background/reproduction.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reproduce.findings import Finding, evaluate_expectation
 from reproduce.page import measured_text, page, remark_text, verdict_text
 from reproduce.papers import PAPERS, VPCG
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "reproduction.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "background" / "reproduction.md"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Write docs/reproduction.md: one table for each paper and log."""
+"""Write docs/background/reproduction.md: one table for each paper and log."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from reproduce.papers import PAPERS, Paper
 
 HEAD = f"""# Reproduction of the papers' results
 
-`make reproduce` (`python -m reproduce`) trains the models, measures them and writes this page. The papers'
-data is private, so only the order of systems in their tables can be compared. Nothing is tuned to make an
-order hold.
+`make reproduce` (`python -m reproduce`) trains the models, measures them and writes this page. The data of
+the [papers](references.md) is private, so only the order of systems in their tables can be compared. Nothing
+is tuned to make an order hold.
 
 `a > b`: the mean of a is higher. `a ≥ b`: it is not lower. `a ≈ b`: the difference is not significant or
 below {NEGLIGIBLE}. An order holds if the means of all neighbouring systems are as expected. "Significant"
