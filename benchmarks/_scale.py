@@ -1,4 +1,4 @@
-"""Measure time and memory of `build` and `train vpcg` by number of edges, for docs/background/scale.md.
+"""Measure time and memory of `build` and `train vpcg` by number of edges, for docs/scale.md.
 
 python -m benchmarks._scale --engine local --edges 100000 1000000
 python -m benchmarks._scale --engine spark --edges 100000 1000000

@@ -1,4 +1,4 @@
-"""Write docs/reference/api.md from the docstrings of the public names: `make docs`."""
+"""Write docs/api.md from the docstrings of the public names: `make docs`."""
 
 from __future__ import annotations
 
@@ -142,4 +142,4 @@ def _escape(line: str) -> str:
 
 
 if __name__ == "__main__":
-    (Path(__file__).parent / "reference" / "api.md").write_text(reference(), encoding="utf-8")
+    (Path(__file__).parent / "api.md").write_text(reference(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Generate docs/reference/commands.md from the help texts of the command line: `make docs`."""
+"""Generate docs/commands.md from the help texts of the command line: `make docs`."""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ def _default(option: Any) -> str:
 
 
 if __name__ == "__main__":
-    (Path(__file__).parent / "reference" / "commands.md").write_text(reference(), encoding="utf-8")
+    (Path(__file__).parent / "commands.md").write_text(reference(), encoding="utf-8")

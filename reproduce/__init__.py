@@ -1,1 +1,1 @@
-"""Compare the papers' orders with measurements; `make reproduce` writes docs/background/reproduction.md."""
+"""Compare the papers' orders with measurements; `make reproduce` writes docs/reproduction.md."""

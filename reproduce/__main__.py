@@ -1,4 +1,4 @@
-"""Run the papers' experiments, compare the orders, and write docs/background/reproduction.md."""
+"""Run the papers' experiments, compare the orders, and write docs/reproduction.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write docs/background/reproduction.md: one table for each paper and log."""
+"""Write docs/reproduction.md: one table for each paper and log."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Answers of models and descriptions of artefacts as plain values: the JSON of command line and service.
 
-The shapes are documented in docs/reference/json.md.
+The shapes are documented in docs/json.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Commands that evaluate models: JSON as in docs/reference/json.md, files written, errors."""
+"""Commands that evaluate models: JSON as in docs/json.md, files written, errors."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""JSON output: the shapes of docs/reference/json.md, and explanations that add up."""
+"""JSON output: the shapes of docs/json.md, and explanations that add up."""
 
 import json
 

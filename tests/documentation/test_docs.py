@@ -23,9 +23,9 @@ DESCRIBED = {  # pages with tables of parameters: the models that they describe
 
 
 def systems():
-    """{name: [(file, test)]} for the rows of docs/reference/systems.md."""
+    """{name: [(file, test)]} for the rows of docs/systems.md."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for line in (ROOT / "docs/reference/systems.md").read_text().splitlines():
+    for line in (ROOT / "docs/systems.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 5 and cells[0] not in ("#", "---"):
             for name in re.findall(r"`([a-z0-9_]+)`", cells[1]):
@@ -59,13 +59,13 @@ def test_the_command_reference_is_what_help_prints():
     """`python -m docs.commands` in a development checkout rewrites it."""
     from docs.commands import reference
 
-    assert (ROOT / "docs/reference/commands.md").read_text() == reference(), "run: make docs"
+    assert (ROOT / "docs/commands.md").read_text() == reference(), "run: make docs"
 
 
 def test_the_api_reference_is_what_docstrings_say():
     from docs.api import reference
 
-    assert (ROOT / "docs/reference/api.md").read_text() == reference(), "run: make docs"
+    assert (ROOT / "docs/api.md").read_text() == reference(), "run: make docs"
 
 
 def test_every_command_has_help():
@@ -94,7 +94,7 @@ def test_tables_of_parameters_are_those_of_the_models(page, models):
     for field in itertools.chain.from_iterable(parameters_of(model_class(name)) for name in models):
         text = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
         defaults.setdefault(field.name, set()).add(text.removesuffix(".0"))
-    rows = list(table_rows(f"docs/background/{page}.md", "parameter"))
+    rows = list(table_rows(f"docs/{page}.md", "parameter"))
     assert {cells[0].strip("`") for cells in rows} == set(defaults)
     for name, default, *_ in rows:
         shown = re.split(r"[ ,(]", default)[0].strip("`")
@@ -102,7 +102,7 @@ def test_tables_of_parameters_are_those_of_the_models(page, models):
 
 
 def test_every_parameter_is_described():
-    rows = table_rows("docs/reference/parameters.md", "parameter")
+    rows = table_rows("docs/parameters.md", "parameter")
     described = [name for cells in rows for name in re.findall(r"`([a-z_0-9]+)`", cells[0])]
     known = {field.name for name in model_names() for field in parameters_of(model_class(name))}
     assert sorted(described) == sorted(known)

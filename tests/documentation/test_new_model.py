@@ -1,4 +1,4 @@
-"""docs/how-to/new-model.md as written: a model out of tree, its entry point, and a saved one reopened."""
+"""docs/new-model.md as written: a model out of tree, its entry point, and a saved one reopened."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/how-to/new-model.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/new-model.md"
 
 
 def blocks(language: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""docs/start/tutorial.md, run as it stands: every command succeeds and prints what the page shows."""
+"""docs/tutorial.md, run as it stands: every command succeeds and prints what the page shows."""
 
 import math
 import os
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-TUTORIAL = Path(__file__).resolve().parents[2] / "docs/start/tutorial.md"
+TUTORIAL = Path(__file__).resolve().parents[2] / "docs/tutorial.md"
 TOLERANCE = 0.002  # of shown numbers: sums of float32 may be rounded otherwise on another machine
 LEFT_OUT = "…"
 BARS = re.compile("[▏▎▍▌▋▊▉█]+")
@@ -57,7 +57,7 @@ def test_the_tutorial_is_true(tmp_path):
             stderr=subprocess.STDOUT,
             encoding="utf-8",
         )
-        told = f"docs/start/tutorial.md, block at line {step.line}:\n{step.command}\n{done.stdout}"
+        told = f"docs/tutorial.md, block at line {step.line}:\n{step.command}\n{done.stdout}"
         assert done.returncode == 0, told
         missing = first_missing(step.shown, done.stdout.splitlines())
         assert missing is None, f"{told}\nis shown, but was not printed:\n{missing}"

@@ -1,4 +1,4 @@
-"""Orders and verdicts on hand-made values; docs/background/reproduction.md has the papers' orders."""
+"""Orders and verdicts on hand-made values; docs/reproduction.md has the papers' orders."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The declared responses: against schemathesis, the answers of the library, and docs/reference/json.md."""
+"""The declared responses: against schemathesis, the answers of the library, and docs/json.md."""
 
 import json
 import re
@@ -85,8 +85,8 @@ def test_answers_have_the_declared_shape(models, name):
 
 
 def documented_examples():
-    """{section: examples} of docs/reference/json.md, without the `…` that stand for more of the same."""
-    page = Path(__file__).parents[2].joinpath("docs/reference/json.md").read_text()
+    """{section: examples} of docs/json.md, without the `…` that stand for more of the same."""
+    page = Path(__file__).parents[2].joinpath("docs/json.md").read_text()
     for section in page.split("\n## ")[1:]:
         blocks = re.findall(r"(?:^    (?!\$).*\n)+", section, re.MULTILINE)
         yield section.split("\n")[0], [re.sub(r",\s*…", "", block) for block in blocks]

@@ -1,7 +1,7 @@
-"""The responses of the API for the OpenAPI document: the shapes of docs/reference/json.md as types.
+"""The responses of the API for the OpenAPI document: the shapes of docs/json.md as types.
 
 Explanations are declared once, as dataclasses in `coclick.results`. A test compares the other shapes with
-the answers of `coclick.answers` and the examples in docs/reference/json.md.
+the answers of `coclick.answers` and the examples in docs/json.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run coclick on a Spark cluster: `build`, `train` and `score` take a Spark session.
 
-This module holds the public functions; `docs/how-to/spark.md` shows how to use them. Importing it requires
+This module holds the public functions; `docs/spark.md` shows how to use them. Importing it requires
 `pip install "coclick[spark]"`.
 """
 

@@ -19,7 +19,7 @@ from coclick.text.term_matrix import short_field
 
 _RENAMED = {"parts": "n_parts", "heavy": "max_degree"}
 _PARAMETERS = "n_parts, max_degree, force"
-# Model → the module whose `fit` trains it. `docs/how-to/spark.md` shows how `pls` and `bltm` could be added.
+# Model → the module whose `fit` trains it. `docs/spark.md` shows how `pls` and `bltm` could be added.
 MODELS = {"vpcg": "coclick.spark.vpcg", "rw": "coclick.spark.rw", "rmls": "coclick.spark.rmls"}
 
 
