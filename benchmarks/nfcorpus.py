@@ -18,7 +18,7 @@ from benchmarks._row import make_row
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.protocol import Protocol, evaluate_model
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import train
+from coclick.models.training import train
 from coclick.progress import for_terminal
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nfcorpus"

@@ -22,7 +22,8 @@ from benchmarks._row import make_row
 from benchmarks._saved_graphs import saved_graph
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
-from coclick.models.base import Model, train
+from coclick.models.base import Model
+from coclick.models.training import train
 from coclick.progress import quiet
 
 DIM = 100

@@ -23,7 +23,7 @@ from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_queries
-from coclick.models.base import create
+from coclick.models.registry import create
 from coclick.text.normalise import normalise
 
 RECOMMENDED = ("ltr", "backoff(neighbours + vpcg + bm25)")

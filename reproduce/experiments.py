@@ -18,7 +18,7 @@ from coclick.evaluation.unit_vectors import compare_units
 from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.features import OF_PARTS
 from coclick.models import spec as specs
-from coclick.models.base import create
+from coclick.models.registry import create
 from reproduce.logs import Log, with_new_documents
 from reproduce.orders import Values
 

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from coclick.exporters import export
     from coclick.graph.click_graph import ClickGraph
     from coclick.logs import build
-    from coclick.models.base import Model, train
+    from coclick.models.base import Model
     from coclick.models.persistence import open_model
     from coclick.models.registry import create, model_names, register
+    from coclick.models.training import train
     from coclick.results import Explanation, Run
     from coclick.service import serve
     from coclick.text.analyzer import Analyzer
@@ -53,7 +54,7 @@ _MODULES = {
     "open_model": "models.persistence",
     "register": "models.registry",
     "serve": "service",
-    "train": "models.base",
+    "train": "models.training",
     "tune": "evaluation.tune",
 }
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import CAPABILITIES, Model
+from coclick.models.base import Model
+from coclick.models.capabilities import CAPABILITIES
 from coclick.models.persistence import open_model
 from coclick.models.registry import model_class, model_names
 from coclick.models.spec import parameters_of

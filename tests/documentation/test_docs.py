@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from coclick import create, model_names
 from coclick.cli import app
-from coclick.models.base import model_class
+from coclick.models.registry import model_class
 from coclick.models.spec import RENAMED, parameters_of
 
 ROOT = Path(__file__).resolve().parents[2]

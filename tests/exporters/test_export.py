@@ -18,8 +18,7 @@ from coclick.exporters.limits import Limits, VectorFilter
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.parquet import Parquet
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import model_class
-from coclick.models.registry import model_names
+from coclick.models.registry import model_class, model_names
 
 TOKENS = ["a.b", "two words", "pi|pe", "hat^2", "per%cent", "co:lon", "tab\there", "plain", "größe 文字"]
 

@@ -16,7 +16,8 @@ from coclick.cli.terminal import console
 from coclick.evaluation.judgments import Judgments, read_judgments
 from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.report import write_report
-from coclick.models.base import Model, train
+from coclick.models.base import Model
+from coclick.models.training import train
 from coclick.progress import for_terminal
 from coclick.text.analyzer import Analyzer
 from coclick.text.normalise import normalise

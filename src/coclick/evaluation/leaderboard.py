@@ -15,9 +15,10 @@ from coclick.evaluation.measures import MAIN_MEASURE, mean
 from coclick.evaluation.protocol import ModelResult, Protocol, evaluate_model, evaluate_rankings
 from coclick.evaluation.significance import intervals, paired_tests
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Model, create
+from coclick.models.base import Model
 from coclick.models.combination._base import Combination
 from coclick.models.persistence import open_model
+from coclick.models.registry import create
 from coclick.progress import Progress, quiet
 
 TESTED = (MAIN_MEASURE, "AP")  # measures of the significance tests

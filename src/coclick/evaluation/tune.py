@@ -19,8 +19,9 @@ from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.evaluation.protocol import Protocol, evaluate_model
 from coclick.evaluation.significance import Values, t_test
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import Model, create
+from coclick.models.base import Model
 from coclick.models.combination._base import Combination
+from coclick.models.registry import create
 from coclick.models.spec import choices, format_sum, parameter_types, parameters_of, ranges
 from coclick.progress import Progress, quiet
 

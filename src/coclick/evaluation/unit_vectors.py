@@ -16,9 +16,9 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.evaluation.measures import measure
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import create
 from coclick.models.propagation.rounds import propagate_once, row_dots
 from coclick.models.propagation.vpcg import VPCG
+from coclick.models.registry import create
 from coclick.progress import Progress, quiet
 from coclick.text.term_matrix import count_terms, unit_rows
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import train
 from coclick.models.sparse_vectors import VectorModel
+from coclick.models.training import train
 from coclick.text.normalise import normalise
 
 try:

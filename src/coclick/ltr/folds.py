@@ -27,7 +27,8 @@ from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_doc_interactions, remove_queries
 from coclick.ltr.features import RankingFeatures
-from coclick.models.base import Model, create
+from coclick.models.base import Model
+from coclick.models.registry import create
 from coclick.progress import Progress, quiet
 from coclick.text.normalise import normalise
 from coclick.text.query import Query

@@ -13,7 +13,6 @@ import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -25,41 +24,19 @@ from coclick.errors import ArtefactError, NotFoundError, UserError
 from coclick.graph.added_documents import AddedDocuments
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
+from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
 from coclick.models.integrity import check_bounds
-from coclick.models.registry import create, model_class, model_names
+from coclick.models.registry import model_class, model_names
 from coclick.progress import Progress, quiet
 from coclick.results import Explanation, Run, padded, top_rows, without_itself
 from coclick.storage.artefact import Artefact
 from coclick.storage.state import check_storable
-from coclick.text.analyzer import Analyzer
 from coclick.text.query import Query
 from coclick.text.term_matrix import short_field
 
 TopK = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, padded, one line per query
 DocMask = NDArray[np.uint8] | None  # one byte per document: 1 if it may be returned; None if all may
 NOT_STATE = ("graph_", "stats_", "artefact_")  # attributes that end in `_` and are stored by other means
-
-# What a model may be able to do, and how an error says that it is not.
-CAPABILITIES = {
-    "unseen_queries": "rank documents for queries that are not in the log",
-    "unseen_docs": "rank documents that have no clicks",
-    "similar": "find similar queries or documents",
-    "expand": "expand queries",
-    "explain": "explain its scores",
-    "add": "score or add documents after training",
-    "topics": "describe topics",
-    "translate": "translate words",
-    "export": "export vectors whose dot products are its scores",
-}
-_EVENTS = "build it from events: timestamp, user, query, doc, action, position"
-_HOW_TO_PROVIDE = {
-    "texts": "build it with --docs",
-    "impressions": "build it from events, or from clicks with a column `impressions`",
-    "sessions": _EVENTS,
-    "days": _EVENTS,
-    "positions": _EVENTS,
-    "skips": _EVENTS,
-}
 
 
 class Model:
@@ -320,7 +297,7 @@ class Model:
         """Raise if the graph lacks what this model learns from."""
         for required in self.requires:
             if required not in graph.provides:
-                hint = _HOW_TO_PROVIDE.get(required)
+                hint = HOW_TO_PROVIDE.get(required)
                 raise UserError(f"{self.name} needs {required}, and this graph has none", hint=hint)
 
     def check_graph(self, graph: ClickGraph) -> None:
@@ -418,28 +395,6 @@ class Model:
         names = self.graph_.queries if columns == ("query", "similar") else self.graph_.docs
         single = isinstance(asked, str)
         return Run(rows, scores, names, (asked,) if isinstance(asked, str) else tuple(asked), single, columns)
-
-
-class TextModel(Model):
-    """A model that splits texts into terms, as its parameters `language`, `stem`, `remove_stop_words` say."""
-
-    language: str
-    stem: bool
-    remove_stop_words: bool
-
-    @cached_property
-    def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.remove_stop_words)
-
-
-def train(spec: str | Model, graph: ClickGraph | str | Path, progress: Progress = quiet) -> Model:
-    """Create a model and fit it.
-
-    Parameters: `spec`, a specification such as `"vpcg(start=doc)"` or an untrained model; `graph`, a graph or
-    its directory; `progress`, which reports the steps. Returns the trained model.
-    """
-    model = spec if isinstance(spec, Model) else create(spec)
-    return model.fit(ClickGraph.open(graph) if isinstance(graph, str | Path) else graph, progress)
 
 
 def documents_from(given: Any) -> Mapping[str, str | Mapping[str, str]]:

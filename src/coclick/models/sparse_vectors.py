@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings, Vocab
 from coclick.index.sparse import VectorIndex
-from coclick.models.base import DocMask, TextModel, TopK
+from coclick.models.base import DocMask, TopK
 from coclick.models.provenance import NoProvenance, Provenance
+from coclick.models.text_model import TextModel
 from coclick.results import ClickEvidence, Contribution, Explanation, Word
 from coclick.text.query import Query
 from coclick.text.term_ids import stable_term_ids

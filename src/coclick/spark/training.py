@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.models.base import Model, create
+from coclick.models.base import Model
+from coclick.models.registry import create
 from coclick.models.spec import check, parameters_of
 from coclick.spark.graph import SparkGraph
 from coclick.spark.session import default_max_degree, default_n_parts

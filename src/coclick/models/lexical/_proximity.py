@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
-from coclick.models.base import TextModel
 from coclick.models.lexical._window_kernels import (
     ROW_SHIFT,
     Matches,
@@ -32,6 +31,7 @@ from coclick.models.lexical._window_kernels import (
     match_word,
 )
 from coclick.models.spec import Range
+from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Explanation
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokens

@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.base import DocMask, TextModel, TopK
+from coclick.models.base import DocMask, TopK
 from coclick.models.lexical._transport import distances, mover_distances, relaxed_costs
 from coclick.models.lexical._word_embeddings import word_vectors
 from coclick.models.registry import register
 from coclick.models.spec import Range
+from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
 from coclick.text.query import Query, look_up_terms

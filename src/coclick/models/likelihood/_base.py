@@ -31,8 +31,9 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.kernels.dense import candidates
 from coclick.kernels.search import EVERYTHING
-from coclick.models.base import DocMask, TextModel, TopK
+from coclick.models.base import DocMask, TopK
 from coclick.models.spec import Range
+from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.text.query import Query, look_up_terms

@@ -26,10 +26,11 @@ from coclick.features.views import FeatureMatrices, TextOptions
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
 from coclick.index.dense import DenseIndex
-from coclick.models.base import DocMask, TextModel, TopK
+from coclick.models.base import DocMask, TopK
 from coclick.models.projection.click_evidence import FeaturePairEvidence, effective_rank
 from coclick.models.projection.linear_map import LinearMap
 from coclick.models.spec import Range
+from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import ClickEvidence, Contribution, Explanation, top_rows
 from coclick.text.query import Query
