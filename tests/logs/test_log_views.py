@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -43,7 +44,7 @@ def write(path, key, rows):
     return path
 
 
-def files(tmp_path, suffix, queries=QUERIES, docs=DOCS):
+def files(tmp_path, suffix, queries=QUERIES, docs=DOCS) -> tuple[list[Path], list[Path]]:
     return (
         [write(tmp_path / f"queries.{suffix}", "query", queries)],
         [write(tmp_path / f"docs.{suffix}", "doc", docs)],

@@ -2,18 +2,19 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse.linalg
 from sklearn.cross_decomposition import PLSSVD
-from test_pls import all_scores, feature_rows, images, weights
 
 import planted
 from coclick import create
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.text.analyzer import Analyzer
+from models.projection.test_pls import all_scores, feature_rows, images, weights
 
 
 def graph():
@@ -148,7 +149,7 @@ def test_lsi_dt_folds_queries_in():
 
 
 def test_the_vocabulary_keeps_the_commonest_words():
-    model = create("lsa(dim=3,max_vocabulary=10)").fit(graph())
+    model: Any = create("lsa(dim=3,max_vocabulary=10)").fit(graph())
     held = Counter(
         t for text in texts_of(graph()) for t in set(Analyzer("english", False, False).terms(text))
     )

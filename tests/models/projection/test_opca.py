@@ -1,5 +1,7 @@
 """`opca` as a model; its solver is tested in tests/solvers/test_opca_solver.py."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -17,7 +19,7 @@ def graph():
 
 def test_the_map_solves_the_equation_of_the_paper(graph):
     """Rows of pairs, one beside the other, as in Eq. 24, each times the root of its weight."""
-    model = create("opca(dim=6,ridge=0.3)").fit(graph)
+    model: Any = create("opca(dim=6,ridge=0.3)").fit(graph)
     edges = graph.clicks.to_scipy().tocoo()
     root = np.sqrt(np.log1p(edges.data.astype(np.float64)) / np.log1p(edges.data.astype(np.float64)).sum())
     queries = root[:, None] * model.query_features_.to_scipy().toarray()[edges.row]
@@ -40,7 +42,7 @@ def test_topics_are_found_without_a_shared_word(graph):
 
 
 def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
-    model = create("opca(dim=5000)").fit(graph)
+    model: Any = create("opca(dim=5000)").fit(graph)
     assert model.query_map_.dim == model.query_features_.columns
     assert any("dim=5000" in note for note in model.stats_["notes"])
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def word_rows(texts):
     ]
 
 
-def feature_rows(graph, views):
+def feature_rows(graph, views) -> tuple[Any, Any, Any]:
     """Dictionaries of features for queries and documents, by the definition."""
     queries, docs = list(graph.queries), list(graph.docs)
     clicks = graph.clicks.to_scipy().toarray()
@@ -55,7 +56,7 @@ def feature_rows(graph, views):
             for key, value in row.items():
                 matrix[i, place[key]] = value
         sides.append(matrix)
-    return *sides, clicks
+    return sides[0], sides[1], clicks
 
 
 def weights(clicks, weight):
@@ -133,7 +134,8 @@ def test_inheritance():
     """Paper 000 §4.4: images of similar queries are similar, up to what the maps lose of their lengths."""
     graph = planted.graph()
     queries, _, _ = feature_rows(graph, ["words", "clicks"])
-    images = create("pls(dim=5000)").fit(graph).query_index_.vectors.astype(float)
+    model: Any = create("pls(dim=5000)").fit(graph)
+    images = model.query_index_.vectors.astype(float)
     similarity, image = queries @ queries.T, images @ images.T
     norms = np.diag(image)
     assert (norms <= 1 + 1e-4).all(), "orthonormal columns never lengthen"
@@ -145,7 +147,7 @@ def test_transitivity():
     docs = {**planted.docs(), "one": "crimson scarlet ruby", "two": "ruby crimson scarlet"}
     clicks = [*planted.clicks(), ("alpha", "one", 5.0), ("beta", "two", 5.0)]
     graph = ClickGraph.from_clicks(clicks, docs)
-    model = create("pls(dim=25)").fit(graph)
+    model: Any = create("pls(dim=25)").fit(graph)
     a, b = model.embed_queries(["alpha", "beta"]).astype(float)
     assert a @ b > 0.9 * np.linalg.norm(a) * np.linalg.norm(b) > 0
     assert model.similar_queries("alpha", 1).hits()[0][0] == "beta"

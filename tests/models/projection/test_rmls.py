@@ -1,6 +1,7 @@
 """RMLS beside the paper's algorithm written out in plain Python, and what the method promises."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=
     return some(queries, query_features), some(queries, docs), some(docs, doc_features)
 
 
-def run(factors, penalty, dim, halves, seed=0):
+def run(factors: tuple[Csr, Csr, Csr], penalty, dim, halves, seed=0):
     steps = RmlsSolver(*factors, penalty).half_iterations(dim, seed)
     return [next(steps) for _ in range(halves)]
 
@@ -88,7 +89,7 @@ def test_two_rounds_written_out_term_by_term(penalty):
 
 def test_a_model_scores_by_these_maps():
     graph = planted.graph()
-    model = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
+    model: Any = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
     factors = model.query_features_, model._edge_weights(graph), model.doc_features_
     start = random_rows(factors[2].columns, 12, 1.5, 0)
     x, y, _ = written_out(factors, 12, 4, start, b=0.8, theta=1.5)
@@ -225,7 +226,7 @@ def test_threads_do_not_change_a_bit():
         scores = []
         for count in (1, 3):
             set_threads(count)
-            model = create("rmls(dim=60,iterations=2,held_out=0)").fit(graph)
+            model: Any = create("rmls(dim=60,iterations=2,held_out=0)").fit(graph)
             scores.append(model.doc_map_.matrix.data.tobytes() + model.query_map_.matrix.data.tobytes())
         assert scores[0] == scores[1]
     finally:
@@ -233,9 +234,9 @@ def test_threads_do_not_change_a_bit():
 
 
 def test_maps_stay_sparse_on_disk(tmp_path):
-    model = create("rmls(dim=60)").fit(planted.graph())
+    model: Any = create("rmls(dim=60)").fit(planted.graph())
     model.save(tmp_path / "model")
-    opened = open_model(tmp_path / "model")
+    opened: Any = open_model(tmp_path / "model")
     assert (
         opened.query_map_.matrix.nnz
         == model.query_map_.matrix.nnz

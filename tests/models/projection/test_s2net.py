@@ -1,5 +1,7 @@
 """`s2net` as a model; its loss and gradient are tested in tests/solvers/test_siamese.py."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def test_the_curve_falls_and_the_best_round_is_kept(graph, optimiser):
 
 
 def test_a_score_is_the_cosine_of_images(graph):
-    model = create("s2net(dim=5,iterations=3)").fit(graph)
+    model: Any = create("s2net(dim=5,iterations=3)").fit(graph)
     query = model.query_features_.to_scipy()[[graph.queries.id("hotel")]].toarray()[0]
     doc = model.doc_features_.to_scipy()[[graph.docs.id("hotel-3")]].toarray()[0]
     projection = model.query_map_.blocks[0].matrix
@@ -47,7 +49,7 @@ def test_a_score_is_the_cosine_of_images(graph):
 
 
 def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
-    model = create("s2net(dim=5000,iterations=1)").fit(graph)
+    model: Any = create("s2net(dim=5000,iterations=1)").fit(graph)
     assert model.query_map_.dim <= model.query_features_.columns
     assert any("dim=5000" in note for note in model.stats_["notes"])
 

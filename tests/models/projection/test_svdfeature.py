@@ -1,5 +1,7 @@
 """`svdfeature` as a model; its steps are tested in tests/solvers/test_pairwise.py."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def graph():
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_scores_by_the_formula(graph, loss):
-    model = create(f"svdfeature(dim=7,iterations=3,loss={loss})").fit(graph)
+    model: Any = create(f"svdfeature(dim=7,iterations=3,loss={loss})").fit(graph)
     p, r = (m.blocks[0].matrix[:, :7].astype(np.float64) for m in (model.query_map_, model.doc_map_))
     docs = list(graph.docs)
     z = model.doc_features_.to_scipy().toarray().astype(np.float64)
@@ -29,7 +31,7 @@ def test_scores_by_the_formula(graph, loss):
 
 
 def test_similar_without_biases(graph):
-    model = create("svdfeature(dim=7,iterations=3)").fit(graph)
+    model: Any = create("svdfeature(dim=7,iterations=3)").fit(graph)
     p = model.query_map_.blocks[0].matrix[:, :7].astype(np.float64)
     images = model.query_features_.to_scipy().toarray() @ p
     scores = images @ images[graph.queries.id("flu")]
