@@ -49,5 +49,5 @@ def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
 
 def test_clicked_documents_without_titles():
     graph = ClickGraph.from_clicks([("a", "1", 1)], {"2": "beta"})
-    with pytest.raises(UserError, match="no clicked pair has features on both sides"):
+    with pytest.raises(UserError, match="no clicked pair has features for both query and document"):
         create("opca").fit(graph)

@@ -16,7 +16,7 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.solvers import rmls as alternation
-from coclick.solvers.rmls import Penalty, RmlsSolver, density, map_rank, random_rows
+from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank, random_rows
 from coclick.solvers.validation import ValidationSample
 
 
@@ -38,7 +38,7 @@ def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=
     return some(queries, query_features), some(queries, docs), some(docs, doc_features)
 
 
-def run(factors: tuple[Csr, Csr, Csr], penalty, dim, halves, seed=0):
+def run(factors: tuple[Csr, Csr, Csr], penalty, dim, halves, seed=0) -> list[RmlsState]:
     steps = RmlsSolver(*factors, penalty).half_iterations(dim, seed)
     return [next(steps) for _ in range(halves)]
 
@@ -82,7 +82,7 @@ def test_two_rounds_written_out_term_by_term(penalty):
         given = {"beta": penalty.threshold} if penalty.threshold else {"b": penalty.relative_threshold}
         x, y, _ = written_out(factors, 6, 4, start, theta=penalty.theta, **given)
         last = run(factors, penalty, 6, 4, seed)[-1]
-        assert last.rounds == 2
+        assert last.iterations == 2
         np.testing.assert_allclose(dense(last.query_map), x, atol=2e-4)
         np.testing.assert_allclose(dense(last.doc_map), y, atol=2e-4)
 
@@ -125,7 +125,7 @@ def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
 def test_factors_may_be_joined_or_not_and_dense_in_parts(monkeypatch):
     factors = problem(5, 40, 50, 30, 60, 0.2)
     before = run(factors, Penalty(0.8), 40, 4)[-1]
-    monkeypatch.setattr(alternation, "_JOINED", 0)
+    monkeypatch.setattr(alternation, "_MAX_GROWTH", 0)
     for at_once in (1 << 24, 1):
         monkeypatch.setattr(alternation, "_AT_ONCE", at_once)
         after = run(factors, Penalty(0.8), 40, 4)[-1]

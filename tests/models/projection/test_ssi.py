@@ -117,5 +117,5 @@ def test_no_approximate_index(graph):
 
 def test_clicked_documents_without_titles():
     graph = ClickGraph.from_clicks([("apple", "1", 1)], {"2": "beta"})
-    with pytest.raises(UserError, match="no clicked pair has features on both sides"):
+    with pytest.raises(UserError, match="no clicked pair has features for both query and document"):
         create("ssi").fit(graph)

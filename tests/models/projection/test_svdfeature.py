@@ -99,5 +99,5 @@ def test_a_query_that_clicked_everything():
 
 def test_clicked_documents_without_titles():
     graph = ClickGraph.from_clicks([("apple", "1", 1)], {"2": "beta"})
-    with pytest.raises(UserError, match="no clicked pair has features on both sides"):
+    with pytest.raises(UserError, match="no clicked pair has features for both query and document"):
         create("svdfeature(views=words)").fit(graph)
