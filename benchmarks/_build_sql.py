@@ -16,8 +16,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
+from coclick.storage.array_files import read_strings
+
+Columns = dict[str, Any]  # arrays by name
 
 _TABLES = """
     CREATE TABLE typed AS SELECT query AS raw, lower(query) AS text, count(*) AS n
@@ -102,27 +104,28 @@ def compare(graph: ClickGraph, tables: Path) -> dict[str, int]:
     return rows
 
 
-def _tables_of(graph: ClickGraph) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
+def _tables_of(graph: ClickGraph) -> Iterator[tuple[str, Columns]]:
     """The graph as tables like those of the SQL: names and columns."""
     pairs, daily, skips, stored = graph.pairs, graph.daily, graph.skips, graph.artefact
     assert pairs is not None and daily is not None and skips is not None and stored is not None
     yield "queries", {"text": np.array(list(graph.queries), object)}
     yield "docs", {"doc": np.array(list(graph.docs), object)}
-    spellings = np.array(list(Strings.read(stored, "variants.text")), object)
-    variants = {"q": stored.array("variants.query"), "raw": spellings, "n": stored.array("variants.count")}
-    yield "variants", variants
+    spellings = np.array(list(read_strings(stored, "variants.text")), object)
+    counts: Columns = {"q": stored.array("variants.query"), "n": stored.array("variants.count")}
+    yield "variants", counts | {"raw": spellings}
     for name, row, column, matrix in (
         ("clicks", "q", "d", graph.clicks),
         ("clicks_by_doc", "d", "q", graph.clicks_by_doc),
     ):
         yield name, {row: _rows(matrix.indptr), column: matrix.indices, "clicks": matrix.data}
-    pair = {"q": _rows(pairs.indptr), "d": pairs.docs}
+    pair: Columns = {"q": _rows(pairs.indptr), "d": pairs.docs}
     counts = {"shown": pairs.impressions, "users": pairs.users, "navigational": pairs.navigational}
     yield "pairs", pair | counts
     of_day = _rows(daily.indptr)
     day = {name: values[of_day] for name, values in pair.items()} | {"day": daily.day}
     counts = {"clicks": daily.clicks, "shown": daily.impressions}
     yield "daily", day | counts | {"users": daily.users, "navigational": daily.navigational}
+    assert daily.position_indptr is not None
     of_position = _rows(daily.position_indptr)
     position = {name: values[of_position] for name, values in day.items()}
     yield "position", position | {"p": daily.position, "n": daily.shown}

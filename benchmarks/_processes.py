@@ -29,9 +29,9 @@ def memory_bytes(root: int) -> int:
 def _tree(root: int) -> dict[int, list[str]]:
     """The stat fields of a process and its descendants."""
     every: dict[int, list[str]] = {}
-    for process in Path("/proc").glob("[0-9]*"):
+    for directory in Path("/proc").glob("[0-9]*"):
         try:
-            every[int(process.name)] = (process / "stat").read_text().rpartition(")")[2].split()
+            every[int(directory.name)] = (directory / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
     children: dict[int, list[int]] = {}

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -60,7 +61,7 @@ class Soak:
         self._errors: list[str] = []
         self._n_requests = 0
 
-    def run(self, seconds: float, swap) -> None:
+    def run(self, seconds: float, swap: Callable[[int], object]) -> None:
         clients = [threading.Thread(target=self._client, args=(i,)) for i in range(CLIENTS)]
         for client in clients:
             client.start()

@@ -87,11 +87,14 @@ class Problem:
             "part": np.arange(n_parts, dtype=np.int32),
             "vectors": pa.array([pack_csr(block) for block in rows], pa.binary()),
         }
-        tables = [
-            _table(spark, place / name, table)
-            for name, table in (("edges", pairs), ("start", entries), ("blocks", blocks))
-        ]
-        return cls(*tables, texts, others, drawn.words)
+        return cls(
+            _table(spark, place / "edges", pairs),
+            _table(spark, place / "start", entries),
+            _table(spark, place / "blocks", blocks),
+            texts,
+            others,
+            drawn.words,
+        )
 
 
 class Ours:

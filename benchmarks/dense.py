@@ -87,7 +87,7 @@ def rows(shape: str, threads: int) -> list[dict]:
 
 def _random_vectors(count: int, topics: Floats, random: np.random.Generator) -> Floats:
     chosen = random.integers(0, len(topics), (count, 2))
-    vectors = topics[chosen[:, 0]] + topics[chosen[:, 1]] / 2
+    vectors = topics[chosen[:, 0]] + topics[chosen[:, 1]] * np.float32(0.5)
     for start in range(0, count, 100_000):
         block = vectors[start : start + 100_000]
         block += 0.3 * random.standard_normal(block.shape, np.float32) / np.sqrt(1 + np.arange(DIM))

@@ -69,8 +69,8 @@ def random_corpus(shape: str) -> Corpus:
     """Return every clicked pair of a generated graph, with separate words for queries and titles."""
     drawn = named_graph(shape)
     query_of = np.repeat(np.arange(drawn.clicks.rows, dtype=np.int32), drawn.clicks.row_nnz())
-    sides = [_counts(words, drawn.words) for words in (drawn.query_words, drawn.title_words)]
-    return Corpus(*sides, query_of, drawn.clicks.indices, np.ones(len(query_of), np.float32))
+    queries, titles = (_counts(words, drawn.words) for words in (drawn.query_words, drawn.title_words))
+    return Corpus(queries, titles, query_of, drawn.clicks.indices, np.ones(len(query_of), np.float32))
 
 
 def _counts(texts: WordRows, words: int) -> Csr:
@@ -139,7 +139,7 @@ def regularised(corpus: Corpus, shape: str, threads: int) -> dict:
     ours, curve = round_times(corpus, REGULARISED_ROUNDS, regularise=True)
     worst = max(step["disagreement"] for step in curve)
     check = f"{sum(ours) / sum(plain):.2f} times plain EM, topic shares differ by {worst:.0e} at most"
-    row = _row(shape, "regularised, mean iteration", threads, "limit", np.mean(ours), 1.0, check)
+    row = _row(shape, "regularised, mean iteration", threads, "limit", float(np.mean(ours)), 1.0, check)
     bound = MAX_SLOWDOWN * float(np.mean(plain))
     return row | {"theirs": bound, "ratio": bound / row["ours"], "unit": "s"}
 
@@ -170,8 +170,8 @@ def fit_saved(directory: Path) -> None:
         return np.load(directory / f"{name}.npy")
 
     def texts(name: str) -> Csr:
-        parts = (load(f"{name}.{part}") for part in ("indptr", "indices", "data"))
-        return Csr(*parts, int(load(f"{name}.columns")))
+        indptr, indices, data = (load(f"{name}.{part}") for part in ("indptr", "indices", "data"))
+        return Csr(indptr, indices, data, int(load(f"{name}.columns")))
 
     pairs = load("query_of"), load("title_of"), load("weights")
     fit_topics(Corpus(texts("queries"), texts("titles"), *pairs), TOPICS, iterations=2)

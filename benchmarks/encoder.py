@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ def rows(shape: str, threads: int) -> list[dict]:
     return found
 
 
-def _encoded(encoder, graph: ClickGraph, judgments: Judgments) -> float:
+def _encoded(encoder: Any, graph: ClickGraph, judgments: Judgments) -> float:
     """The encoder's nDCG@10, ranking documents by the cosine of title and body with the query."""
     texts = [f"{title} {body}" for title, body in zip(graph.texts["title"], graph.texts["body"], strict=True)]
     docs = encoder.encode(texts, normalize_embeddings=True)

@@ -60,7 +60,8 @@ def graph_and_judgments(split: str) -> tuple[ClickGraph, Judgments]:
     """Return a graph with the training pairs as clicks (2^grade − 1), and the judgments of dev or test."""
     texts = {query: text for query, text, *_ in _table("queries")}
     docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _table("docs")}
-    clicks, grades = [], {}
+    clicks: list[tuple[str, str, float]] = []
+    grades: dict[str, dict[str, int]] = {}
     for query, doc, grade, where in _table("qrels"):
         if where == "train":
             clicks.append((texts[query], doc, 2.0 ** int(grade) - 1))

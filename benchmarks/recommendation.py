@@ -23,6 +23,11 @@ from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_queries
+<<<<<<< HEAD
+=======
+from coclick.ltr.model import Ltr
+from coclick.models.combination._base import Combination
+>>>>>>> types
 from coclick.models.registry import create
 from coclick.text.normalise import normalise
 
@@ -37,7 +42,7 @@ def rows(shape: str, threads: int) -> list[dict]:
 
 
 def _compare(name: str, graph: ClickGraph, judgments: Judgments, threads: int) -> list[dict]:
-    parts = {spec: create(spec).part_specs for spec in RECOMMENDED}
+    parts = {spec: _part_specs(spec) for spec in RECOMMENDED}
     specs = [*RECOMMENDED, *dict.fromkeys(part for found in parts.values() for part in found)]
     board = leaderboard(graph, judgments, specs)
     trials = {trial.name: trial for trial in board.results}
@@ -60,6 +65,12 @@ def _compare(name: str, graph: ClickGraph, judgments: Judgments, threads: int) -
             )
         )
     return found
+
+
+def _part_specs(spec: str) -> list[str]:
+    model = create(spec)
+    assert isinstance(model, Combination | Ltr)
+    return model.part_specs
 
 
 def _simulated(place: Path, events: int) -> tuple[ClickGraph, Judgments]:

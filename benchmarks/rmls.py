@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from benchmarks._allocator import keep_freed_memory
 from benchmarks._peak_memory import peak_of
@@ -149,7 +150,8 @@ def _random_map(rows: int, entries: int) -> Csr:
     random = np.random.default_rng(0)
     places = np.sort(random.integers(0, DIM - entries + 1, (rows, entries), np.int32), axis=1)
     places += np.arange(entries, dtype=np.int32)
-    values = random.choice(np.array([-1, 1], np.float32), rows * entries) / np.float32(np.sqrt(entries))
+    values: NDArray[np.float32] = random.choice(np.array([-1, 1], np.float32), rows * entries)
+    values /= np.float32(np.sqrt(entries))
     return Csr(np.arange(rows + 1, dtype=np.int64) * entries, places.ravel(), values, DIM)
 
 

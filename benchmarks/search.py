@@ -72,9 +72,9 @@ def _vectors(shape: str) -> tuple[list[Query], list[Query], Csr]:
 
 def _searcher(docs: Csr) -> Callable[[Query], TopK]:
     forward = docs.indptr, docs.indices, docs.data
-    index = build_blocks(*forward, docs.columns)
+    index = *build_blocks(*forward, docs.columns), *forward
     scratch = Scratch(docs.rows, docs.columns)
-    return lambda query: search(*index, *forward, *query, N_RESULTS, scratch)
+    return lambda query: search(*index, *query, N_RESULTS, scratch)
 
 
 def _scipy_searcher(docs: Csr) -> Callable[[Query], TopK]:

@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -157,7 +158,7 @@ def _search(query: str) -> str:
     return f"/search?q={quote(query)}&k=10"
 
 
-def _median(action, queries: list[str]) -> float:
+def _median(action: Callable[[str], object], queries: list[str]) -> float:
     """Milliseconds."""
     for query in queries[:100]:
         action(query)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -127,12 +128,12 @@ def _skewed(spark: SparkSession, directory: Path, shape: str, threads: int) -> l
     meter = Meter(spark, directory / "events")
     measured = {}
     for name, max_degree in ("split", MAX_DEGREE), ("whole", edges):
-        ours = Ours(spark, problem, directory / f"skewed-{name}", max_degree)
-        others, _ = ours.iteration()
-        measured[name] = meter.run(lambda ours=ours, others=others: ours.to_texts(others))
-        ours.close()
+        product = Ours(spark, problem, directory / f"skewed-{name}", max_degree)
+        others, _ = product.iteration()
+        measured[name] = meter.run(partial(product.to_texts, others))
+        product.close()
     split, whole = measured["split"], measured["whole"]
-    entries = [sorted_entries(state_entries(run.result, problem.texts)) for run in (split, whole)]
+    ours, theirs = (sorted_entries(state_entries(run.result, problem.texts)) for run in (split, whole))
     return [
         make_row(
             name="spark",
@@ -143,7 +144,7 @@ def _skewed(spark: SparkSession, directory: Path, shape: str, threads: int) -> l
             ours=split.slowest_to_median(PARTS),
             theirs=whole.slowest_to_median(PARTS),
             unit="times",
-            check=f"{compare(*entries, tolerance=LONG_SUM_TOLERANCE)}; "
+            check=f"{compare(ours, theirs, tolerance=LONG_SUM_TOLERANCE)}; "
             f"the half-step took {split.seconds:.1f} s and {whole.seconds:.1f} s",
         )
     ]

@@ -52,7 +52,8 @@ def nfcorpus(directory: Path) -> Log:
     """Return a log of real queries and medical abstracts; the training pairs are the clicks."""
     texts = {query: text for query, text, _ in _rows(directory / "queries.tsv.gz")}
     docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _rows(directory / "docs.tsv.gz")}
-    clicks, grades = [], {}
+    clicks: list[tuple[str, str, float]] = []
+    grades: dict[str, dict[str, int]] = {}
     for query, doc, grade, part in _rows(directory / "qrels.tsv.gz"):
         if part == "train":
             clicks.append((texts[query], doc, 2.0 ** int(grade) - 1))

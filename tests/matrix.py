@@ -41,7 +41,7 @@ def lowest_versions(project: dict[str, Any]) -> list[str]:
     """Return `name==version` for every lower bound of the dependencies and of the tested extras."""
     extras = project["optional-dependencies"]
     every = [*project["dependencies"], *(one for extra in EXTRAS for one in extras[extra])]
-    bounds = {}
+    bounds: dict[str, str] = {}
     for requirement in every:
         match = _REQUIREMENT.match(requirement)
         if match is None:
@@ -75,9 +75,9 @@ def environment(project: dict[str, Any], name: str, python: str, constraints: li
     shutil.rmtree(home, ignore_errors=True)
     subprocess.run([python, "-m", "venv", home], check=True)
     (home / "constraints.txt").write_text("\n".join(constraints))
-    pip = [inside, "-m", "pip", "install", "--quiet", "--prefer-binary", "--disable-pip-version-check"]
+    pip = [str(inside), "-m", "pip", "install", "--quiet", "--prefer-binary", "--disable-pip-version-check"]
     package = f"{ROOT}[{','.join(EXTRAS)}]"
-    subprocess.run([*pip, "--constraint", home / "constraints.txt", "--editable", package], check=True)
+    subprocess.run([*pip, "--constraint", str(home / "constraints.txt"), "--editable", package], check=True)
     stamp.write_text(wanted)
     return inside
 
@@ -110,7 +110,7 @@ def main() -> int:
             continue
         print(f"{name}: testing", flush=True)
         cache = str(ROOT / ".venv" / f"matrix-{name}" / "cache")
-        command = [inside, "-m", "pytest", "--ignore=tests/spark", *shlex.split(arguments.pytest)]
+        command = [str(inside), "-m", "pytest", "--ignore=tests/spark", *shlex.split(arguments.pytest)]
         ended = subprocess.run(command, cwd=ROOT, env=os.environ | {"COCLICK_CACHE": cache})
         results[name] = "passed" if ended.returncode == 0 else "FAILED"
     for name, result in results.items():

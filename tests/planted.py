@@ -7,6 +7,7 @@ Every topic has words of its own for queries and for titles and one word that bo
 import random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
 
@@ -67,7 +68,7 @@ def with_history(graph: ClickGraph) -> ClickGraph:
     sessions, navigational = counts + 10, counts // 2
     days = np.tile(np.array([100, 101], np.int32), len(counts))
 
-    def by_day(values, last):
+    def by_day(values: NDArray[np.int32], last: int) -> NDArray[np.int32]:
         return np.stack([values - last, np.full_like(values, last)], 1).ravel()
 
     pairs = PairStats(

@@ -43,7 +43,7 @@ def run(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["coclick", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
             cli.main()
-        return Answer(end.value.code or 0, *capsys.readouterr())
+        return Answer(int(end.value.code or 0), *capsys.readouterr())
 
     return command
 

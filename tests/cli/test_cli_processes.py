@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+from typing import Any
 
 import pytest
 
@@ -98,7 +99,8 @@ def test_stopped_while_writing(start, graph, old_model, number, at):
     if number == signal.SIGINT:
         assert files(old_model) == before
     assert files(old_model).items() >= before.items()
-    assert open_model(old_model).max_terms == 20
+    opened: Any = open_model(old_model)
+    assert opened.max_terms == 20
     again = start(*command)
     assert again.communicate(timeout=100) and again.returncode == 0
     opened = open_model(old_model)

@@ -6,6 +6,7 @@ with a clear error.
 
 import json
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -316,7 +317,7 @@ def test_names_round_trip(model, name):
 
 def test_every_number_has_a_range(name):
     """So that neither a typo nor a foreign manifest causes endless loops or invalid indices."""
-    kind = type(create(name))
+    kind: Any = type(create(name))
     types, allowed = parameter_types(kind), ranges(kind)
     for field in parameters_of(kind):
         if {int, float} & set(choices(types[field.name])):

@@ -3,6 +3,7 @@
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -52,7 +53,8 @@ def test_no_row_of_the_systems_names_a_missing_file():
 
 
 def command_names():
-    return get_command(app).list_commands(None)
+    group: Any = get_command(app)
+    return group.list_commands(None)
 
 
 def test_the_command_reference_is_what_help_prints():

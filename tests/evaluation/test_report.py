@@ -154,7 +154,7 @@ def test_large_report_keeps_the_queries_that_differ_most(tmp_path):
 
 def test_separability_by_hand():
     grades = {"q": {"a": 0, "b": 1}, "r": {"c": 1, "d": 0, "e": 2}}
-    scores = {"q": np.float32([1, 2]), "r": np.float32([1, 0, 4])}
+    scores = {"q": np.array([1, 2], np.float32), "r": np.array([1, 0, 4], np.float32)}
     found = separability(grades, scores)
     assert list(found.curves) == [0, 1, 2]
     assert all(len(curve) == POINTS for curve in found.curves.values())
@@ -166,10 +166,12 @@ def test_separability_by_hand():
 
 
 def test_separability_of_equal_scores():
-    found = separability({"q": {"a": 0, "b": 1}}, {"q": np.float32([0, 0])})
+    found = separability({"q": {"a": 0, "b": 1}}, {"q": np.array([0, 0], np.float32)})
     assert found.in_order == 0.5
     assert set(found.curves[1]) == {0}
-    assert separability({"q": {"a": 1}}, {"q": np.float32([3])}).in_order == 0.5, "one grade, no pair"
+    assert separability({"q": {"a": 1}}, {"q": np.array([3], np.float32)}).in_order == 0.5, (
+        "one grade, no pair"
+    )
 
 
 # -- in a browser ------------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from documented import json_lines
-from same_ranking import assert_same_ranking
 
 import planted
 from coclick import create
 from coclick.exporters import export
+from exporters.documented import json_lines
+from exporters.same_ranking import assert_same_ranking
 
 SOURCES = Path(__file__).parent / "lucene"
 

@@ -44,8 +44,11 @@ class Elasticsearch:
     (linear), "Dynamic: strict".
     """
 
-    field_types = ({"type": "sparse_vector", "index_options": {"prune": False}}, {"type": "rank_features"})
-    mappings = ("index.json", "index-rank-features.json")
+    field_types: tuple[dict, ...] = (
+        {"type": "sparse_vector", "index_options": {"prune": False}},
+        {"type": "rank_features"},
+    )
+    mappings: tuple[str, ...] = ("index.json", "index-rank-features.json")
 
     def __init__(self, folder):
         self.folder, self.docs, self.titles = folder, {}, {}

@@ -2,11 +2,11 @@
 
 import re
 
-import documented
 import pytest
-from same_ranking import assert_same_ranking
 
 import coclick.exporters
+from exporters import documented
+from exporters.same_ranking import assert_same_ranking
 
 ENGINES = {
     "elasticsearch": documented.Elasticsearch,

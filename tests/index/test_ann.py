@@ -2,6 +2,7 @@
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,14 +137,14 @@ def test_added_documents_are_found(saved, tmp_path):
 
 def test_the_graph_is_not_stored_but_rebuilt(saved):
     assert not [name for name in Artefact(saved).files if "approximate" in name]
-    opened = open_model(saved)
+    opened: Any = open_model(saved)
     assert opened.approximate_._graph is None
     opened.search("hotel")
     assert len(opened.approximate_._graph) == len(opened.doc_index_.vectors)
 
 
 def test_adding_documents_leaves_the_graph_of_the_first_model_alone(saved):
-    opened = open_model(saved)
+    opened: Any = open_model(saved)
     opened.search("hotel")
     count = len(opened.doc_index_.vectors)
     graph = opened.approximate_._graph

@@ -1,5 +1,7 @@
 """Models as scikit-learn estimators."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,7 +27,8 @@ def test_scores_equal_those_of_the_model():
     ranker = ClickRanker("vpcg", docs=TITLES).fit(PAIRS, CLICKS)
     assert ranker.predict(asked).tolist() == pytest.approx(expected)
     assert expected[0] > 0.9 and expected[3] == 0
-    for other in (np.array(PAIRS, object), pd.DataFrame(PAIRS, columns=["query", "doc"])):
+    others: list[Any] = [np.array(PAIRS, object), pd.DataFrame(PAIRS, columns=["query", "doc"])]
+    for other in others:
         assert ranker.predict(other).tolist() == ranker.predict(PAIRS).tolist()
 
 

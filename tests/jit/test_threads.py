@@ -84,8 +84,12 @@ def test_a_forked_process_starts_its_own_threads():
     child = os.fork()
     if child == 0:
         met = threading.Barrier(2)  # passed only if there are two threads
+
+        def meet(first: int, last: int) -> None:
+            met.wait(10)
+
         try:
-            run_blocks(lambda first, last: met.wait(10) and None, [(0, 1), (1, 2)])
+            run_blocks(meet, [(0, 1), (1, 2)])
         except BaseException:
             os._exit(1)
         os._exit(0)
@@ -124,5 +128,8 @@ def test_run_alongside_waits_for_both(count):
 
 
 def test_run_alongside_raises_the_exception_of_the_action(count):
+    def fail() -> None:
+        raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError):
-        run_alongside(lambda: 1 // 0, lambda: "main")
+        run_alongside(fail, lambda: "main")

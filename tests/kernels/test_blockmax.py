@@ -57,8 +57,8 @@ def found_by_search(
 ) -> list[tuple[int, float]]:
     rows = rows_of(dense)
     terms = np.flatnonzero(query).astype(np.int32)
-    index = build_blocks(*rows, dense.shape[1])
-    found, scores = search(*index, *rows, terms, query[terms], k, Scratch(*dense.shape), allowed)
+    index = *build_blocks(*rows, dense.shape[1]), *rows
+    found, scores = search(*index, terms, query[terms], k, Scratch(*dense.shape), allowed)
     assert found.dtype == np.int32
     assert scores.dtype == np.float32
     return list(zip(found.tolist(), scores.tolist(), strict=True))
@@ -132,14 +132,14 @@ def test_skipping_long_lists_loses_no_result(skew, normed, length):
     dense = unit(dense) if normed else dense
     rows = rows_of(dense)
     with common_above(length):
-        index = build_blocks(*rows, 60)
+        index = *build_blocks(*rows, 60), *rows
     assert (len(index[1].common) > 0) == (length < 4000)
     for seed in range(6):
         query = random_rows(100 + seed, 1, 60, 1 + 3 * seed)[0]
         terms = np.flatnonzero(query).astype(np.int32)
         expected = naive(dense, query, 100)
         for k in (1, 10, 100):
-            found, scores = search(*index, *rows, terms, query[terms], k, Scratch(*dense.shape))
+            found, scores = search(*index, terms, query[terms], k, Scratch(*dense.shape))
             assert list(zip(found, scores, strict=True)) == expected[:k]
 
 
@@ -210,10 +210,10 @@ def test_a_search_computed_by_hand():
 def test_unknown_repeated_and_invalid_query_terms():
     dense = np.array([[1, 0], [1, 2]], np.float32)
     rows = rows_of(dense)
-    index, scratch = build_blocks(*rows, 2), Scratch(2, 2)
+    index, scratch = (*build_blocks(*rows, 2), *rows), Scratch(2, 2)
     terms = np.array([-1, 1, 0, 7, 1, 0, 2**31 - 1, 0], np.int32)
     weights = np.array([9, 0.5, 1, 9, 0.5, -3, 9, np.nan], np.float32)
-    found, scores = search(*index, *rows, terms, weights, 5, scratch)
+    found, scores = search(*index, terms, weights, 5, scratch)
     assert found.tolist() == [1, 0]
     assert scores.tolist() == [3.0, 1.0]
     assert not scratch.query.any()
@@ -222,12 +222,12 @@ def test_unknown_repeated_and_invalid_query_terms():
 def test_an_empty_index_and_k_of_zero():
     scratch = Scratch(0, 3)
     rows = rows_of(np.zeros((0, 3), np.float32))
-    index = build_blocks(*rows, 3)
+    index = *build_blocks(*rows, 3), *rows
     terms, weights = np.array([1], np.int32), np.ones(1, np.float32)
-    found, scores = search(*index, *rows, terms, weights, 10, scratch)
+    found, scores = search(*index, terms, weights, 10, scratch)
     assert len(found) == len(scores) == 0
     rows = rows_of(np.ones((4, 3), np.float32))
-    found, _ = search(*build_blocks(*rows, 3), *rows, terms, weights, 0, Scratch(4, 3))
+    found, _ = search(*(*build_blocks(*rows, 3), *rows), terms, weights, 0, Scratch(4, 3))
     assert len(found) == 0
 
 
@@ -282,21 +282,22 @@ def test_negative_weights_are_refused():
 
 def test_batch_equals_single_from_any_thread():
     dense = unit(random_rows(6, 3000, 50, 8))
-    rows, index = rows_of(dense), build_blocks(*rows_of(dense), 50)
+    rows = rows_of(dense)
+    index = *build_blocks(*rows, 50), *rows
     queries = rows_of(np.vstack([unit(random_rows(7, 60, 50, 6)), np.zeros((1, 50), np.float32)]))
     count = len(queries[0]) - 1
     found, scores = np.empty((count, 7), np.int32), np.empty((count, 7), np.float32)
 
     def work(first: int) -> None:
         last = min(first + 9, count)
-        search_block(*index, *rows, *queries, first, last, found, scores, Scratch(*dense.shape))
+        search_block(*index, *queries, first, last, found, scores, Scratch(*dense.shape))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(0, count, 9)))
     scratch = Scratch(*dense.shape)
     for query in range(count):
         part = slice(queries[0][query], queries[0][query + 1])
-        alone = search(*index, *rows, queries[1][part], queries[2][part], 7, scratch)
+        alone = search(*index, queries[1][part], queries[2][part], 7, scratch)
         size = len(alone[0])
         assert found[query, :size].tolist() == alone[0].tolist()
         assert scores[query, :size].tolist() == alone[1].tolist()
@@ -307,11 +308,12 @@ def test_batch_equals_single_from_any_thread():
 
 def test_batch_with_a_mask_equals_single():
     dense = random_rows(8, 500, 30, 5)
-    rows, index = rows_of(dense), build_blocks(*rows_of(dense), 30)
+    rows = rows_of(dense)
+    index = *build_blocks(*rows, 30), *rows
     queries = random_rows(9, 5, 30, 4)
     allowed = (np.arange(500) % 3 == 0).astype(np.uint8)
     found, scores = np.empty((5, 8), np.int32), np.empty((5, 8), np.float32)
-    search_block(*index, *rows, *rows_of(queries), 1, 4, found, scores, Scratch(500, 30), allowed=allowed)
+    search_block(*index, *rows_of(queries), 1, 4, found, scores, Scratch(500, 30), allowed=allowed)
     for query in range(1, 4):
         expected = naive(dense, queries[query], 8, allowed)
         size = len(expected)
@@ -322,11 +324,11 @@ def test_batch_with_a_mask_equals_single():
 def test_scores_of_search_and_score_rows_are_equal_bits():
     dense = unit(random_rows(10, 2000, 40, 9))
     rows, scratch = rows_of(dense), Scratch(*dense.shape)
-    index = build_blocks(*rows, 40)
+    index = *build_blocks(*rows, 40), *rows
     for seed in range(20):
         query = random_rows(200 + seed, 1, 40, 7)[0]
         terms = np.flatnonzero(query).astype(np.int32)
-        found, scores = search(*index, *rows, terms, query[terms], 20, scratch)
+        found, scores = search(*index, terms, query[terms], 20, scratch)
         again = score_rows(*rows, terms, query[terms], found, scratch)
         assert scores.tobytes() == again.tobytes()
         some = np.arange(0, 2000, 7, dtype=np.int32)
@@ -340,11 +342,11 @@ def test_scores_of_search_and_score_rows_are_equal_bits():
 def test_the_search_clock_of_a_scratch_may_overflow():
     dense = unit(random_rows(11, 1000, 30, 5))
     rows, scratch = rows_of(dense), Scratch(*dense.shape)
-    index = build_blocks(*rows, 30)
+    index = *build_blocks(*rows, 30), *rows
     for seed in range(300):
         query = random_rows(300 + seed, 1, 30, 4)[0]
         terms = np.flatnonzero(query).astype(np.int32)
-        found, scores = search(*index, *rows, terms, query[terms], 5, scratch)
+        found, scores = search(*index, terms, query[terms], 5, scratch)
         if seed % 50 == 4 or seed > 250:
             assert list(zip(found, scores, strict=True)) == naive(dense, query, 5)
 
@@ -389,8 +391,8 @@ def test_truncated_arrays_are_detected():
         cut = postings._replace(**{name: getattr(postings, name)[:9]})
         expect_damage(cut, built, rows, dense.shape)
     for name in ("order", "common", "strips", "blocks"):
-        cut = built._replace(**{name: getattr(built, name)[:-1]})
-        expect_damage(postings, cut, rows, dense.shape)
+        shorter = built._replace(**{name: getattr(built, name)[:-1]})
+        expect_damage(postings, shorter, rows, dense.shape)
 
 
 def expect_damage(postings: Postings, built: Blocks, rows: Rows, shape: tuple[int, int]) -> None:
@@ -437,9 +439,9 @@ def test_damage_is_detected_when_rows_are_scored_or_indexed():
 
 def test_mismatched_sizes_are_refused():
     rows = rows_of(np.ones((5, 3), np.float32))
-    index = build_blocks(*rows, 3)
+    index = *build_blocks(*rows, 3), *rows
     terms, weights = np.arange(3, dtype=np.int32), np.ones(3, np.float32)
     with pytest.raises(ValueError, match="scratch"):
-        search(*index, *rows, terms, weights, 2, Scratch(4, 3))
+        search(*index, terms, weights, 2, Scratch(4, 3))
     with pytest.raises(ValueError, match="mask"):
-        search(*index, *rows, terms, weights, 2, Scratch(5, 3), allowed=np.ones(4, np.uint8))
+        search(*index, terms, weights, 2, Scratch(5, 3), allowed=np.ones(4, np.uint8))

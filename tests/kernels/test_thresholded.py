@@ -1,5 +1,7 @@
 """Thresholded products compared with dense numpy and with a numerical optimiser."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -153,17 +155,14 @@ def test_results_do_not_depend_on_threads():
     left, right = matrix(3000, 900, 0.02, 6), matrix(900, 130, 0.1, 7)
     thresholds = np.full(3000, -1, np.float32)
     for rows in (right, right.to_scipy().toarray()):
-        results = []
+        results: list[list[Any]] = []
         for count in (1, 2, 5):
             set_threads(count)
-            results.append(thresholded_product(left, rows, thresholds, 1.0, 1.0))
-        for other in results[1:]:
-            for one, other_array in zip(
-                (results[0].rows.indptr, results[0].rows.indices, results[0].rows.data, results[0].gains),
-                (other.rows.indptr, other.rows.indices, other.rows.data, other.gains),
-                strict=True,
-            ):
-                assert one.tobytes() == other_array.tobytes()
+            found = thresholded_product(left, rows, thresholds, 1.0, 1.0)
+            results.append([found.rows.indptr, found.rows.indices, found.rows.data, found.gains])
+        for others in results[1:]:
+            for one, other in zip(results[0], others, strict=True):
+                assert one.tobytes() == other.tobytes()
 
 
 def test_rows_of_several_waves_are_joined(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
+from typing import Any
 
 HALF_HOUR = 30 * 60 * 1_000_000
 DAY = 24 * 60 * 60 * 1_000_000
@@ -36,10 +37,10 @@ def aggregate(events: list[dict], weights: dict[str, float]) -> dict:
             session_clicks[session] += event["action"] == "click"
             pages[session, normal(event["query"])][event["doc"]].append(event)
 
-    clicks: Counter = Counter()
+    clicks: dict[Any, float] = defaultdict(float)
     pair_users = defaultdict(set)
     impressions, navigational, skips = Counter(), Counter(), Counter()
-    daily = defaultdict(
+    daily: dict[Any, dict[str, Any]] = defaultdict(
         lambda: {"clicks": 0.0, "shown": 0, "navigational": 0, "users": set(), "at": Counter()}
     )
     for (session, query), shown in pages.items():

@@ -98,7 +98,7 @@ def test_csv_records_of_several_lines(tmp_path, log):
 
 def test_invalid_csv_records_of_several_lines(tmp_path, log):
     long, longer = "я" * 1_500_000, "я" * 4_000_000  # 3 and 8 million bytes
-    records = [
+    records: list[tuple[str | bytes, str | None]] = [
         ("doc,title", None),
         (f'D1,"Red\nshoe\n{long}"', None),
         ("D2,Hat", None),

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference_log import aggregate, tables
 
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build, variants
+from logs.reference_log import aggregate, tables
 
 MINUTE = 60_000_000
 DAY = 20_000  # 2024-10-04, in days since 1970

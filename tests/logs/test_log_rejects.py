@@ -84,7 +84,7 @@ def test_errors_in_an_event_log(tmp_path):
     csv_path.write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
     json_path.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
     graphs = [build([path], None, tmp_path / path.suffix[1:]) for path in (csv_path, json_path)]
-    expected = [(number, *reason) for number, (_, _, *reason) in enumerate(wrong, 2)]
+    expected: list[tuple] = [(number, *reason) for number, (_, _, *reason) in enumerate(wrong, 2)]
     assert [row[1:4] for row in rejects(tmp_path / "ndjson")] == expected
     assert [row[1:4] for row in rejects(tmp_path / "csv")] == [(n + 1, *rest) for n, *rest in expected]
     for graph in graphs:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -43,7 +44,7 @@ def write(path, key, rows):
     return path
 
 
-def files(tmp_path, suffix, queries=QUERIES, docs=DOCS):
+def files(tmp_path, suffix, queries=QUERIES, docs=DOCS) -> tuple[list[Path], list[Path]]:
     return (
         [write(tmp_path / f"queries.{suffix}", "query", queries)],
         [write(tmp_path / f"docs.{suffix}", "doc", docs)],
@@ -171,7 +172,7 @@ def test_files_without_usable_rows(tmp_path, graph):
 
 def test_names_and_sides(tmp_path, graph):
     queries, docs = files(tmp_path, "tsv")
-    with pytest.raises(UserError, match="coclick makes one"):
+    with pytest.raises(UserError, match="a built-in view"):
         add_view(graph, "words", queries, docs, tmp_path / "new")
     with pytest.raises(UserError, match=r"features of queries and of documents"):
         add_view(graph, "tags", queries, [], tmp_path / "new")

@@ -9,6 +9,7 @@ import planted
 from coclick import create
 from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments
+from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_queries
 from coclick.ltr import folds
 from coclick.ltr.boosting import Boosting
@@ -17,7 +18,7 @@ from coclick.ltr.folds import Sampling, cross_fitted
 from coclick.models import registry
 from coclick.models.base import Model
 
-CALLS: list[tuple[object, str]] = []  # (graph a part was trained on, query it scored)
+CALLS: list[tuple[ClickGraph, str]] = []  # (graph a part was trained on, query it scored)
 
 
 @dataclass

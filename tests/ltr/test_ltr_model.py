@@ -1,5 +1,7 @@
 """`ltr`: its scores recomputed from LightGBM's predictions, and training with judgments."""
 
+from typing import Any
+
 import lightgbm
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import planted
 from coclick import create, train
 from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
+from coclick.ltr.model import Ltr
 
 SMALL = "ltr(parts=bm25 + clicks + popularity,n_trees=20)"
 JUDGED = Judgments({"1": "hotel", "2": "shoe"}, {"1": {"hotel-1": 3, "flu-1": 0}, "2": {"shoe-2": 2}})
@@ -21,7 +24,7 @@ def test_scores_are_those_of_lightgbm(monkeypatch):
         lightgbm, "train", lambda *args, **more: boosters.append(grow(*args, **more)) or boosters[0]
     )
     graph = planted.graph()
-    model = train(SMALL, graph)
+    model: Any = train(SMALL, graph)
     for query in ("hotel", "ny the cheap", "never seen pizza"):
         columns = []
         for part in model.parts_:
@@ -61,13 +64,13 @@ def test_ranks_by_the_informative_part(objective):
 
 
 def test_judgments_choose_the_number_of_trees():
-    model = create("ltr(parts=bm25 + popularity,n_trees=120)").fit_with(planted.graph(), JUDGED)
+    model = Ltr("bm25 + popularity", n_trees=120).fit_with(planted.graph(), JUDGED)
     assert 1 <= model.stats_["trees"] < 120
     assert str(model) == "ltr(parts=bm25 + popularity,n_trees=120)"
 
 
 def test_judgments_as_labels():
-    model = create("ltr(parts=bm25 + popularity,n_trees=10,n_folds=2)")
+    model = Ltr("bm25 + popularity", n_trees=10, n_folds=2)
     model.fit_with(planted.graph(), JUDGED, "judgments")
     assert model.stats_["queries"] == 2
     assert model.search("hotel", 1).hits()

@@ -3,6 +3,9 @@
 pyproject.toml allows only versions of these libraries in which the names were tested.
 """
 
+# The types of numba do not have its private names.
+# mypy: disable-error-code="attr-defined, call-overload"
+
 import ast
 import inspect
 import re

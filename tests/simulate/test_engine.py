@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -37,8 +37,10 @@ def test_search_equals_a_reference() -> None:
         return re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", text.lower())
 
     bags = []
-    for doc in indexed:
-        bag = Counter(words_of(world.documents.bodies[doc] + " " + world.documents.anchors[doc]))
+    for doc in indexed.tolist():
+        bag: dict[str, float] = defaultdict(float)
+        for word in words_of(world.documents.bodies[doc] + " " + world.documents.anchors[doc]):
+            bag[word] += 1
         for word in words_of(world.documents.titles[doc]):
             bag[word] += engine.TITLE_WEIGHT
         bags.append(bag)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -13,7 +14,7 @@ from coclick.errors import UserError
 from coclick.jit.threads import set_threads
 from coclick.simulate.sample import FILES, query_kinds
 
-SIZE = {"queries": 600, "docs": 1000, "events": 40_000}
+SIZE: dict[str, Any] = {"queries": 600, "docs": 1000, "events": 40_000}
 
 
 @pytest.fixture(scope="module")

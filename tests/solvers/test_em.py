@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -363,7 +364,7 @@ def test_killed_training_resumes(tmp_path: Path, regularise: bool) -> None:
     child.send_signal(signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
     data, _ = planted(8_000, topics=9, words=300)
-    options = {"iterations": 60, "regularise": regularise, "tolerance": 0}
+    options: dict[str, Any] = {"iterations": 60, "regularise": regularise, "tolerance": 0}
     iterations: list[int] = []
     resumed, curve = fit_topics(data, 9, **options, checkpoint=checkpoint, progress=counting(iterations))
     whole, whole_curve = fit_topics(data, 9, **options)

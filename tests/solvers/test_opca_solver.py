@@ -12,7 +12,7 @@ from coclick.solvers.opca import SecondMoments, oriented_pca
 from coclick.text.term_matrix import unit_rows
 
 
-def random_pairs(seed, queries, docs, words, pairs):
+def random_pairs(seed, queries, docs, words, pairs) -> tuple[Csr, Csr, Csr]:
     random = np.random.default_rng(seed)
 
     def rows(count):

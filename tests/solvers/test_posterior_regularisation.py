@@ -17,10 +17,13 @@ def project(mix: np.ndarray, first: np.ndarray, second: np.ndarray, counts: list
     rows, padded = np.zeros((tokens, width), np.float32), np.zeros(width, np.float32)
     rows[:, :topics], padded[:topics] = np.vstack([first, second]), mix
     tilts = np.zeros((2, width), np.float32)
-    space = np.zeros_like(rows), np.zeros((tokens, tokens)), np.zeros_like(tilts)
+    space = (
+        np.zeros_like(rows), np.zeros((tokens, tokens)), np.zeros_like(tilts),
+        np.zeros(tokens, np.float32), np.zeros(tokens, np.float32), np.zeros(tokens),
+    )  # fmt: skip
     project_posteriors(
         len(first), rows, np.array(counts, np.float32), padded, np.float32(1e-5),
-        np.ones(tokens, np.float32), tilts, *space, *np.zeros((2, tokens), np.float32), np.zeros(tokens),
+        np.ones(tokens, np.float32), tilts, *space,
     )  # fmt: skip
     return tilts[:, :topics].astype(float)
 

@@ -18,6 +18,10 @@ from coclick.solvers.sampling import (
 )
 
 
+def ints(*values):
+    return np.array(values, np.int32)
+
+
 def matrix(rows):
     return Csr.from_scipy(scipy.sparse.csr_array(np.array(rows, np.float32)))
 
@@ -36,7 +40,7 @@ def test_only_pairs_with_features_of_both_sides():
 
 
 def test_negatives_are_not_clicked():
-    asked, clicked = np.repeat(np.int32([0, 2]), 200), np.repeat(np.int32([2, 3]), 200)
+    asked, clicked = np.repeat(ints(0, 2), 200), np.repeat(ints(2, 3), 200)
     drawn = draw_unclicked(CLICKS, asked, clicked, 3, np.arange(4, dtype=np.int32), np.random.default_rng(0))
     assert drawn.shape == (400, 3)
     assert set(drawn[:200].ravel().tolist()) == {1, 3}
@@ -44,30 +48,28 @@ def test_negatives_are_not_clicked():
 
 
 def test_negatives_are_candidates():
-    asked, clicked = np.int32([0] * 50), np.int32([2] * 50)
-    drawn = draw_unclicked(CLICKS, asked, clicked, 2, np.int32([0, 3]), np.random.default_rng(0))
+    asked, clicked = ints(*[0] * 50), ints(*[2] * 50)
+    drawn = draw_unclicked(CLICKS, asked, clicked, 2, ints(0, 3), np.random.default_rng(0))
     assert set(drawn.ravel().tolist()) == {3}
 
 
 def test_without_negatives_a_document_is_compared_with_itself():
     drawn = draw_unclicked(
-        CLICKS, np.int32([1]), np.int32([2]), 5, np.arange(4, dtype=np.int32), np.random.default_rng(0)
+        CLICKS, ints(1), ints(2), 5, np.arange(4, dtype=np.int32), np.random.default_rng(0)
     )
     assert drawn.tolist() == [[2] * 5]
 
 
 def test_sampled_preferences_repeat_the_pair():
-    found = sampled_preferences(
-        CLICKS, np.int32([0, 2]), np.int32([0, 3]), 2, np.int32([1]), np.random.default_rng(0)
-    )
+    found = sampled_preferences(CLICKS, ints(0, 2), ints(0, 3), 2, ints(1), np.random.default_rng(0))
     assert [column.tolist() for column in found] == [[0, 0, 2, 2], [0, 0, 3, 3], [1, 1, 1, 1]]
 
 
 def test_skip_preferences():
-    skips = SkipPairs(np.array([0, 2, 2, 3]), np.int32([5, 6, 7]), np.int32([1, 2, 3]), np.int32([9, 1, 1]))
+    skips = SkipPairs(np.array([0, 2, 2, 3]), ints(5, 6, 7), ints(1, 2, 3), ints(9, 1, 1))
     found = skip_preferences(skips)
     assert [column.tolist() for column in found] == [[0, 0, 2], [5, 6, 7], [1, 2, 3]]
-    some = restrict_to_pairs(found, np.int32([0, 2, 1]), np.int32([5, 7, 6]))
+    some = restrict_to_pairs(found, ints(0, 2, 1), ints(5, 7, 6))
     assert [column.tolist() for column in some] == [[0, 2], [5, 7], [1, 3]]
     twice = concatenate_preferences(some, some)
     assert twice.worse.tolist() == [1, 3, 1, 3]

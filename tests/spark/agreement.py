@@ -113,6 +113,6 @@ def assert_same_rmls(there, here):
             rows = [getattr(model, f"{side}_{part}") for model in (there, here)]
             first, second = (getattr(value, "matrix", value).to_scipy() for value in rows)
             assert abs(first - second).max() < TOLERANCE, (side, part)
-        embeddings = [getattr(model, f"{side}_index_").vectors for model in (there, here)]
-        assert np.allclose(*embeddings, atol=TOLERANCE), side
+        first, second = (getattr(model, f"{side}_index_").vectors for model in (there, here))
+        assert np.allclose(first, second, atol=TOLERANCE), side
     assert_same_ranking(there, here, ["an unknown thing", here.graph_.queries[0] + " sale"])

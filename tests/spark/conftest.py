@@ -5,6 +5,7 @@ import shutil
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -98,7 +99,7 @@ def start_session(master: str, event_log: Path, **settings: str):
     return builder.getOrCreate()
 
 
-def read_log(spark, log: Path):
+def read_log(spark, log: Path) -> tuple[Any, Any]:
     """Read the events and the documents as a user would."""
     docs = spark.read.option("sep", "\t").option("header", True).csv(str(log / "docs.tsv"))
     return spark.read.parquet(str(log / "events.parquet")), docs

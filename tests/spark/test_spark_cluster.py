@@ -4,6 +4,7 @@ or a lost worker."""
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,8 +108,8 @@ def _kill_while_written(cluster, work: Path) -> None:
 def test_lost_worker_is_retried(survived, graph, event_log):
     assert len(list(events(event_log, "ExecutorRemoved"))) == 1
     assert not all(task.succeeded for task in tasks(event_log))
-    here = create(FAULTY).fit(ClickGraph.open(graph.path.removeprefix("file:")))
-    there = open_model(survived)
+    here: Any = create(FAULTY).fit(ClickGraph.open(graph.path.removeprefix("file:")))
+    there: Any = open_model(survived)
     names = there.terms_.to_list(), here.terms_.to_list()
     assert_same_rows(there.query_index_.vectors, here.query_index_.vectors, *names)
     assert_same_rows(there.doc_index_.vectors, here.doc_index_.vectors, *names)
@@ -136,4 +137,6 @@ def test_failed_training_keeps_the_previous_model(spark, graph, survived, kill_a
             spark, "vpcg(units=none,max_terms=3)", graph, str(survived), n_parts=PARTS, force=True
         )
     assert (survived / "manifest.json").read_bytes() == before
-    assert open_model(survived).max_terms == create(FAULTY).max_terms
+    kept: Any = open_model(survived)
+    asked: Any = create(FAULTY)
+    assert kept.max_terms == asked.max_terms

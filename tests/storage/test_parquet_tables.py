@@ -41,7 +41,7 @@ def test_rows_may_come_in_any_order(tmp_path):
     assert graph.queries.to_list() == ["red shoes", "shoes"]
     assert graph.docs.to_list() == ["a", "b"]
     assert graph.texts["title"].to_list() == ["Red shoe", ""]
-    assert np.array_equal(graph.clicks.to_scipy().toarray(), [[3.5, 0], [1, 2]])
+    assert np.array_equal(graph.clicks.to_scipy().toarray(), [[3.5, 0.0], [1.0, 2.0]])
     assert verify(tmp_path) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -223,7 +224,7 @@ def test_stop_words_are_single_normalised_words() -> None:
         ({"language": None}, ["language"]),
     ],
 )
-def test_errors_name_the_valid_parameters(parameters: dict[str, object], mentions: list[str]) -> None:
+def test_errors_name_the_valid_parameters(parameters: dict[str, Any], mentions: list[str]) -> None:
     with pytest.raises(UserError) as error:
         Analyzer(**parameters)
     for word in mentions:

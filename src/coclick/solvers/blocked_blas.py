@@ -121,6 +121,6 @@ def single_threaded_blas() -> Iterator[None]:
 @cache
 def _blas() -> Any:
     """Find the loaded BLAS libraries: numpy's is among them. To look for them takes a millisecond."""
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")

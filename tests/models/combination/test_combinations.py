@@ -1,5 +1,7 @@
 """Combinations: sums by hand from the scores of the parts, specifications, and errors."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import planted
 from coclick import create, train
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.combination.mix import Mix
 
 GRAPH = ClickGraph.from_clicks(
     [("ny hotel", "a", 8), ("ny hotel", "b", 2), ("rare", "b", 1)],
@@ -33,7 +36,7 @@ def test_backoff_by_hand():
 
 
 def test_maxima_are_over_the_whole_collection():
-    model = train("0.8*clicks + 0.2*bm25", planted.graph())
+    model: Any = train("0.8*clicks + 0.2*bm25", planted.graph())
     query = "hotel"
     [asked] = model._queries(query)
     bm25, clicks = model.parts_[1]._score_all(asked), model.parts_[0]._score_all(asked)
@@ -46,7 +49,7 @@ def test_maxima_are_over_the_whole_collection():
 def test_similarities_are_added_like_scores():
     graph = planted.graph()
     first, second = train("vpcg", graph), train("vpcg(start=doc)", graph)
-    mix = create("0.6*vpcg + 0.4*vpcg(start=doc)").assemble(graph, [first, second])
+    mix = Mix("0.6*vpcg + 0.4*vpcg(start=doc)").assemble(graph, [first, second])
     found = dict(mix.similar_queries("hotel", 5).hits())
     ours, theirs = (dict(model.similar_queries("hotel", 1000).hits()) for model in (first, second))
     for query, score in found.items():

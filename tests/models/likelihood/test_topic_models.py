@@ -4,6 +4,7 @@ import math
 import os
 import time
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import planted
 from coclick import create
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.likelihood.bltm import BLTMPR1V
 from coclick.solvers.checkpoint import checkpoint
 from coclick.text.analyzer import Analyzer
 
@@ -41,7 +43,7 @@ def as_dictionary(model, matrix):
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_by_the_formula(name):
     graph = planted.graph()
-    model = create(f"{name}(n_topics=6,lambda_collection=0.3,lambda_doc=0.4)").fit(graph)
+    model: Any = create(f"{name}(n_topics=6,lambda_collection=0.3,lambda_doc=0.4)").fit(graph)
     in_queries = as_dictionary(model, model.topics_.query_words)
     in_titles = as_dictionary(model, model.topics_.title_words)
     titles = [Counter(ANALYZER.terms(graph.title(d))) for d in range(len(graph.docs))]
@@ -97,13 +99,13 @@ def test_translations_go_through_topics():
 
 
 def test_one_vocabulary_has_one_distribution():
-    topics = create("bltm_pr_1v(n_topics=4)").fit(planted.graph()).topics_
+    topics = BLTMPR1V(n_topics=4).fit(planted.graph()).topics_
     np.testing.assert_array_equal(topics.query_words, topics.title_words)
 
 
 def test_distributions_sum_to_one_over_the_words_of_their_side():
     graph = planted.graph()
-    model = create("bltm(n_topics=4)").fit(graph)
+    model: Any = create("bltm(n_topics=4)").fit(graph)
     for side, texts in (
         (model.topics_.query_words, list(graph.queries)),
         (model.topics_.title_words, [graph.title(d) for d in np.unique(graph.clicks.indices).tolist()]),
@@ -127,7 +129,7 @@ def test_a_document_and_a_query_without_a_known_word():
 
 
 def test_more_topics_than_pairs():
-    model = create("bltm(n_topics=400)").fit(planted.graph())
+    model: Any = create("bltm(n_topics=400)").fit(planted.graph())
     pairs = planted.graph().clicks.nnz
     assert model.topics_.query_words.shape[1] == pairs
     assert f"{pairs} are used" in model.stats_["notes"][0]

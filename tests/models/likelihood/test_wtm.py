@@ -11,6 +11,7 @@ from coclick import create
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
+from coclick.models.likelihood.wtm import WTM
 from coclick.solvers.ibm_model1 import prune
 from coclick.text.analyzer import Analyzer
 
@@ -20,7 +21,7 @@ ANALYZER = Analyzer("english", False, False)
 def model_1(pairs, rounds, null_word):
     """t[w][q] by expectation maximisation over (query words, title words, weight), word by word."""
     none = ["<none>"] if null_word else []
-    t = defaultdict(dict)
+    t: dict = defaultdict(dict)
     for query, title, _ in pairs:
         for w in [*title, *none]:
             for q in query:
@@ -115,7 +116,7 @@ def test_with_lambda_doc_1_it_is_um():
 
 
 def test_pruned_rows_sum_to_one():
-    table = create("wtm(min_probability=0)").fit(planted.graph()).translations_
+    table = WTM(min_probability=0).fit(planted.graph()).translations_
     pruned = prune(table, 0.1)
     assert pruned.nnz < table.nnz
     sums = pruned.row_sums()
@@ -126,7 +127,7 @@ def test_results_do_not_depend_on_threads():
     tables = []
     for count in (1, 2, 3):
         set_threads(count)
-        tables.append(create("wtm").fit(planted.graph()).translations_)
+        tables.append(WTM().fit(planted.graph()).translations_)
     set_threads(None)
     assert all(np.array_equal(tables[0].data, table.data) for table in tables[1:])
 

@@ -2,18 +2,23 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse.linalg
 from sklearn.cross_decomposition import PLSSVD
+<<<<<<< HEAD
 from test_pls import all_scores, embeddings, feature_rows, weights
+=======
+>>>>>>> types
 
 import planted
 from coclick import create
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.text.analyzer import Analyzer
+from models.projection.test_pls import all_scores, feature_rows, images, weights
 
 
 def graph():
@@ -147,8 +152,13 @@ def test_lsi_dt_folds_queries_in():
     np.testing.assert_allclose(all_scores(model, graph()), cosines(queries @ a, docs @ a), atol=1e-3)
 
 
+<<<<<<< HEAD
 def test_the_vocabulary_keeps_the_most_frequent_words():
     model = create("lsa(dim=3,max_vocabulary=10)").fit(graph())
+=======
+def test_the_vocabulary_keeps_the_commonest_words():
+    model: Any = create("lsa(dim=3,max_vocabulary=10)").fit(graph())
+>>>>>>> types
     held = Counter(
         t for text in texts_of(graph()) for t in set(Analyzer("english", False, False).terms(text))
     )

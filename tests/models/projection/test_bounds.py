@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import exp, inf, log, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,8 +57,8 @@ def test_the_constants_hold_for_random_maps(seed):
         theta * side / np.linalg.norm(side, axis=1, keepdims=True)
         for theta, side in ((2, random.normal(size=(d_x, d))), (3, random.normal(size=(d_y, d))))
     )
-    sums = tuple(float(np.abs(side).sum(1).max()) for side in (rows_x, rows_y))
-    for l1 in ((inf, inf), sums):
+    l1_x, l1_y = (float(np.abs(side).sum(1).max()) for side in (rows_x, rows_y))
+    for l1 in ((inf, inf), (l1_x, l1_y)):
         space = limited_rows(d, (d_x, d_y), (4, 9), (2, 3), l1)
         assert np.linalg.norm(rows_x @ rows_y.T) <= space.C + 1e-9
         for _ in range(100):
@@ -146,13 +147,19 @@ def test_with_many_clicks_the_bound_is_not_vacuous():
 
 def test_with_weight_degree_the_objective_is_that_of_pls():
     """The sum of singular values is Σ w x L Lᵀ y; Eq. 2 divides it by the number of queries."""
+<<<<<<< HEAD
     model = create("pls(dim=5,weight=degree)").fit(planted.graph())
     embeddings = model.query_index_.vectors, model.doc_index_.vectors
+=======
+    model: Any = create("pls(dim=5,weight=degree)").fit(planted.graph())
+    images = model.query_index_.vectors, model.doc_index_.vectors
+>>>>>>> types
     queries = np.count_nonzero(model.graph_.clicks.row_nnz())
     found = objective(model.graph_.clicks, *embeddings)
     assert found == pytest.approx(sum(model.stats_["singular_values"]) / queries, rel=1e-4)
 
 
+<<<<<<< HEAD
 def test_pls_reports_its_bound():
     model = create("pls(dim=5)").fit(planted.graph())
     embeddings = model.query_index_.vectors, model.doc_index_.vectors
@@ -163,6 +170,18 @@ def test_mpls_and_lsi_report_their_bounds():
     model = create("mpls(dim=5)").fit(planted.graph())
     embeddings = model.query_index_.vectors, model.doc_index_.vectors
     assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", embeddings, orthonormal(5, 5))
+=======
+def test_pls_reports_it():
+    model: Any = create("pls(dim=5)").fit(planted.graph())
+    images = model.query_index_.vectors, model.doc_index_.vectors
+    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5))
+
+
+def test_mpls_and_lsi_report_theirs():
+    model: Any = create("mpls(dim=5)").fit(planted.graph())
+    images = model.query_index_.vectors, model.doc_index_.vectors
+    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5, 5))
+>>>>>>> types
     joined = create("mpls(dim=5,combine=concat)").fit(planted.graph())
     assert joined.stats_["bound"] == create("pls(dim=5)").fit(planted.graph()).stats_["bound"]
     assert create("lsi_qd(dim=5)").fit(planted.graph()).stats_["bound"]["theorem"] == 4

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def word_rows(texts):
     ]
 
 
-def feature_rows(graph, views):
+def feature_rows(graph, views) -> tuple[Any, Any, Any]:
     """Dictionaries of features for queries and documents, by the definition."""
     queries, docs = list(graph.queries), list(graph.docs)
     clicks = graph.clicks.to_scipy().toarray()
@@ -55,7 +56,7 @@ def feature_rows(graph, views):
             for key, value in row.items():
                 matrix[i, place[key]] = value
         sides.append(matrix)
-    return *sides, clicks
+    return sides[0], sides[1], clicks
 
 
 def weights(clicks, weight):
@@ -133,8 +134,14 @@ def test_inheritance():
     """Wu, Li & Xu 2013 §4.4: embeddings of similar queries are similar, up to the lengths that maps lose."""
     graph = planted.graph()
     queries, _, _ = feature_rows(graph, ["words", "clicks"])
+<<<<<<< HEAD
     embedded = create("pls(dim=5000)").fit(graph).query_index_.vectors.astype(float)
     similarity, image = queries @ queries.T, embedded @ embedded.T
+=======
+    model: Any = create("pls(dim=5000)").fit(graph)
+    images = model.query_index_.vectors.astype(float)
+    similarity, image = queries @ queries.T, images @ images.T
+>>>>>>> types
     norms = np.diag(image)
     assert (norms <= 1 + 1e-4).all(), "orthonormal columns never lengthen"
     assert (image >= (norms[:, None] + norms[None, :]) / 2 - (1 - similarity) - 1e-4).all()
@@ -145,7 +152,7 @@ def test_transitivity():
     docs = {**planted.docs(), "one": "crimson scarlet ruby", "two": "ruby crimson scarlet"}
     clicks = [*planted.clicks(), ("alpha", "one", 5.0), ("beta", "two", 5.0)]
     graph = ClickGraph.from_clicks(clicks, docs)
-    model = create("pls(dim=25)").fit(graph)
+    model: Any = create("pls(dim=25)").fit(graph)
     a, b = model.embed_queries(["alpha", "beta"]).astype(float)
     assert a @ b > 0.9 * np.linalg.norm(a) * np.linalg.norm(b) > 0
     assert model.similar_queries("alpha", 1).hits()[0][0] == "beta"

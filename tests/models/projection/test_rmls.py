@@ -1,6 +1,7 @@
 """RMLS beside the paper's algorithm written out in plain Python, and what the method promises."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,13 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.solvers import rmls as alternation
+<<<<<<< HEAD
 from coclick.solvers.rmls import Maps, Penalty, density, map_rank, random_rows
 from coclick.solvers.validation import HeldOut
+=======
+from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank, random_rows
+from coclick.solvers.validation import ValidationSample
+>>>>>>> types
 
 
 def csr(matrix):
@@ -37,8 +43,13 @@ def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=
     return some(queries, query_features), some(queries, docs), some(docs, doc_features)
 
 
+<<<<<<< HEAD
 def run(factors, penalty, dim, halves, seed=0):
     steps = Maps(*factors, penalty).half_rounds(dim, seed)
+=======
+def run(factors: tuple[Csr, Csr, Csr], penalty, dim, halves, seed=0) -> list[RmlsState]:
+    steps = RmlsSolver(*factors, penalty).half_iterations(dim, seed)
+>>>>>>> types
     return [next(steps) for _ in range(halves)]
 
 
@@ -81,14 +92,14 @@ def test_two_rounds_written_out_term_by_term(penalty):
         given = {"beta": penalty.beta} if penalty.beta else {"b": penalty.b}
         x, y, _ = written_out(factors, 6, 4, start, theta=penalty.theta, **given)
         last = run(factors, penalty, 6, 4, seed)[-1]
-        assert last.rounds == 2
+        assert last.iterations == 2
         np.testing.assert_allclose(dense(last.query_map), x, atol=2e-4)
         np.testing.assert_allclose(dense(last.doc_map), y, atol=2e-4)
 
 
 def test_a_model_scores_by_these_maps():
     graph = planted.graph()
-    model = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
+    model: Any = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
     factors = model.query_features_, model._edge_weights(graph), model.doc_features_
     start = random_rows(factors[2].columns, 12, 1.5, 0)
     x, y, _ = written_out(factors, 12, 4, start, b=0.8, theta=1.5)
@@ -122,7 +133,7 @@ def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
 def test_factors_may_be_joined_or_not_and_dense_in_parts(monkeypatch):
     factors = problem(5, 40, 50, 30, 60, 0.2)
     before = run(factors, Penalty(0.8), 40, 4)[-1]
-    monkeypatch.setattr(alternation, "_JOINED", 0)
+    monkeypatch.setattr(alternation, "_MAX_GROWTH", 0)
     for at_once in (1 << 24, 1):
         monkeypatch.setattr(alternation, "_AT_ONCE", at_once)
         after = run(factors, Penalty(0.8), 40, 4)[-1]
@@ -223,7 +234,7 @@ def test_results_do_not_depend_on_threads():
         scores = []
         for count in (1, 3):
             set_threads(count)
-            model = create("rmls(dim=60,iterations=2,held_out=0)").fit(graph)
+            model: Any = create("rmls(dim=60,iterations=2,held_out=0)").fit(graph)
             scores.append(model.doc_map_.matrix.data.tobytes() + model.query_map_.matrix.data.tobytes())
         assert scores[0] == scores[1]
     finally:
@@ -231,9 +242,9 @@ def test_results_do_not_depend_on_threads():
 
 
 def test_maps_stay_sparse_on_disk(tmp_path):
-    model = create("rmls(dim=60)").fit(planted.graph())
+    model: Any = create("rmls(dim=60)").fit(planted.graph())
     model.save(tmp_path / "model")
-    opened = open_model(tmp_path / "model")
+    opened: Any = open_model(tmp_path / "model")
     assert (
         opened.query_map_.matrix.nnz
         == model.query_map_.matrix.nnz

@@ -1,5 +1,7 @@
 """`s2net` as a model; its loss and gradient are tested in tests/solvers/test_siamese.py."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -36,8 +38,13 @@ def test_the_loss_falls_and_the_best_round_is_kept(graph, optimiser):
     assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
 
 
+<<<<<<< HEAD
 def test_a_score_is_the_cosine_of_embeddings(graph):
     model = create("s2net(dim=5,iterations=3)").fit(graph)
+=======
+def test_a_score_is_the_cosine_of_images(graph):
+    model: Any = create("s2net(dim=5,iterations=3)").fit(graph)
+>>>>>>> types
     query = model.query_features_.to_scipy()[[graph.queries.id("hotel")]].toarray()[0]
     doc = model.doc_features_.to_scipy()[[graph.docs.id("hotel-3")]].toarray()[0]
     projection = model.query_map_.blocks[0].matrix
@@ -46,8 +53,13 @@ def test_a_score_is_the_cosine_of_embeddings(graph):
     assert score == pytest.approx(one @ other / np.linalg.norm(one) / np.linalg.norm(other), rel=1e-5)
 
 
+<<<<<<< HEAD
 def test_more_dimensions_than_words_are_reduced_with_a_note(graph):
     model = create("s2net(dim=5000,iterations=1)").fit(graph)
+=======
+def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
+    model: Any = create("s2net(dim=5000,iterations=1)").fit(graph)
+>>>>>>> types
     assert model.query_map_.dim <= model.query_features_.columns
     assert any("dim=5000" in note for note in model.stats_["notes"])
 
@@ -68,5 +80,5 @@ def test_a_query_with_clicks_on_all_documents():
 
 def test_clicked_documents_without_titles():
     graph = ClickGraph.from_clicks([("a", "1", 1)], {"2": "beta"})
-    with pytest.raises(UserError, match="no clicked pair has features on both sides"):
+    with pytest.raises(UserError, match="no clicked pair has features for both query and document"):
         create("s2net").fit(graph)

@@ -1,6 +1,7 @@
 """`ssi` as a model; its steps are tested in tests/solvers/test_pairwise.py."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def dense(rows, row):
 
 
 def test_scores_by_the_formula(graph):
-    model = create("ssi(dim=7,iterations=3)").fit(graph)
+    model: Any = create("ssi(dim=7,iterations=3)").fit(graph)
     u, v = (mapping.blocks[0].matrix.astype(np.float64).T for mapping in (model.query_map_, model.doc_map_))
     learned = u.T @ v + np.eye(u.shape[1])
     docs = list(graph.docs)
@@ -38,7 +39,7 @@ def test_scores_by_the_formula(graph):
 
 
 def test_similar_by_the_formula(graph):
-    model = create("ssi(dim=7,iterations=3)").fit(graph)
+    model: Any = create("ssi(dim=7,iterations=3)").fit(graph)
     u, v = (mapping.blocks[0].matrix.astype(np.float64).T for mapping in (model.query_map_, model.doc_map_))
     for rows, mapping, name, hits in (
         (model.query_features_, u, "flu", model.similar_queries("flu", 5).hits()),
@@ -73,8 +74,9 @@ def test_skips_alone_order_the_shown_documents():
     """Of two documents with one word each, the skipped one ranks lower; a third was never shown."""
     clicks = [("apple", doc, 1) for doc in ("1", "2", "3")]
     graph = ClickGraph.from_clicks(clicks, {"1": "x", "2": "y", "3": "z"})
-    skips = SkipPairs(np.array([0, 1]), np.int32([1]), np.int32([0]), np.int32([4]))
-    model = create("ssi(pairs=skips,iterations=10,dim=5,learning_rate=0.5)")
+    clicked, skipped, count = np.array([[1], [0], [4]], np.int32)
+    skips = SkipPairs(np.array([0, 1]), clicked, skipped, count)
+    model: Any = create("ssi(pairs=skips,iterations=10,dim=5,learning_rate=0.5)")
     model.fit(dataclasses.replace(graph, skips=skips))
     assert model.stats_["skips"] == 1
     assert next(doc for doc, _ in model.search("apple", 3).hits()) == "2"
@@ -91,8 +93,13 @@ def test_without_skips_documents_are_sampled_with_a_note():
     assert "notes" not in create("ssi(iterations=2)").fit(graph).stats_
 
 
+<<<<<<< HEAD
 def test_words_in_no_query_have_zero_rows(graph):
     model = create("ssi(iterations=1)").fit(graph)
+=======
+def test_words_that_nobody_asked_with_have_no_map(graph):
+    model: Any = create("ssi(iterations=1)").fit(graph)
+>>>>>>> types
     asked = np.unique(model.query_features_.indices)
     untouched = np.setdiff1d(np.arange(model.query_features_.columns), asked)
     assert len(untouched)
@@ -115,5 +122,5 @@ def test_an_approximate_index_is_refused(graph):
 
 def test_clicked_documents_without_titles():
     graph = ClickGraph.from_clicks([("apple", "1", 1)], {"2": "beta"})
-    with pytest.raises(UserError, match="no clicked pair has features on both sides"):
+    with pytest.raises(UserError, match="no clicked pair has features for both query and document"):
         create("ssi").fit(graph)

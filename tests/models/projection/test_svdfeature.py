@@ -1,5 +1,7 @@
 """`svdfeature` as a model; its steps are tested in tests/solvers/test_pairwise.py."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def graph():
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_scores_by_the_formula(graph, loss):
-    model = create(f"svdfeature(dim=7,iterations=3,loss={loss})").fit(graph)
+    model: Any = create(f"svdfeature(dim=7,iterations=3,loss={loss})").fit(graph)
     p, r = (m.blocks[0].matrix[:, :7].astype(np.float64) for m in (model.query_map_, model.doc_map_))
     docs = list(graph.docs)
     z = model.doc_features_.to_scipy().toarray().astype(np.float64)
@@ -29,7 +31,7 @@ def test_scores_by_the_formula(graph, loss):
 
 
 def test_similar_without_biases(graph):
-    model = create("svdfeature(dim=7,iterations=3)").fit(graph)
+    model: Any = create("svdfeature(dim=7,iterations=3)").fit(graph)
     p = model.query_map_.blocks[0].matrix[:, :7].astype(np.float64)
     embedded = model.query_features_.to_scipy().toarray() @ p
     scores = embedded @ embedded[graph.queries.id("flu")]
@@ -97,5 +99,5 @@ def test_a_query_with_clicks_on_all_documents():
 
 def test_clicked_documents_without_titles():
     graph = ClickGraph.from_clicks([("apple", "1", 1)], {"2": "beta"})
-    with pytest.raises(UserError, match="no clicked pair has features on both sides"):
+    with pytest.raises(UserError, match="no clicked pair has features for both query and document"):
         create("svdfeature(views=words)").fit(graph)

@@ -73,12 +73,12 @@ class Reference:
     # -- §3.1: unit vectors ----------------------------------------------------------------------------
 
     def fit_units(self, min_texts=2, rho=1.0, weights="regression"):
-        self.holders = defaultdict(list)
+        holders = defaultdict(list)
         for text, terms in self.unit_terms.items():
             if text in self.text_edges:
                 for unit in ngrams(terms):
-                    self.holders[unit].append(text)
-        self.holders = {unit: texts for unit, texts in self.holders.items() if len(texts) >= min_texts}
+                    holders[unit].append(text)
+        self.holders = {unit: texts for unit, texts in holders.items() if len(texts) >= min_texts}
         self.units = {}
         for unit, texts in self.holders.items():
             parts = [

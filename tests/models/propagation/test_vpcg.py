@@ -1,6 +1,7 @@
 """`vpcg` against a plain Python reference (`reference_vpcg`) and against values by hand."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from coclick import create, open_model
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.propagation.vpcg import VPCG
 from coclick.text.analyzer import Analyzer
 from models.propagation.reference_vpcg import Reference
 
@@ -122,7 +124,7 @@ YAHOO = [("yahoo finance", "d1", 3), ("yahoo", "d1", 5), ("yahoo", "d2", 2), ("y
 
 def test_figure_1_of_the_paper():
     """d1 has 3 clicks of "yahoo finance" and 5 of "yahoo": its vector is the normalised 3/8·Q₁ + 5/8·Q₂."""
-    model = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
+    model: Any = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
     finance, yahoo = 3 / 8 / math.sqrt(2), 3 / 8 / math.sqrt(2) + 5 / 8
     length = math.hypot(finance, yahoo)
     ours = vector(model, model.doc_index_.vectors.row(0))
@@ -141,8 +143,13 @@ def test_shares_by_hand():
 
 
 def test_logarithmic_weights():
+<<<<<<< HEAD
     """With log1p, 3 and 5 clicks have the weights log 4 and log 6."""
     model = create("vpcg(stem=false,weight=log1p)").fit(ClickGraph.from_clicks(YAHOO))
+=======
+    """With log1p, 3 and 5 clicks weigh log 4 and log 6."""
+    model: Any = create("vpcg(stem=false,weight=log1p)").fit(ClickGraph.from_clicks(YAHOO))
+>>>>>>> types
     finance = math.log(4) / math.sqrt(2)
     yahoo = finance + math.log(6)
     length = math.hypot(finance, yahoo)
@@ -190,8 +197,8 @@ def test_own_words_are_weighted_and_have_no_clicks():
     """With equal weights and one known unit u, a generated vector is norm(U_u + own·words by idf)."""
     rows = [("yahoo", "d1", 2), ("yahoo mail", "d1", 3), ("mail", "d2", 1)]
     graph = ClickGraph.from_clicks(rows)
-    paper = create("vpcg(stem=false,unit_weights=equal)").fit(graph)
-    model = create("vpcg(stem=false,unit_weights=equal,own_weight=2)").fit(graph)
+    paper: Any = create("vpcg(stem=false,unit_weights=equal)").fit(graph)
+    model: Any = create("vpcg(stem=false,unit_weights=equal,own_weight=2)").fit(graph)
     unit = vector(paper, paper.embed_queries(["yahoo unknown"]).row(0))
     expected = {word: weight + 2 * (word == "yahoo") for word, weight in unit.items()}
     length = math.sqrt(sum(weight**2 for weight in expected.values()))
@@ -233,9 +240,15 @@ def test_documents_without_titles_can_be_added(tmp_path, new):
 def test_vectors_are_generated_in_blocks(monkeypatch):
     rows, names = [("yahoo mail", "a", 2), ("yahoo", "a", 3)], ["a", "b", "c", "d", "e"]
     graph = ClickGraph.from_clicks(rows, {name: f"yahoo mail {name}" for name in names})
+<<<<<<< HEAD
     whole = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
     monkeypatch.setattr("coclick.models.propagation.units._TEXTS_PER_BLOCK", 3)
     blocks = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
+=======
+    whole = VPCG(min_texts=1).fit(graph).doc_index_.vectors
+    monkeypatch.setattr("coclick.models.propagation.units._TEXTS_AT_A_TIME", 3)
+    blocks = VPCG(min_texts=1).fit(graph).doc_index_.vectors
+>>>>>>> types
     assert (whole.row_nnz() > 0).all()
     for ours, theirs in zip(whole.row(4), blocks.row(4), strict=True):
         assert ours.tolist() == theirs.tolist()

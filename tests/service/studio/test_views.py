@@ -2,6 +2,7 @@
 
 import re
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -233,7 +234,9 @@ def test_cache_until_the_model_is_replaced():
     calls = []
     cached = PerModelCache(lambda model: calls.append(model) or len(calls))
     first, second = Named(None), Named(None)
-    assert [cached(Named(first)), cached(Named(first)), cached(Named(second))] == [1, 1, 2]
+    loaded: list[Any] = [Named(first), Named(first), Named(second)]
+    assert [cached(one) for one in loaded] == [1, 1, 2]
+    del loaded
     gone = weakref.ref(second)
     calls.clear()
     del second
@@ -259,7 +262,7 @@ def test_pages_and_files(client):
 
 
 def test_invalid_requests(client):
-    wrong = {
+    wrong: dict[int, list[tuple[str, dict]]] = {
         404: [
             ("why", {"q": "", "doc": ""}),
             ("document", {"doc": "nothing"}),
