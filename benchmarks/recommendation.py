@@ -23,11 +23,8 @@ from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_queries
-<<<<<<< HEAD
-=======
 from coclick.ltr.model import Ltr
 from coclick.models.combination._base import Combination
->>>>>>> types
 from coclick.models.registry import create
 from coclick.text.normalise import normalise
 

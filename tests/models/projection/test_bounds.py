@@ -147,41 +147,23 @@ def test_with_many_clicks_the_bound_is_not_vacuous():
 
 def test_with_weight_degree_the_objective_is_that_of_pls():
     """The sum of singular values is Σ w x L Lᵀ y; Eq. 2 divides it by the number of queries."""
-<<<<<<< HEAD
-    model = create("pls(dim=5,weight=degree)").fit(planted.graph())
-    embeddings = model.query_index_.vectors, model.doc_index_.vectors
-=======
     model: Any = create("pls(dim=5,weight=degree)").fit(planted.graph())
-    images = model.query_index_.vectors, model.doc_index_.vectors
->>>>>>> types
+    embeddings = model.query_index_.vectors, model.doc_index_.vectors
     queries = np.count_nonzero(model.graph_.clicks.row_nnz())
     found = objective(model.graph_.clicks, *embeddings)
     assert found == pytest.approx(sum(model.stats_["singular_values"]) / queries, rel=1e-4)
 
 
-<<<<<<< HEAD
 def test_pls_reports_its_bound():
-    model = create("pls(dim=5)").fit(planted.graph())
+    model: Any = create("pls(dim=5)").fit(planted.graph())
     embeddings = model.query_index_.vectors, model.doc_index_.vectors
     assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", embeddings, orthonormal(5))
 
 
 def test_mpls_and_lsi_report_their_bounds():
-    model = create("mpls(dim=5)").fit(planted.graph())
+    model: Any = create("mpls(dim=5)").fit(planted.graph())
     embeddings = model.query_index_.vectors, model.doc_index_.vectors
     assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", embeddings, orthonormal(5, 5))
-=======
-def test_pls_reports_it():
-    model: Any = create("pls(dim=5)").fit(planted.graph())
-    images = model.query_index_.vectors, model.doc_index_.vectors
-    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5))
-
-
-def test_mpls_and_lsi_report_theirs():
-    model: Any = create("mpls(dim=5)").fit(planted.graph())
-    images = model.query_index_.vectors, model.doc_index_.vectors
-    assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", images, orthonormal(5, 5))
->>>>>>> types
     joined = create("mpls(dim=5,combine=concat)").fit(planted.graph())
     assert joined.stats_["bound"] == create("pls(dim=5)").fit(planted.graph()).stats_["bound"]
     assert create("lsi_qd(dim=5)").fit(planted.graph()).stats_["bound"]["theorem"] == 4

@@ -18,13 +18,8 @@ def graph():
 
 
 def test_the_map_solves_the_equation_of_the_paper(graph):
-<<<<<<< HEAD
     """Rows of pairs as in Eq. 24, each scaled by the square root of its weight."""
-    model = create("opca(dim=6,ridge=0.3)").fit(graph)
-=======
-    """Rows of pairs, one beside the other, as in Eq. 24, each times the root of its weight."""
     model: Any = create("opca(dim=6,ridge=0.3)").fit(graph)
->>>>>>> types
     edges = graph.clicks.to_scipy().tocoo()
     root = np.sqrt(np.log1p(edges.data.astype(np.float64)) / np.log1p(edges.data.astype(np.float64)).sum())
     queries = root[:, None] * model.query_features_.to_scipy().toarray()[edges.row]
@@ -39,20 +34,15 @@ def test_the_map_solves_the_equation_of_the_paper(graph):
 
 
 def test_topics_are_found_without_a_shared_word(graph):
-    model = create("opca(dim=10)").fit(graph)
+    model: Any = create("opca(dim=10)").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
             best = [planted.topic_of(doc) for doc, _ in model.search(word, 5).hits()]
             assert best == [topic] * 5, word
 
 
-<<<<<<< HEAD
 def test_more_dimensions_than_words_are_reduced_with_a_note(graph):
-    model = create("opca(dim=5000)").fit(graph)
-=======
-def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
     model: Any = create("opca(dim=5000)").fit(graph)
->>>>>>> types
     assert model.query_map_.dim == model.query_features_.columns
     assert any("dim=5000" in note for note in model.stats_["notes"])
 

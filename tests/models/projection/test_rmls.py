@@ -16,13 +16,8 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.solvers import rmls as alternation
-<<<<<<< HEAD
-from coclick.solvers.rmls import Maps, Penalty, density, map_rank, random_rows
-from coclick.solvers.validation import HeldOut
-=======
-from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank, random_rows
+from coclick.solvers.rmls import Penalty, RmlsSolver, density, map_rank, random_rows
 from coclick.solvers.validation import ValidationSample
->>>>>>> types
 
 
 def csr(matrix):
@@ -43,17 +38,13 @@ def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=
     return some(queries, query_features), some(queries, docs), some(docs, doc_features)
 
 
-<<<<<<< HEAD
 def run(factors, penalty, dim, halves, seed=0):
-    steps = Maps(*factors, penalty).half_rounds(dim, seed)
-=======
-def run(factors: tuple[Csr, Csr, Csr], penalty, dim, halves, seed=0) -> list[RmlsState]:
-    steps = RmlsSolver(*factors, penalty).half_iterations(dim, seed)
->>>>>>> types
+    queries, edges, docs = factors
+    steps = RmlsSolver(queries, edges, docs, penalty).half_iterations(dim, seed)
     return [next(steps) for _ in range(halves)]
 
 
-def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
+def written_out(factors, dim, halves, start, b=None, threshold=None, theta=1.0):
     """Algorithms 1 and 2 of Wu, Lu & Li 2013, term by term; thresholds by the first Ω, or absolute."""
     queries, edges, docs = (dense(factor).tolist() for factor in factors)
     w = [[0.0] * len(docs[0]) for _ in queries[0]]
@@ -70,8 +61,8 @@ def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
         updated = []
         for u, row in enumerate(weights):
             omega = [sum(row[v] * maps[other][v][z] for v in range(len(row))) for z in range(dim)]
-            if beta is not None:
-                thresholds[side][u] = beta
+            if threshold is not None:
+                thresholds[side][u] = threshold
             elif thresholds[side][u] is None and any(omega):
                 thresholds[side][u] = b * math.sqrt(sum(value * value for value in omega) / dim)
             limit = thresholds[side][u] or 0.0
@@ -83,13 +74,13 @@ def written_out(factors, dim, halves, start, b=None, beta=None, theta=1.0):
 
 
 @pytest.mark.parametrize(
-    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, beta=0.15)]
+    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, threshold=0.15)]
 )
 def test_two_rounds_written_out_term_by_term(penalty):
     for seed in range(4):
         factors = problem(seed)
         start = random_rows(factors[2].columns, 6, penalty.theta, seed)
-        given = {"beta": penalty.beta} if penalty.beta else {"b": penalty.b}
+        given = {"threshold": penalty.threshold} if penalty.threshold else {"b": penalty.relative_threshold}
         x, y, _ = written_out(factors, 6, 4, start, theta=penalty.theta, **given)
         last = run(factors, penalty, 6, 4, seed)[-1]
         assert last.iterations == 2
@@ -112,7 +103,7 @@ def test_a_model_scores_by_these_maps():
 @given(st.integers(0, 10_000), st.floats(0, 1.5), st.booleans())
 def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     factors = problem(seed)
-    penalty = Penalty(b, beta=0.05 * b if absolute else 0.0)
+    penalty = Penalty(b, threshold=0.05 * b if absolute else 0.0)
     try:
         steps = run(factors, penalty, 5, 8, seed)
     except UserError:
@@ -122,11 +113,13 @@ def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     assert all(
         later <= earlier + 1e-5 * abs(earlier) for earlier, later in zip(known, known[1:], strict=False)
     )
-    if penalty.beta:
-        *_, w = written_out(factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), beta=penalty.beta)
+    if penalty.threshold:
+        *_, w = written_out(
+            factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), threshold=penalty.threshold
+        )
         for step in steps:
             x, y = dense(step.query_map), dense(step.doc_map)
-            expected = -np.sum(w * (x @ y.T)) + penalty.beta * (np.abs(x).sum() + np.abs(y).sum())
+            expected = -np.sum(w * (x @ y.T)) + penalty.threshold * (np.abs(x).sum() + np.abs(y).sum())
             assert step.objective == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
@@ -162,7 +155,7 @@ def test_a_zero_row_can_become_nonzero_again():
     revived = 0
     for seed in range(60):
         try:
-            steps = run(problem(seed), Penalty(0.0, beta=0.5), 4, 9, seed)
+            steps = run(problem(seed), Penalty(0.0, threshold=0.5), 4, 9, seed)
         except UserError:
             continue
         empty = np.array([step.query_map.row_nnz() == 0 for step in steps])
@@ -205,7 +198,7 @@ def test_ranks_of_held_out_pairs():
     one_hot = csr(np.eye(3))
     held_out = csr([[1, 0, 0], [0, 0, 0], [0, 1, 1]])
     learned = csr([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
-    trial = HeldOut.sample(one_hot, one_hot, held_out, learned, seed=0)
+    trial = ValidationSample.sample(one_hot, one_hot, held_out, learned, seed=0)
     # query 0 scores its documents 2, 9 (known already), 1: rank 1; query 2 scores 3, −1, −2: ranks 2.5, 2.5
     found = trial.ndcg(csr(np.eye(3)), csr([[2, 0, 3], [9, 0, -1], [1, 0, -2]]))
     assert found == pytest.approx((1 + 2 / math.log2(3.5)) / 3)

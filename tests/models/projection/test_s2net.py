@@ -19,7 +19,7 @@ def graph():
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
 def test_clicked_titles_are_found_without_a_shared_word(graph, optimiser):
     """ "trainers" is in no title: only clicks relate it to titles."""
-    model = create(f"s2net(optimiser={optimiser},iterations=15,dim=10,learning_rate=0.1)").fit(graph)
+    model: Any = create(f"s2net(optimiser={optimiser},iterations=15,dim=10,learning_rate=0.1)").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
             # Three: the first word of each topic was also clicked for a document of another.
@@ -38,13 +38,8 @@ def test_the_loss_falls_and_the_best_round_is_kept(graph, optimiser):
     assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
 
 
-<<<<<<< HEAD
 def test_a_score_is_the_cosine_of_embeddings(graph):
-    model = create("s2net(dim=5,iterations=3)").fit(graph)
-=======
-def test_a_score_is_the_cosine_of_images(graph):
     model: Any = create("s2net(dim=5,iterations=3)").fit(graph)
->>>>>>> types
     query = model.query_features_.to_scipy()[[graph.queries.id("hotel")]].toarray()[0]
     doc = model.doc_features_.to_scipy()[[graph.docs.id("hotel-3")]].toarray()[0]
     projection = model.query_map_.blocks[0].matrix
@@ -53,13 +48,8 @@ def test_a_score_is_the_cosine_of_images(graph):
     assert score == pytest.approx(one @ other / np.linalg.norm(one) / np.linalg.norm(other), rel=1e-5)
 
 
-<<<<<<< HEAD
 def test_more_dimensions_than_words_are_reduced_with_a_note(graph):
-    model = create("s2net(dim=5000,iterations=1)").fit(graph)
-=======
-def test_more_dimensions_than_words_are_clipped_and_said_so(graph):
     model: Any = create("s2net(dim=5000,iterations=1)").fit(graph)
->>>>>>> types
     assert model.query_map_.dim <= model.query_features_.columns
     assert any("dim=5000" in note for note in model.stats_["notes"])
 

@@ -54,7 +54,7 @@ def test_similar_by_the_formula(graph):
 
 
 def test_topics_are_found_without_a_shared_word(graph):
-    model = create("ssi").fit(graph)
+    model: Any = create("ssi").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
             best = [planted.topic_of(doc) for doc, _ in model.search(word, 3).hits()]
@@ -93,13 +93,8 @@ def test_without_skips_documents_are_sampled_with_a_note():
     assert "notes" not in create("ssi(iterations=2)").fit(graph).stats_
 
 
-<<<<<<< HEAD
 def test_words_in_no_query_have_zero_rows(graph):
-    model = create("ssi(iterations=1)").fit(graph)
-=======
-def test_words_that_nobody_asked_with_have_no_map(graph):
     model: Any = create("ssi(iterations=1)").fit(graph)
->>>>>>> types
     asked = np.unique(model.query_features_.indices)
     untouched = np.setdiff1d(np.arange(model.query_features_.columns), asked)
     assert len(untouched)

@@ -32,7 +32,7 @@ def both(rows, names, start, iterations, k=20, **parameters):
     """The model and the reference on the same clicks; documents d6 and d7 have no clicks."""
     docs = {f"d{i}": title for i, title in enumerate(names)}
     graph = ClickGraph.from_clicks([(q, d, w) for (q, d), w in rows.items()], docs)
-    model = create(f"vpcg(start={start},iterations={iterations},max_terms={k},rho=1.0)").fit(graph)
+    model: Any = create(f"vpcg(start={start},iterations={iterations},max_terms={k},rho=1.0)").fit(graph)
     terms = Analyzer().terms
     weights = {edge: float(np.float32(weight)) for edge, weight in rows.items()}
     query_terms = {query: terms(query) for query, _ in rows}
@@ -133,7 +133,7 @@ def test_figure_1_of_the_paper():
 
 def test_shares_by_hand():
     """In d1, "finance" comes from one edge alone; "yahoo" from two: 3/√2 against 5."""
-    model = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
+    model: Any = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
     words = {word.word: word for word in model.explain("yahoo finance", "d1").words}
     [only] = words["finance"].clicks
     assert (only.query, only.doc, only.clicks, only.share) == ("yahoo finance", "d1", 3, 1)
@@ -143,13 +143,8 @@ def test_shares_by_hand():
 
 
 def test_logarithmic_weights():
-<<<<<<< HEAD
     """With log1p, 3 and 5 clicks have the weights log 4 and log 6."""
-    model = create("vpcg(stem=false,weight=log1p)").fit(ClickGraph.from_clicks(YAHOO))
-=======
-    """With log1p, 3 and 5 clicks weigh log 4 and log 6."""
     model: Any = create("vpcg(stem=false,weight=log1p)").fit(ClickGraph.from_clicks(YAHOO))
->>>>>>> types
     finance = math.log(4) / math.sqrt(2)
     yahoo = finance + math.log(6)
     length = math.hypot(finance, yahoo)
@@ -165,7 +160,7 @@ def test_decomposition_of_an_unseen_query():
         ("credit card", "c", 3),
         ("best credit card", "c", 2),
     ]
-    model = create("vpcg(unit_weights=equal)").fit(ClickGraph.from_clicks(rows))
+    model: Any = create("vpcg(unit_weights=equal)").fit(ClickGraph.from_clicks(rows))
     units = {
         part.label
         for doc in ("w", "c")
@@ -227,7 +222,7 @@ def test_documents_without_titles_can_be_added(tmp_path, new):
     """A plain text is taken as the first field of the graph; other fields are dropped."""
     docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
     rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
-    model = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
+    model: Any = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
     model.add({"c": new}).save(tmp_path / "model")
     larger = open_model(tmp_path / "model")
     assert {name: list(texts) for name, texts in larger.graph_.texts.items()} == {"body": ["yahoo mail"] * 3}
@@ -240,15 +235,9 @@ def test_documents_without_titles_can_be_added(tmp_path, new):
 def test_vectors_are_generated_in_blocks(monkeypatch):
     rows, names = [("yahoo mail", "a", 2), ("yahoo", "a", 3)], ["a", "b", "c", "d", "e"]
     graph = ClickGraph.from_clicks(rows, {name: f"yahoo mail {name}" for name in names})
-<<<<<<< HEAD
-    whole = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
-    monkeypatch.setattr("coclick.models.propagation.units._TEXTS_PER_BLOCK", 3)
-    blocks = create("vpcg(min_texts=1)").fit(graph).doc_index_.vectors
-=======
     whole = VPCG(min_texts=1).fit(graph).doc_index_.vectors
-    monkeypatch.setattr("coclick.models.propagation.units._TEXTS_AT_A_TIME", 3)
+    monkeypatch.setattr("coclick.models.propagation.units._TEXTS_PER_BLOCK", 3)
     blocks = VPCG(min_texts=1).fit(graph).doc_index_.vectors
->>>>>>> types
     assert (whole.row_nnz() > 0).all()
     for ours, theirs in zip(whole.row(4), blocks.row(4), strict=True):
         assert ours.tolist() == theirs.tolist()
