@@ -34,7 +34,7 @@ def test_translations_are_labelled(explain):
 
 def test_biases_and_mean_are_labelled(explain):
     shown = explain("svdfeature(dim=4,iterations=2)")
-    assert "the mean of the training data" in shown
+    assert "mean of the training data" in shown
     assert "bias of query words: hotel" in shown and "bias of document words: hotel" in shown
 
 

@@ -33,8 +33,8 @@ def test_a_model_keeps_the_statistics_of_the_build(saved):
         ({"parameters": {"k1": None}}, "k1 cannot be None"),
         ({"parameters": {"k1": -1.0}}, "k1 cannot be -1.0"),
         ({"state": {}}, "it has no"),
-        ({"stats": 7}, "no stats"),
-        ({"build": [1]}, "no build"),
+        ({"stats": 7}, "'stats' is not an object"),
+        ({"build": [1]}, "'build' is not an object"),
     ],
 )
 def test_an_invalid_manifest_is_refused(saved, change, what):

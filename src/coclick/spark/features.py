@@ -96,7 +96,7 @@ def build_features(
     ends = [[*([words] if words else []), *([width] if "clicks" in names else [])] for width in widths]
     entry = {"views": {"type": "list", "items": items}}
     entry |= _json(joined=True, query_ends=ends[0], doc_ends=ends[1])
-    return FeatureTables(both[0], both[1], {"type": "Features", "fields": entry})
+    return FeatureTables(both[0], both[1], {"type": "FeatureSet", "fields": entry})
 
 
 def _words(

@@ -166,10 +166,10 @@ def test_invalid_views_are_refused():
         with pytest.raises(UserError, match=message):
             create(f"pls(views={views})").fit(graph)
     silent = ClickGraph.from_clicks([("the", "d", 2.0)], {"d": "hotel"})
-    with pytest.raises(UserError, match=r"(?s)nothing for any query.*remove_stop_words=false"):
+    with pytest.raises(UserError, match=r"(?s)is empty for every query.*remove_stop_words=false"):
         create("pls(views=words)").fit(silent)
     blank = ClickGraph.from_clicks([("hotel", "d", 2.0)], {"d": ""})
-    with pytest.raises(UserError, match=r"(?s)nothing for any document.*documents that have texts"):
+    with pytest.raises(UserError, match=r"(?s)is empty for every document.*document texts"):
         create("pls(views=words)").fit(blank)
 
 
