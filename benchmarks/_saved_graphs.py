@@ -12,11 +12,13 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.compiler import cache_home
+from coclick.storage.manifest import FORMAT
 
 
 def saved_graph(shape: str) -> Path:
     """Return the directory of the graph of a shape; its texts are pseudo-words."""
-    path = cache_home() / "benchmarks" / f"graph-{shape}-{'-'.join(map(str, SHAPES[shape]))}"
+    size = "-".join(map(str, SHAPES[shape]))
+    path = cache_home() / "benchmarks" / f"format-{FORMAT}" / f"graph-{shape}-{size}"
     if not (path / "manifest.json").exists():
         graph_of(named_graph(shape)).save(path)
     return path

@@ -33,7 +33,7 @@ def test_lsi_qd_is_scipys_truncated_svd(weight):
     clicks = weights(graph().clicks.to_scipy().toarray(), weight)
     left, values, right = scipy.sparse.linalg.svds(scipy.sparse.csr_array(clicks), k=8)
     assert values.min() - np.linalg.svd(clicks, compute_uv=False)[8] > 1e-3
-    model: Any = create(f"lsi_qd(dim=8,weight={weight})").fit(graph())
+    model = create(f"lsi_qd(dim=8,weight={weight})").fit(graph())
     np.testing.assert_allclose(model.stats_["singular_values"], values[::-1], rtol=1e-5)
     np.testing.assert_allclose(all_scores(model, graph()), np.maximum(left @ right, 0), atol=1e-4)
 
@@ -59,7 +59,7 @@ def test_weighted_views_by_the_papers_formula():
     sums = np.array([words[2].sum(), clicks[2].sum()])
     alpha = sums / np.sqrt((sums**2).sum())
     expected = alpha[0] * words[0] @ words[1].T + alpha[1] * clicks[0] @ clicks[1].T
-    model: Any = create("mpls(dim=7)").fit(graph())
+    model = create("mpls(dim=7)").fit(graph())
     np.testing.assert_allclose(all_scores(model, graph()), np.maximum(expected, 0), atol=3e-4)
     figures = model.stats_["views"]
     np.testing.assert_allclose([figures[name]["alpha"] for name in ("words", "clicks")], alpha, rtol=1e-4)
@@ -81,7 +81,7 @@ def test_pls_is_scikit_learns_on_centred_rows():
     for ours, other in ((right[:5].T, theirs.x_weights_), (left[:, :5], theirs.y_weights_)):
         np.testing.assert_allclose(np.abs(np.sum(ours * other, 0)), 1, atol=1e-6)
     # Uncentred, the same rows have the cross-product that `pls` decomposes.
-    model: Any = create("pls(dim=5,views=words)").fit(graph())
+    model = create("pls(dim=5,views=words)").fit(graph())
     np.testing.assert_allclose(
         model.stats_["singular_values"], np.linalg.svd(y.T @ x, compute_uv=False)[:5], rtol=1e-4
     )
@@ -125,7 +125,7 @@ def test_lsa_is_the_eigenvectors_of_the_second_moment():
     queries, docs = tf_idf_rows(graph(), Analyzer("english", False, False))
     both = np.concatenate([queries, docs])
     a = leading(both.T @ both / len(both), 6)
-    model: Any = create("lsa(dim=6)").fit(graph())
+    model = create("lsa(dim=6)").fit(graph())
     np.testing.assert_allclose(all_scores(model, graph()), cosines(queries @ a, docs @ a), atol=1e-3)
 
 
@@ -137,14 +137,14 @@ def test_cl_lsa_is_the_eigenvectors_of_joined_pairs():
         pair = queries[u] + docs[v]
         moment += np.log1p(clicks[u, v]) * np.outer(pair, pair)
     a = leading(moment, 6)
-    model: Any = create("cl_lsa(dim=6)").fit(graph())
+    model = create("cl_lsa(dim=6)").fit(graph())
     np.testing.assert_allclose(all_scores(model, graph()), cosines(queries @ a, docs @ a), atol=1e-3)
 
 
 def test_lsi_dt_folds_queries_in():
     queries, docs = tf_idf_rows(graph(), Analyzer("english", True, True))
     a = leading(docs.T @ docs, 6)
-    model: Any = create("lsi_dt(dim=6)").fit(graph())
+    model = create("lsi_dt(dim=6)").fit(graph())
     np.testing.assert_allclose(all_scores(model, graph()), cosines(queries @ a, docs @ a), atol=1e-3)
 
 
@@ -169,7 +169,7 @@ def test_a_user_view():
         (list(ids), scipy.sparse.csr_array(rows)) for ids, rows in zip((g.queries, g.docs), tags, strict=True)
     ]
     g = g.with_view("tags", *sides)
-    model: Any = create("mpls(dim=5,views=tags)").fit(g)
+    model = create("mpls(dim=5,views=tags)").fit(g)
     scores = all_scores(model, g)
     same = np.array([[topic[q] == planted.topic_of(d) for d in g.docs] for q in g.queries])
     assert scores[same].min() > 0.9
@@ -184,7 +184,7 @@ def test_an_explanation_has_the_clicks_of_two_words():
     """The shares of the entry of M for two features, computed pair by pair."""
     g = graph()
     queries, docs, clicks = feature_rows(g, ["words"])
-    model: Any = create("pls(dim=7,views=words)").fit(g)
+    model = create("pls(dim=7,views=words)").fit(g)
     why = model.explain("hotel", "hotel-0", clicks=None)
     [word] = why.parts
     assert (word.kind, word.label) == ("query words", "hotel")

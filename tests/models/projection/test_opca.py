@@ -34,7 +34,7 @@ def test_the_map_solves_the_equation_of_the_paper(graph):
 
 
 def test_topics_are_found_without_a_shared_word(graph):
-    model: Any = create("opca(dim=10)").fit(graph)
+    model = create("opca(dim=10)").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
             best = [planted.topic_of(doc) for doc, _ in model.search(word, 5).hits()]

@@ -86,7 +86,7 @@ def test_scores_are_those_of_a_dense_svd(views, weight):
     graph = planted.graph()
     features = feature_rows(graph, views.split("+"))
     queries, docs, values = embeddings(*features, weight, 7)
-    model: Any = create(f"pls(dim=7,views={views},weight={weight})").fit(graph)
+    model = create(f"pls(dim=7,views={views},weight={weight})").fit(graph)
     np.testing.assert_allclose(model.stats_["singular_values"], values, rtol=1e-4)
     np.testing.assert_allclose(all_scores(model, graph), np.maximum(queries @ docs.T, 0), atol=2e-4)
     hits = dict(model.similar_queries("hotel", 200).hits())
@@ -108,13 +108,13 @@ def test_an_unseen_query_has_the_embedding_of_its_words():
     columns = sorted({t for text in texts for t in ANALYZER.terms(text)})
     x = np.array([row.get(t, 0.0) for t in columns])
     expected = np.maximum((x @ right[:7].T) @ (docs @ left[:, :7]).T, 0)
-    model: Any = create("pls(dim=7,views=words)").fit(graph)
+    model = create("pls(dim=7,views=words)").fit(graph)
     [scores] = model.score(["nike hotel"], [list(graph.docs)])
     np.testing.assert_allclose(scores, expected, atol=2e-4)
 
 
 def test_more_dimensions_than_the_data_has_are_reduced_with_a_note():
-    model: Any = create("pls(dim=5000)").fit(planted.graph())
+    model = create("pls(dim=5000)").fit(planted.graph())
     used = len(model.stats_["singular_values"])
     assert used < 5000
     assert f"{used} dimensions" in model.stats_["notes"][0]
@@ -124,7 +124,7 @@ def test_an_isolated_pair_is_found():
     """The "walmartmoneycard" of Wu, Li & Xu 2013: a query and its document have no other clicks."""
     clicks = [*planted.clicks(), ("walmartmoneycard", "island", 9.0), ("walmart money card", "island", 7.0)]
     graph = ClickGraph.from_clicks(clicks, {**planted.docs(), "island": "prepaid visa"})
-    model: Any = create("pls(dim=30)").fit(graph)
+    model = create("pls(dim=30)").fit(graph)
     assert model.search("walmartmoneycard", 1).hits()[0][0] == "island"
     assert model.similar_queries("walmartmoneycard", 1).hits()[0][0] == "walmart money card"
     assert create("cos_words").fit(graph).similar_queries("walmartmoneycard", 5).hits() == []
@@ -169,7 +169,7 @@ def test_invalid_views_are_refused():
     with pytest.raises(UserError, match=r"(?s)is empty for every query.*remove_stop_words=false"):
         create("pls(views=words)").fit(silent)
     blank = ClickGraph.from_clicks([("hotel", "d", 2.0)], {"d": ""})
-    with pytest.raises(UserError, match=r"(?s)is empty for every document.*document texts"):
+    with pytest.raises(UserError, match=r"(?s)is empty for every document.*with document texts"):
         create("pls(views=words)").fit(blank)
 
 

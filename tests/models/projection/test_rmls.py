@@ -128,7 +128,7 @@ def test_factors_may_be_joined_or_not_and_dense_in_parts(monkeypatch):
     before = run(factors, Penalty(0.8), 40, 4)[-1]
     monkeypatch.setattr(alternation, "_MAX_GROWTH", 0)
     for at_once in (1 << 24, 1):
-        monkeypatch.setattr(alternation, "_AT_ONCE", at_once)
+        monkeypatch.setattr(alternation, "_MAX_BUFFER", at_once)
         after = run(factors, Penalty(0.8), 40, 4)[-1]
         np.testing.assert_allclose(dense(after.query_map), dense(before.query_map), atol=1e-4)
         np.testing.assert_allclose(dense(after.doc_map), dense(before.doc_map), atol=1e-4)
@@ -166,7 +166,7 @@ def test_a_zero_row_can_become_nonzero_again():
 def test_too_large_thresholds_are_refused_with_a_hint():
     graph = planted.graph()
     for name in ("relative_threshold", "threshold"):
-        with pytest.raises(UserError, match=f"{name}=500 leaves nothing") as caught:
+        with pytest.raises(UserError, match=f"{name}=500 removes all entries") as caught:
             create(f"rmls(dim=10,held_out=0,iterations=1,{name}=500)").fit(graph)
         most = float(caught.value.hint.split()[3])
         create(f"rmls(dim=10,held_out=0,iterations=0.5,{name}={most * 0.97})").fit(graph)

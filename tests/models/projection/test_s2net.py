@@ -19,7 +19,7 @@ def graph():
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
 def test_clicked_titles_are_found_without_a_shared_word(graph, optimiser):
     """ "trainers" is in no title: only clicks relate it to titles."""
-    model: Any = create(f"s2net(optimiser={optimiser},iterations=15,dim=10,learning_rate=0.1)").fit(graph)
+    model = create(f"s2net(optimiser={optimiser},iterations=15,dim=10,learning_rate=0.1)").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
             # Three: the first word of each topic was also clicked for a document of another.

@@ -54,7 +54,7 @@ def test_similar_by_the_formula(graph):
 
 
 def test_topics_are_found_without_a_shared_word(graph):
-    model: Any = create("ssi").fit(graph)
+    model = create("ssi").fit(graph)
     for topic, (words, _) in planted.TOPICS.items():
         for word in words:
             best = [planted.topic_of(doc) for doc, _ in model.search(word, 3).hits()]

@@ -32,7 +32,7 @@ def both(rows, names, start, iterations, k=20, **parameters):
     """The model and the reference on the same clicks; documents d6 and d7 have no clicks."""
     docs = {f"d{i}": title for i, title in enumerate(names)}
     graph = ClickGraph.from_clicks([(q, d, w) for (q, d), w in rows.items()], docs)
-    model: Any = create(f"vpcg(start={start},iterations={iterations},max_terms={k},rho=1.0)").fit(graph)
+    model = create(f"vpcg(start={start},iterations={iterations},max_terms={k},rho=1.0)").fit(graph)
     terms = Analyzer().terms
     weights = {edge: float(np.float32(weight)) for edge, weight in rows.items()}
     query_terms = {query: terms(query) for query, _ in rows}
@@ -133,7 +133,7 @@ def test_figure_1_of_the_paper():
 
 def test_shares_by_hand():
     """In d1, "finance" comes from one edge alone; "yahoo" from two: 3/√2 against 5."""
-    model: Any = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
+    model = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
     words = {word.word: word for word in model.explain("yahoo finance", "d1").words}
     [only] = words["finance"].clicks
     assert (only.query, only.doc, only.clicks, only.share) == ("yahoo finance", "d1", 3, 1)
@@ -160,7 +160,7 @@ def test_decomposition_of_an_unseen_query():
         ("credit card", "c", 3),
         ("best credit card", "c", 2),
     ]
-    model: Any = create("vpcg(unit_weights=equal)").fit(ClickGraph.from_clicks(rows))
+    model = create("vpcg(unit_weights=equal)").fit(ClickGraph.from_clicks(rows))
     units = {
         part.label
         for doc in ("w", "c")
@@ -222,7 +222,7 @@ def test_documents_without_titles_can_be_added(tmp_path, new):
     """A plain text is taken as the first field of the graph; other fields are dropped."""
     docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
     rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
-    model: Any = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
+    model = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
     model.add({"c": new}).save(tmp_path / "model")
     larger = open_model(tmp_path / "model")
     assert {name: list(texts) for name, texts in larger.graph_.texts.items()} == {"body": ["yahoo mail"] * 3}
