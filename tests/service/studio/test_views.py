@@ -216,7 +216,7 @@ def test_the_report_is_reloaded_when_it_changes(home, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("something else")
     client = in_process(Settings((("vpcg", str(home / "vpcg")),), report=str(path)))
-    assert "not a report" in client.get("/studio/leaderboard.json").json()["reason"]
+    assert "not a coclick report" in client.get("/studio/leaderboard.json").json()["reason"]
     path.write_bytes((home / "report.html").read_bytes())
     assert len(client.get("/studio/leaderboard.json").json()["report"]["models"]) == 2
     path.unlink()
