@@ -78,7 +78,7 @@ function rejected(build) {
 function counts({ rows, right, merged_spellings: merged, busiest_users_share: busiest }) {
   const sentences = [];
   if (rows !== undefined) sentences.push(`${whole(rows)} rows read, ${whole(right)} of them valid.`);
-  if (merged) sentences.push(`${counted(merged, "spelling")} merged with another.`);
+  if (merged) sentences.push(`Query spellings merged with others: ${whole(merged)}.`);
   if (busiest) sentences.push(`The ten most active users made ${percent(busiest)} of the clicks.`);
   return sentences.join(" ");
 }

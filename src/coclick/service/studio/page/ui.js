@@ -3,7 +3,7 @@
 import { drawn, node, whole } from "./report/nodes.js";
 import { address, changed } from "./address.js";
 
-export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}\u00a0%`;
 export const figure = (value) => (Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(3));
 export const counted = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;
 export const clicksText = (clicks) => counted(Math.round(100 * clicks) / 100, "click");
@@ -92,7 +92,7 @@ export function failure(error, again) {
   button.addEventListener("click", again);
   const lines = [
     ...(error.where ? [node("p", {}, "Where: ", node("code", {}, error.where))] : []),
-    ...(error.hint ? [node("p", {}, "Try: ", error.hint)] : []),
+    ...(error.hint ? [node("p", {}, "Hint: ", error.hint)] : []),
   ];
   const message = node("p", {}, node("b", {}, sentence(error.message)));
   return node("div", { class: "box warning", role: "alert" }, message, ...lines, button);

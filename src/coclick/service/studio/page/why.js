@@ -13,8 +13,6 @@ const PREFIXES = {
   mean: "mean",
   document: "the document's own",
   translation: "translated from",
-  "query unit": "from the query's",
-  "document unit": "from the document's",
 };
 
 export const title = ({ data }) => `Why ${data.title || data.doc}?`;
