@@ -116,9 +116,9 @@ def view(
 
     check_output(out, force, "graph")
     logs.add_view(graph, name, queries or [], docs or [], out, memory=memory, threads=threads, force=force)
-    figures = describe(out)
+    stats = describe(out)
     if json_:
-        print_json({"view": name} | figures["views"][name])
+        print_json({"view": name} | stats["views"][name])
     else:
-        render.view_summary(name, figures)
+        render.view_summary(name, stats)
         suggest(f'coclick train "pls(views=words+{name})" {out} -o model')

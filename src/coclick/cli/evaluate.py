@@ -64,11 +64,11 @@ def evaluate(
         gain=gain,  # type: ignore[arg-type]
         progress=for_terminal(),
     )
-    figures = board.to_dict()
+    stats = board.to_dict()
     if json_ != _STDOUT:
-        render.leaderboard(figures)
-    _write(figures, json_)
-    _write_page(board, figures, html)
+        render.leaderboard(stats)
+    _write(stats, json_)
+    _write_page(board, stats, html)
 
 
 def compare(
@@ -101,12 +101,12 @@ def compare(
         gain=gain,  # type: ignore[arg-type]
         progress=for_terminal(),
     )
-    figures = comparison.to_dict()
+    stats = comparison.to_dict()
     if json_ != _STDOUT:
-        render.leaderboard(figures)
-        render.recommendation(figures, f'coclick train "{comparison.recommended}" {graph} -o model')
-    _write(figures, json_)
-    _write_page(comparison.leaderboard, figures, html)
+        render.leaderboard(stats)
+        render.recommendation(stats, f'coclick train "{comparison.recommended}" {graph} -o model')
+    _write(stats, json_)
+    _write_page(comparison.leaderboard, stats, html)
 
 
 def tune(
@@ -240,20 +240,20 @@ def _run_files(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def _write(figures: Any, path: Path | None) -> None:
+def _write(stats: Any, path: Path | None) -> None:
     if path == _STDOUT:
-        print_json(figures)
+        print_json(stats)
     elif path:
         import json
 
         from coclick.storage.directories import write_file
 
-        write_file(path, [json.dumps(figures, ensure_ascii=False, indent=1), "\n"])
+        write_file(path, [json.dumps(stats, ensure_ascii=False, indent=1), "\n"])
 
 
-def _write_page(board: Leaderboard, figures: Mapping[str, Any], path: Path | None) -> None:
+def _write_page(board: Leaderboard, stats: Mapping[str, Any], path: Path | None) -> None:
     if path:
         from coclick.evaluation.report import write_report
 
-        write_report(board, path, figures)
+        write_report(board, path, stats)
         say(f"wrote the report to {path}")

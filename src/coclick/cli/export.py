@@ -44,7 +44,7 @@ def export(
     from coclick.progress import for_terminal
 
     check_folder(out, force=force)
-    figures = write(
+    stats = write(
         open_model(model),
         to,
         out,
@@ -55,7 +55,7 @@ def export(
         progress=for_terminal(),
     )
     if json_:
-        print_json(figures)
+        print_json(stats)
     else:
-        render.export_summary(figures)
+        render.export_summary(stats)
     suggest(f"less {out}/README.md")

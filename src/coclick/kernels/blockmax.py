@@ -35,7 +35,7 @@ from coclick.kernels.block_bounds import (
     sum_bounds,
     sum_strips,
 )
-from coclick.kernels.blocks import BLOCK, SHARES, STRIP, Blocks
+from coclick.kernels.blocks import BLOCK, QUANT_LEVELS, STRIP, Blocks
 from coclick.kernels.dots import BATCH, clear_query, scatter_query
 from coclick.kernels.postings import Postings
 from coclick.kernels.scorer import Scorer, is_allowed, score_unstamped
@@ -43,7 +43,7 @@ from coclick.kernels.scorer import Scorer, is_allowed, score_unstamped
 MIN_HEAD = 16  # postings of each list that step 3 considers, at least
 MIN_PROMISING = 16  # rows that step 3 scores, at least
 LEVELS = 16  # steps in which blocks are visited, from the highest bound down
-UNITS = 1 << 29  # bounds are integers: this is the highest possible one
+FIXED_POINT_ONE = 1 << 29  # bounds are integers: this is the highest possible one
 ROUNDING = 1e-7  # relative error of a float32 operation
 _BLOCK = np.uint64(BLOCK)  # unsigned: numba tests signed indices for negative values
 
@@ -143,7 +143,7 @@ def _search(
         most = query[i] * postings.weights[starts[i]]
         largest += most
         common_total += most if lines[i] >= 0 else 0.0
-    unit = common_total / UNITS
+    unit = common_total / FIXED_POINT_ONE
     steps = np.empty(lists, np.int32)
     count, reads = 0, 0
     for i in range(lists):
@@ -153,7 +153,7 @@ def _search(
             count += 1
         else:
             lines[i - count] = lines[i]
-            steps[i - count] = np.int32(query[i] * postings.weights[starts[i]] / SHARES / unit) + 1
+            steps[i - count] = np.int32(query[i] * postings.weights[starts[i]] / QUANT_LEVELS / unit) + 1
     rare = RareTerms(
         postings.places, postings.weights, starts[:count], ends[:count], query[:count], _cleared(table, reads)
     )

@@ -183,11 +183,11 @@ def _fields(candidate: Candidate) -> dict[str, str]:
 
 
 def _describe(loaded: LoadedModel) -> dict[str, Any]:
-    figures = describe_model(loaded.model)
+    stats = describe_model(loaded.model)
     assert loaded.model.artefact_ is not None
     return {
         "name": loaded.name,
-        **{key: figures[key] for key in ("model", "summary", "can", "queries", "docs", "edges")},
+        **{key: stats[key] for key in ("model", "summary", "can", "queries", "docs", "edges")},
         "digest": loaded.model.artefact_.digest,
         "loaded": datetime.fromtimestamp(loaded.loaded_at, UTC).isoformat(timespec="seconds"),
         "problem": loaded.problem,

@@ -20,7 +20,7 @@ class Metrics:
         self._seconds = Histogram(
             "coclick_request_seconds", "Time to answer", ["endpoint"], buckets=_BUCKETS, registry=registry
         )
-        self._swaps = Counter("coclick_model_swaps", "Models reloaded from disk", registry=registry)
+        self._reloads = Counter("coclick_model_reloads", "Models reloaded from disk", registry=registry)
         self._problems = Counter(
             "coclick_model_problems", "Models that could not be reloaded", registry=registry
         )
@@ -40,7 +40,7 @@ class Metrics:
 
     def model_changed(self, *, reloaded: bool) -> None:
         """Count a model that changed on disk, whether it could be reloaded or not."""
-        (self._swaps if reloaded else self._problems).inc()
+        (self._reloads if reloaded else self._problems).inc()
 
     def text(self) -> bytes:
         """Return all metrics as text."""
