@@ -24,7 +24,7 @@ from coclick.cli.arguments import (
     Runs,
     Threads,
 )
-from coclick.cli.terminal import print_json, say, suggest
+from coclick.cli.terminal import counted, print_json, say, suggest
 from coclick.errors import UserError
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def evaluate(
         queries=queries,
         holdout=holdout,
         runs=_run_files(run),
-        candidates=candidates,  # type: ignore[arg-type]
-        gain=gain,  # type: ignore[arg-type]
+        candidates=candidates,
+        gain=gain,
         progress=for_terminal(),
     )
     stats = board.to_dict()
@@ -97,8 +97,8 @@ def compare(
         queries=queries,
         holdout=holdout,
         runs=_run_files(run),
-        candidates=candidates,  # type: ignore[arg-type]
-        gain=gain,  # type: ignore[arg-type]
+        candidates=candidates,
+        gain=gain,
         progress=for_terminal(),
     )
     stats = comparison.to_dict()
@@ -134,7 +134,7 @@ def tune(
         queries=queries,
         holdout=holdout,
         trials=trials,
-        gain=gain,  # type: ignore[arg-type]
+        gain=gain,
         seed=seed,
         progress=for_terminal(),
     ).to_dict()
@@ -160,7 +160,7 @@ def run(
     check_file(out, force=force)
     opened, texts = open_model(model), read_queries(queries)
     write_file(out, run_lines(opened, texts, k, opened.name))
-    say(f"wrote the results of {len(texts):,} queries to {out}")
+    say(f"wrote the results of {counted(len(texts), 'query', 'queries')} to {out}")
 
 
 def evaluate_similar(
@@ -205,7 +205,7 @@ def evaluate_units(
     threads: Threads = None,
     json_: Json = False,
 ) -> None:
-    """Compare methods for the vectors of unseen queries, on held-out queries."""
+    """Compare methods that generate vectors for unseen queries, on held-out queries."""
     from coclick.cli import render
     from coclick.evaluation.unit_vectors import compare_units
 

@@ -28,7 +28,8 @@ def export(
         typer.Option(min=0, help="Number of log queries to export with their vectors, most clicked first."),
     ] = 10_000,
     max_weights: Annotated[
-        int | None, typer.Option(min=1, help="Keep only this many words of a document, the heaviest.")
+        int | None,
+        typer.Option(min=1, help="Keep only this many words of a document, those with the largest weights."),
     ] = None,
     force: Force = False,
     json_: Json = False,

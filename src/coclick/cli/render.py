@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from coclick.cli import render_training
-from coclick.cli.terminal import BAR, Bar, console, one_line, print_table, short
+from coclick.cli.terminal import BAR, Bar, console, counted, one_line, print_table, short
 from coclick.models.spec import as_text
 from coclick.results import ClickEvidence, Contribution, Explanation, Word
 
@@ -200,12 +200,13 @@ def leaderboard(board: Mapping[str, Any]) -> None:
         for model in ordered
     ]
     by = protocol["judged_by"]
-    judged = f"{protocol['queries']:,} " + (
-        "judged queries" if by == "judgments" else f"queries judged by {by}"
-    )
+    if by == "judgments":
+        judged = counted(protocol["queries"], "judged query", "judged queries")
+    else:
+        judged = counted(protocol["queries"], "query", "queries") + f" judged by {by}"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
     print_table(
-        f"{judged}, {protocol['docs']:,} documents, {ranked}",
+        f"{judged}, {counted(protocol['docs'], 'document', 'documents')}, {ranked}",
         ["model", *_MEASURES, "95 %", "", "difference to best", "training"],
         rows,
     )
@@ -313,12 +314,12 @@ def tuning(found: Mapping[str, Any]) -> None:
     best = found["trials"][:10]
     highest = best[0][measure] or 1
     rows = [[trial["model"], float(trial[measure]), Bar(trial[measure], highest)] for trial in best]
-    print_table(
-        f"{len(found['trials'])} variants on {found['queries']:,} queries", ["model", measure, ""], rows
-    )
+    tried = counted(len(found["trials"]), "variant", "variants")
+    print_table(f"{tried} on {counted(found['queries'], 'query', 'queries')}", ["model", measure, ""], rows)
     verdict = "significant" if check["p_t"] < _LEVEL else "not significant"
+    checked = counted(check["queries"], "query", "queries")
     console().print(
-        f"\non {check['queries']:,} queries not used for tuning: {check['given']:.4f} as given, "
+        f"\non {checked} not used for tuning: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
 
@@ -333,5 +334,5 @@ def similar_table(found: Mapping[str, Any]) -> None:
         cells = ["" if row is None else f"{row['won']}–{row['tied']}–{row['lost']}" for row in versus]
         rows.append([model["name"], *(float(model[group]) for group in groups), *cells])
     heads = ["model", *groups, *(f"won–tied–lost, {group}" for group in groups)]
-    title = f"three most similar queries for {found['queries']:,} queries, compared with {found['baseline']}"
-    print_table(title, heads, rows)
+    title = f"three most similar queries for {counted(found['queries'], 'query', 'queries')}"
+    print_table(f"{title}, compared with {found['baseline']}", heads, rows)
