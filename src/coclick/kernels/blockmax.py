@@ -140,9 +140,9 @@ def _search(
     # Move the rare lists to the front of their arrays, and the lines of common terms to the front of theirs.
     largest, common_total = 0.0, 0.0
     for i in range(lists):
-        most = query[i] * postings.weights[starts[i]]
-        largest += most
-        common_total += most if lines[i] >= 0 else 0.0
+        upper_bound = query[i] * postings.weights[starts[i]]
+        largest += upper_bound
+        common_total += upper_bound if lines[i] >= 0 else 0.0
     unit = common_total / FIXED_POINT_ONE
     steps = np.empty(lists, np.int32)
     count, reads = 0, 0
@@ -165,10 +165,10 @@ def _search(
 
     top = sum_bounds(common, blocks.blocks)
     _add_rare(rare)
-    most = max(MIN_PROMISING, 2 * len(scorer.rows))
+    max_promising = max(MIN_PROMISING, 2 * len(scorer.rows))
     workspace = Workspace(
-        np.empty(most, np.int32), np.empty(most, np.float32), np.empty(BLOCK // STRIP, np.int32),
-        np.empty(BATCH, np.int32), np.empty(TILE, np.int64),
+        np.empty(max_promising, np.int32), np.empty(max_promising, np.float32),
+        np.empty(BLOCK // STRIP, np.int32), np.empty(BATCH, np.int32), np.empty(TILE, np.int64),
     )  # fmt: skip
     found = _score_promising(rare, common, scorer, workspace)
     if found >= 0:
@@ -375,16 +375,16 @@ def _list_reaching(
 
     Without branches: every place is written, and the next one overwrites it if it does not reach the cut.
     """
-    mask, most, highest = np.uint64(len(rare.table) - 1), np.uint64(rows - 1), np.uint64(0)
+    mask, last_row, highest = np.uint64(len(rare.table) - 1), np.uint64(rows - 1), np.uint64(0)
     count = np.uint64(0)
     for at in range(np.uint64(first), np.uint64(last)):
         given = np.uint64(rare.places[at])  # a negative number becomes larger than all rows
         highest = max(highest, given)
-        place = min(given, most)
+        place = min(given, last_row)
         reach = abs(rare.table[place & mask]) + common.unit * np.float32(common.bounds[place // _BLOCK])
         listed[count] = place
         count += np.uint64(not reach < cut)
-    return int(count) if highest <= most else -1
+    return int(count) if highest <= last_row else -1
 
 
 @jit_inline

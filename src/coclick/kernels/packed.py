@@ -34,7 +34,7 @@ class PackedRows(NamedTuple):
 
     @classmethod
     def empty(cls, rows: int, max_entries: int, columns: int) -> PackedRows:
-        """Allocate rows of up to `most` entries each."""
+        """Allocate rows of up to `max_entries` entries each."""
         entries = _aligned(2 * rows * (-(-max_entries // GROUP) * GROUP))
         return cls(entries, entries.view(np.float32), np.empty(rows, np.uint64), columns)
 

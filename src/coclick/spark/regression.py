@@ -76,8 +76,8 @@ def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.
     """Weights before the regression: inverse document frequencies, or ones without `texts`."""
 
     def prior(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        holders = table.sort_by("id")["texts"].to_numpy()
-        values = np.ones(len(holders)) if texts is None else np.log1p(texts / np.maximum(holders, 1))
+        n_texts = table.sort_by("id")["texts"].to_numpy()
+        values = np.ones(len(n_texts)) if texts is None else np.log1p(texts / np.maximum(n_texts, 1))
         return part_row(key[0].as_py(), values=pack([values]))
 
     return prior
