@@ -19,8 +19,8 @@ def peak(process: int | str = "self") -> float:
 def peak_of(command: Sequence[str]) -> tuple[float, int]:
     """Run a command and return its peak memory in gigabytes and its exit code."""
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    most = 0.0
+    highest = 0.0
     while child.poll() is None:
-        most = max(most, peak(child.pid))
+        highest = max(highest, peak(child.pid))
         time.sleep(_POLL_SECONDS)
-    return most, child.returncode
+    return highest, child.returncode

@@ -77,17 +77,17 @@ def _on_spark(action: str, place: Path) -> None:
 
 def _measured(command: list[str], place: Path) -> str:
     """The wall time, CPU time and peak memory of a command and its child processes."""
-    started, most, used = time.perf_counter(), 0, 0.0
+    started, peak, used = time.perf_counter(), 0, 0.0
     with (place / "output").open("w+") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
         while process.poll() is None:
-            most = max(most, memory_bytes(process.pid))
+            peak = max(peak, memory_bytes(process.pid))
             used = max(used, processor_seconds(process.pid))
             time.sleep(POLL_SECONDS)
         if process.returncode:
             output.seek(0)
             sys.exit(f"{' '.join(command)} failed:\n{output.read()[-3000:]}")
-    return f"{time.perf_counter() - started:.0f} | {used:.0f} | {most / 1e9:.1f}"
+    return f"{time.perf_counter() - started:.0f} | {used:.0f} | {peak / 1e9:.1f}"
 
 
 if __name__ == "__main__":

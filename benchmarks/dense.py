@@ -65,7 +65,7 @@ def rows(shape: str, threads: int) -> list[dict]:
         _row(shape, threads, peer, f"batch of {QUERIES}", ours, theirs) for peer, theirs in peers.items()
     ]
     started = time.perf_counter()
-    index, figures = ApproximateIndex.build(exact, _random_vectors(QUERIES, topics, random))
+    index, stats = ApproximateIndex.build(exact, _random_vectors(QUERIES, topics, random))
     seconds = time.perf_counter() - started
 
     def approximate() -> TopK:
@@ -74,7 +74,7 @@ def rows(shape: str, threads: int) -> list[dict]:
     def approximate_one_by_one() -> TopK:
         return _concatenate([index.search(queries[i : i + 1], K, exact) for i in range(QUERIES)])
 
-    built = f"expansion {figures['expansion']}, built in {seconds:.0f} s"
+    built = f"expansion {stats['expansion']}, built in {seconds:.0f} s"
     for batch, search, exact_search in (
         (f"batch of {QUERIES}", approximate, ours),
         ("one query at a time", approximate_one_by_one, one_by_one),

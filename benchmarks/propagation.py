@@ -22,7 +22,7 @@ from benchmarks._row import make_row
 from benchmarks._shapes import named_graph
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
-from coclick.models.propagation.rounds import Propagation
+from coclick.models.propagation.iterations import Propagation
 from coclick.progress import quiet
 from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms, unit_rows
@@ -41,7 +41,7 @@ def rows(shape: str, threads: int) -> list[dict]:
     by_doc = scipy.sparse.csr_matrix(by_query.T)
 
     def ours() -> tuple[Csr, Csr]:
-        texts, others, _ = next(Propagation(clicks, K).rounds(start, quiet))
+        texts, others, _ = next(Propagation(clicks, K).iterations(start, quiet))
         return texts, others
 
     def theirs() -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:

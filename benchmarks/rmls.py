@@ -1,6 +1,6 @@
-"""`rmls` at 1000 dimensions: half-rounds against scipy, training against `pls`, ranking quality, memory.
+"""`rmls` at 1000 dimensions: half-iterations against scipy, training against `pls`, ranking quality, memory.
 
-A half-round is Qᵀ(W D)L for a map L of given density; ours also thresholds and scales the rows. scipy has
+A half-iteration is Qᵀ(W D)L for a map L of given density; ours also thresholds and scales the rows. scipy has
 the same factors and threads, each of which multiplies a share of the rows. Shapes M and L measure memory
 only, with 100 dimensions; shape S includes the row of M.
 """
@@ -63,12 +63,12 @@ def rows(shape: str, threads: int) -> list[dict]:
     joined = thresholded_product(edges, docs, np.zeros(edges.rows, np.float32)).rows
     found = []
     for count in sorted({1, threads}):
-        found += _half_rounds(shape, count, transpose(queries), joined)
+        found += _half_iterations(shape, count, transpose(queries), joined)
     found.append(_training(shape, threads, queries, edges, docs, transpose(PLS()._edge_weights(graph))))
     return [*found, *_quality(threads), _memory("M", threads)]
 
 
-def _half_rounds(shape: str, threads: int, queries: Csr, joined: Csr) -> list[dict]:
+def _half_iterations(shape: str, threads: int, queries: Csr, joined: Csr) -> list[dict]:
     set_threads(threads)
     factors = _matrix(queries), _matrix(joined)
     unknown, nothing = np.full(queries.rows, -1, np.float32), np.zeros(queries.rows, np.float32)
@@ -77,7 +77,7 @@ def _half_rounds(shape: str, threads: int, queries: Csr, joined: Csr) -> list[di
         learned = _random_map(joined.columns, entries)
         theirs = _matrix(learned)
 
-        def half_round(learned: Csr = learned) -> Csr:
+        def half_iteration(learned: Csr = learned) -> Csr:
             return thresholded_product(
                 queries, times(joined, learned), unknown, RMLS.relative_threshold, RMLS.theta
             ).rows
@@ -86,9 +86,9 @@ def _half_rounds(shape: str, threads: int, queries: Csr, joined: Csr) -> list[di
             return _multiply_blocks(factors[0], _multiply_blocks(factors[1], theirs, threads), threads)
 
         check = _same(thresholded_product(queries, times(joined, learned), nothing).rows, by_scipy())
-        half_round()  # compiles
-        ours, seconds = _best_alternating(half_round, by_scipy)
-        params = f"half-round, d={DIM}, density {entries / DIM:.1%}, best of {RUNS}"
+        half_iteration()  # compiles
+        ours, seconds = _best_alternating(half_iteration, by_scipy)
+        params = f"half-iteration, d={DIM}, density {entries / DIM:.1%}, best of {RUNS}"
         found.append(_row(shape, params, threads, "scipy csr@csr", ours, seconds, "s", check))
     return found
 

@@ -25,7 +25,7 @@ from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
 from coclick.kernels.blocks import build_blocks
 from coclick.kernels.search import Scratch, search
-from coclick.models.propagation.rounds import Propagation
+from coclick.models.propagation.iterations import Propagation
 from coclick.progress import quiet
 from coclick.text.analyzer import Tokens
 from coclick.text.term_matrix import count_terms, unit_rows
@@ -62,7 +62,7 @@ def _vectors(shape: str) -> tuple[list[Query], list[Query], Csr]:
     """Queries after one iteration of propagation, original queries of 1–4 words, and the documents."""
     drawn = named_graph(shape)
     start = unit_rows(count_terms(Tokens(*drawn.query_words), drawn.words))
-    texts, docs, _ = next(Propagation(drawn.clicks, K).rounds(start, quiet))
+    texts, docs, _ = next(Propagation(drawn.clicks, K).iterations(start, quiet))
     chosen = np.random.default_rng(1).permutation(texts.rows)
     few_words = chosen[start.row_nnz()[chosen] <= 4]
     long_queries = [texts.row(row) for row in chosen[:QUERIES]]

@@ -29,7 +29,7 @@ def reference() -> str:
             f"## coclick {name}\n\n    coclick {name} {arguments}\n\n{(command.help or '').strip()}\n"
         )
         rows = [
-            f"| `{_name(option)}` | {(option.help or '').strip()} | {_default(option)} |"
+            f"| `{_name(option)}` | {_meaning(option)} | {_default(option)} |"
             for option in command.params
             if getattr(option, "help", None) and option.name != "help"
         ]
@@ -42,6 +42,11 @@ def _name(option: Any) -> str:
     if option.opts[0].startswith("-"):
         return ", ".join(option.opts)
     return str(option.metavar or option.name.upper())
+
+
+def _meaning(option: Any) -> str:
+    choices = ", ".join(f"`{choice}`" for choice in getattr(option.type, "choices", ()))
+    return (option.help or "").strip() + (f" One of {choices}." if choices else "")
 
 
 def _default(option: Any) -> str:

@@ -164,6 +164,11 @@ def test_a_renamed_option_names_the_new_one(run, command):
     assert done.code == 2 and f"{old} is now called {RENAMED_OPTIONS[old]}" in done.err
 
 
+def test_a_renamed_option_is_not_offered_where_the_new_one_is_missing(run):
+    done = run("search", "model", "query", "--trees", "9")
+    assert done.code == 2 and "--n-trees" not in done.err
+
+
 def test_every_command_is_in_its_module():
     for name, module in MODULES.items():
         assert callable(getattr(import_module(f"coclick.cli.{module}"), name.replace("-", "_")))

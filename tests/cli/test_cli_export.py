@@ -12,9 +12,9 @@ def test_summary_and_json(run, model, tmp_path):
     assert (code, err) == (0, "")
     assert "vpcg for opensearch" in out and "score error" in out
     code, out, _ = run("export", model, "--to", "qdrant", "-o", tmp_path / "two", "--json", "--queries", 3)
-    figures = json.loads(out)
+    stats = json.loads(out)
     assert code == 0
-    assert figures["engine"] == "qdrant" and figures["queries"] == 3 and figures["index"] == "coclick"
+    assert stats["engine"] == "qdrant" and stats["queries"] == 3 and stats["index"] == "coclick"
     assert len((tmp_path / "two/queries.ndjson").read_text().splitlines()) == 3
 
 

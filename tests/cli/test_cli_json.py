@@ -144,27 +144,27 @@ def test_lexical_explanations_have_no_clicks(run, graph, tmp_path):
 
 
 def test_info_of_a_graph(run, graph):
-    figures = answer(run, "info", graph)
+    stats = answer(run, "info", graph)
     rows = planted.clicks()
-    assert figures["kind"] == "graph" and figures["path"] == str(graph)
-    assert figures["queries"] == figures["queries_with_clicks"] == len({query for query, _, _ in rows})
-    assert figures["docs"] == len(TITLES)
-    assert figures["docs_with_clicks"] == len({doc for _, doc, _ in rows})
-    assert figures["edges"] == len({(query, doc) for query, doc, _ in rows})
-    assert figures["clicks"] == sum(number for _, _, number in rows)
-    assert figures["texts"] == {"title": len(TITLES)}
+    assert stats["kind"] == "graph" and stats["path"] == str(graph)
+    assert stats["queries"] == stats["queries_with_clicks"] == len({query for query, _, _ in rows})
+    assert stats["docs"] == len(TITLES)
+    assert stats["docs_with_clicks"] == len({doc for _, doc, _ in rows})
+    assert stats["edges"] == len({(query, doc) for query, doc, _ in rows})
+    assert stats["clicks"] == sum(number for _, _, number in rows)
+    assert stats["texts"] == {"title": len(TITLES)}
     for name in ("docs_per_query", "queries_per_doc", "clicks_per_query", "clicks_per_edge"):
-        assert figures[name].keys() >= {"count", "mean", "median", "p90", "p99", "max", "histogram"}
-        assert sum(count for _, count in figures[name]["histogram"]) == figures[name]["count"]
+        assert stats[name].keys() >= {"count", "mean", "median", "p90", "p99", "max", "histogram"}
+        assert sum(count for _, count in stats[name]["histogram"]) == stats[name]["count"]
 
 
 def test_info_of_a_model(run, graph, model):
-    figures = answer(run, "info", model)
-    assert (figures["kind"], figures["model"]) == ("model", "vpcg")
-    assert {"start": "query", "max_terms": 20, "weight": "clicks", "iterations": 1}.items() <= figures[
+    stats = answer(run, "info", model)
+    assert (stats["kind"], stats["model"]) == ("model", "vpcg")
+    assert {"start": "query", "max_terms": 20, "weight": "clicks", "iterations": 1}.items() <= stats[
         "parameters"
     ].items()
-    assert figures["can"] == [
+    assert stats["can"] == [
         "unseen_queries",
         "unseen_docs",
         "similar",
@@ -174,8 +174,8 @@ def test_info_of_a_model(run, graph, model):
         "export",
     ]
     sizes = answer(run, "info", graph)
-    assert {figures[name] == sizes[name] for name in ("queries", "docs", "edges")} == {True}
-    assert figures.keys() >= {"path", "bytes", "digest", "summary", "graph", "training"}
+    assert {stats[name] == sizes[name] for name in ("queries", "docs", "edges")} == {True}
+    assert stats.keys() >= {"path", "bytes", "digest", "summary", "graph", "training"}
 
 
 def test_models(run):

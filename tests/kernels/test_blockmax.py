@@ -19,12 +19,12 @@ from coclick.kernels import blocks
 from coclick.kernels import search as searches
 from coclick.kernels.blocks import BLOCK, STRIP, Blocks, build_blocks
 from coclick.kernels.postings import Postings
-from coclick.kernels.search import EVERYTHING, Scratch, score_rows, search, search_block, search_within
+from coclick.kernels.search import NO_MASK, Scratch, score_rows, search, search_block, search_within
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
+CsrArrays = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 
-def rows_of(dense: NDArray[np.float32]) -> Rows:
+def rows_of(dense: NDArray[np.float32]) -> CsrArrays:
     row, term = np.nonzero(dense)
     indptr = np.zeros(len(dense) + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=len(dense)), out=indptr[1:])
@@ -53,7 +53,7 @@ def found_by_search(
     dense: NDArray[np.float32],
     query: NDArray[np.float32],
     k: int,
-    allowed: NDArray[np.uint8] = EVERYTHING,
+    allowed: NDArray[np.uint8] = NO_MASK,
 ) -> list[tuple[int, float]]:
     rows = rows_of(dense)
     terms = np.flatnonzero(query).astype(np.int32)
@@ -395,7 +395,7 @@ def test_truncated_arrays_are_detected():
         expect_damage(postings, shorter, rows, dense.shape)
 
 
-def expect_damage(postings: Postings, built: Blocks, rows: Rows, shape: tuple[int, int]) -> None:
+def expect_damage(postings: Postings, built: Blocks, rows: CsrArrays, shape: tuple[int, int]) -> None:
     scratch = Scratch(*shape)
     terms = np.arange(0, 40, 2, dtype=np.int32)
     weights = np.ones(len(terms), np.float32)

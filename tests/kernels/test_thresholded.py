@@ -169,7 +169,7 @@ def test_rows_of_several_waves_are_joined(monkeypatch):
     left, right = matrix(300, 90, 0.1, 8), matrix(90, 130, 0.1, 9)
     expected = left.to_scipy().toarray() @ right.to_scipy().toarray()
     monkeypatch.setattr(thresholded, "_MAX_WAVE", 5000)
-    assert thresholded.most_entries(left, right) > 2 * 5000
+    assert thresholded.max_entries(left, right) > 2 * 5000
     found = thresholded_product(left, right, np.zeros(300, np.float32)).rows
     assert found.find_defect() is None
     np.testing.assert_allclose(found.to_scipy().toarray(), expected, atol=1e-5)

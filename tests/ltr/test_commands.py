@@ -70,8 +70,6 @@ def test_ltr(app, graph, tmp_path, labels):
     ("more", "what"),
     [
         (["--labels", "judgments"], "no judgments"),
-        (["--labels", "stars"], "stars"),
-        (["--objective", "listwise"], "listwise"),
         (["--models", "bm52"], "bm25"),
         (["--queries", "queries.tsv"], "without judgments"),
     ],
@@ -80,3 +78,9 @@ def test_mistakes(app, graph, tmp_path, more, what):
     with pytest.raises(UserError, match=what):
         run(app, "ltr", graph, *more, "-o", tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("more", [["--labels", "stars"], ["--objective", "listwise"]])
+def test_unknown_choices(app, graph, tmp_path, more):
+    result = CliRunner().invoke(app, ["ltr", str(graph), *more, "-o", str(tmp_path / "model")])
+    assert result.exit_code == 2 and more[1] in result.output

@@ -120,6 +120,9 @@ def test_rank_returns_every_candidate_and_scores_unknown_ones_by_text(client, vp
         ("/search", {"q": "x", "k": 0}, 422, "query.k"),
         ("/search", {"q": "x", "k": 1001}, 422, "query.k"),
         ("/search", {"q": "x", "k": "many"}, 422, "query.k"),
+        ("/search", {"q": "x", "kk": 1}, 422, "query.kk"),
+        ("/expand", {"q": "x", "kk": 1}, 422, "query.kk"),
+        ("/models", {"name": "x"}, 422, "query.name"),
         ("/search", {"q": "x", "model": "none"}, 404, None),
         ("/explain", {"q": "x", "doc": "none"}, 404, None),
         ("/similar/documents", {"doc": "none"}, 404, None),
@@ -163,6 +166,12 @@ def test_a_body_with_another_content_type(client):
     form = {"content-type": "application/x-www-form-urlencoded"}  # the default of curl
     error = client("POST", "/search", content=b'{"queries": ["a"]}', headers=form).json()["error"]
     assert error["where"] == "body" and "content-type: application/json" in error["hint"]
+
+
+@pytest.mark.parametrize("path", ["/search", "/expand"])
+def test_missing_and_unknown_parameters(client, path):
+    assert client.get(path).json()["error"]["message"] == "the parameter q is required"
+    assert client.get(path, q="x", kk=1).json()["error"]["message"] == "there is no parameter kk"
 
 
 def test_head_is_get_without_body(client):

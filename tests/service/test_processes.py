@@ -130,7 +130,7 @@ def test_models_change_under_load_without_wrong_answers(models, expected, tmp_pa
         for thread in threads:
             thread.join()
         assert httpx.get(address + "/models").json()["models"][0]["model"] == "pls(dim=8)"
-        assert "coclick_model_swaps_total 3.0" in httpx.get(address + "/metrics").text
+        assert "coclick_model_reloads_total 3.0" in httpx.get(address + "/metrics").text
     assert not wrong and found == {0, 1}
 
 

@@ -143,7 +143,8 @@ class PlainEm:
 
 
 def learn(data: Corpus, topics: int, iterations: int, **options: object) -> tuple[Topics, list[dict]]:
-    return fit_topics(data, topics, alpha=ALPHA, beta=BETA, iterations=iterations, tolerance=0, **options)  # type: ignore[arg-type]
+    options |= {"topic_prior": ALPHA, "word_prior": BETA, "iterations": iterations, "tolerance": 0}
+    return fit_topics(data, topics, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["pairs", "titles", "shared"])
@@ -288,16 +289,16 @@ def test_held_out_perplexity() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"topics": 0}, "topics"),
-        ({"alpha": 1.0}, "alpha"),
-        ({"beta": 0.5}, "beta"),
+        ({"n_topics": 0}, "n_topics"),
+        ({"topic_prior": 1.0}, "topic_prior"),
+        ({"word_prior": 0.5}, "word_prior"),
         ({"held_out": 1.5}, "held_out"),
         ({"held_out": 0.99}, "too few pairs"),
     ],
 )
 def test_bad_parameters_are_explained(options: dict, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        fit_topics(corpus(QUERIES, TITLES, (4, 6)), **{"topics": 2, **options})
+        fit_topics(corpus(QUERIES, TITLES, (4, 6)), **{"n_topics": 2, **options})
 
 
 def test_no_pairs_is_an_error() -> None:
@@ -323,7 +324,7 @@ def plain_fold_in(words: Counter, table: np.ndarray, iterations: int) -> list[fl
 
 def test_fold_in_is_eq_8_with_words_fixed() -> None:
     table = np.random.default_rng(0).dirichlet(np.ones(6), 3).T.astype(np.float32)
-    found = fold_in(texts(TITLES, 6), table, alpha=ALPHA, iterations=20)
+    found = fold_in(texts(TITLES, 6), table, topic_prior=ALPHA, iterations=20)
     expected = [plain_fold_in(Counter(title), table, 20) for title in TITLES]
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)

@@ -94,8 +94,8 @@ def assert_same_vpcg(there, here):
     order = np.array([place[gram] for gram in grams[0]])
     assert_same_rows(there.units_.vectors, here.units_.vectors.take(order), *names)
     assert np.allclose(there.units_.weights, here.units_.weights[order], atol=TOLERANCE)
-    holders = np.diff(there.units_.holder_indptr), np.diff(here.units_.holder_indptr)[order]
-    assert np.array_equal(*holders)
+    texts_of_unit = np.diff(there.units_.text_indptr), np.diff(here.units_.text_indptr)[order]
+    assert np.array_equal(*texts_of_unit)
     unseen = ["an unknown thing", *(f"{query} sale" for query in here.graph_.queries.to_list()[:10])]
     assert_same_ranking(there, here, unseen)
 

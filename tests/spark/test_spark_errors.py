@@ -59,7 +59,6 @@ def test_unreachable_master():
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["--engine", "sparc"], "unknown engine 'sparc'"),
         (["--master", "local[2]"], "--master requires --engine spark"),
         (["--engine", "spark", "--master", "mesos://host"], "unknown master 'mesos://host'"),
         (["--engine", "spark", "--master", "spark://host"], "has no host and port"),

@@ -190,11 +190,11 @@ def test_counts_beyond_32_bits_are_rejected(spark, tmp_path):
 
 def test_unit_without_texts_has_zero_direction():
     """With rho=0 its row of the normal equations is empty; 0/0 would spread to all units."""
-    from coclick.spark.regression import _Round
+    from coclick.spark.regression import _Iteration
 
     prior, right_side, product = np.array([2.0, 0.5]), np.array([3.0, 0.0]), np.array([4.0, 0.0])
     counts, squares = np.array([2.0, 0.0]), np.array([1.0, 1.0])
-    first = _Round("first", rho=0.0, factor=0.5)
+    first = _Iteration("first", rho=0.0, factor=0.5)
     weights, residual, _, direction = first.advance([prior, right_side, product, counts, squares])
     assert weights.tolist() == [1.0, 0.25]
     assert residual.tolist() == [1.0, 0.0]

@@ -336,9 +336,9 @@ def test_surface_forms_are_counted_over_all_chunks(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("copies", [1, 100])
-def test_look_up_in_a_saved_vocabulary(copies: int) -> None:
+def test_lookup_in_a_saved_vocabulary(copies: int) -> None:
     terms = Vocab.from_list(["red", "shoe", "box"])
-    tokens = Analyzer().look_up(["Shoes red", "blue boxes", ""] * copies, terms)
+    tokens = Analyzer().lookup_terms(["Shoes red", "blue boxes", ""] * copies, terms)
     assert tokens.terms.tolist() == [2, 1, -1, 0] * copies
     assert np.diff(tokens.indptr).tolist() == [2, 2, 0] * copies
 

@@ -42,7 +42,7 @@ class Collection:
         return set(labels)
 
     def sequences(self, text: str) -> Tokens:
-        return self.analyzer.look_up([text], self.terms)
+        return self.analyzer.lookup_terms([text], self.terms)
 
     def decompose(self, text: str) -> set[str]:
         return self.labels(self.units.decompose(self.sequences(text))[0])
@@ -125,7 +125,7 @@ def test_the_unit_that_spans_the_whole_text() -> None:
         None,
         None,
     ]
-    others = incidence.without_whole()
+    others = incidence.without_full_text()
     assert [shop.labels(others[i]) for i in range(6)] == [
         {"credit", "card"},
         {"credit", "card"},

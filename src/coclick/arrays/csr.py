@@ -182,7 +182,7 @@ def hstack(left: Csr, right: Csr) -> Csr:
     return Csr(indptr, *out, left.columns + right.columns)
 
 
-def where(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
+def fill_rows(condition: NDArray[np.bool_], vectors: Csr, otherwise: Csr) -> Csr:
     """Return row i of `vectors` where the condition holds, else the next row of `otherwise`."""
     own, others = np.flatnonzero(condition), np.flatnonzero(~condition)
     parts = [

@@ -70,13 +70,15 @@ class LazyGroup(TyperGroup):
         return self.commands.get(name)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; an option that was renamed is refused with its new name."""
+        """Run a command; if one of its options was renamed, the error names the new one."""
         try:
             return super().invoke(ctx)
         except Exception as error:
-            old = getattr(error, "option_name", None)
-            if old in RENAMED_OPTIONS:
-                error.message = f"{old} is now called {RENAMED_OPTIONS[old]}."  # type: ignore[attr-defined]
+            old = getattr(error, "option_name", "")
+            new = RENAMED_OPTIONS.get(old)
+            command = getattr(getattr(error, "ctx", None), "command", None)
+            if any(new in option.opts for option in getattr(command, "params", ())):
+                error.message = f"{old} is now called {new}."  # type: ignore[attr-defined]
                 error.possibilities = []  # type: ignore[attr-defined]
             raise
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -47,9 +47,10 @@ Runs = Annotated[
     typer.Option("--run", metavar="NAME=FILE", help="TREC run of another system to evaluate as well."),
 ]
 Candidates = Annotated[
-    str, typer.Option(help="Documents to rank: all (full retrieval) or judged (re-ranking).")
+    Literal["all", "judged"],
+    typer.Option(help="Documents to rank: all is full retrieval, judged re-ranking."),
 ]
-Gain = Annotated[str, typer.Option(help="Gain of nDCG: linear or exponential.")]
+Gain = Annotated[Literal["linear", "exponential"], typer.Option(help="Gain of nDCG.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write JSON to a file; - prints it.")
@@ -63,7 +64,8 @@ Threads = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
 Engine = Annotated[
-    str, typer.Option("--engine", help="Where to run: local, or spark if one machine is too small.")
+    Literal["local", "spark"],
+    typer.Option("--engine", help="Where to run; spark if one machine is too small."),
 ]
 Master = Annotated[
     str | None,

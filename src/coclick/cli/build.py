@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -43,7 +43,9 @@ def build(
     docs: Annotated[
         str | None, typer.Option(help="File of documents: doc, title and other text fields.")
     ] = None,
-    format: Annotated[str, typer.Option(help="Log format: auto, clicks, events or ubi.")] = "auto",
+    format: Annotated[
+        Literal["auto", "clicks", "events", "ubi"], typer.Option(help="Log format; auto detects it.")
+    ] = "auto",
     columns: Annotated[
         str | None, typer.Option(help="Column names if the file has no header: query,doc,clicks.")
     ] = None,
@@ -116,9 +118,9 @@ def view(
 
     check_output(out, force, "graph")
     logs.add_view(graph, name, queries or [], docs or [], out, memory=memory, threads=threads, force=force)
-    figures = describe(out)
+    stats = describe(out)
     if json_:
-        print_json({"view": name} | figures["views"][name])
+        print_json({"view": name} | stats["views"][name])
     else:
-        render.view_summary(name, figures)
+        render.view_summary(name, stats)
         suggest(f'coclick train "pls(views=words+{name})" {out} -o model')

@@ -24,7 +24,7 @@ from coclick.cli.arguments import (
     Runs,
     Threads,
 )
-from coclick.cli.terminal import print_json, say, suggest
+from coclick.cli.terminal import counted, print_json, say, suggest
 from coclick.errors import UserError
 
 if TYPE_CHECKING:
@@ -60,15 +60,15 @@ def evaluate(
         queries=queries,
         holdout=holdout,
         runs=_run_files(run),
-        candidates=candidates,  # type: ignore[arg-type]
-        gain=gain,  # type: ignore[arg-type]
+        candidates=candidates,
+        gain=gain,
         progress=for_terminal(),
     )
-    figures = board.to_dict()
+    stats = board.to_dict()
     if json_ != _STDOUT:
-        render.leaderboard(figures)
-    _write(figures, json_)
-    _write_page(board, figures, html)
+        render.leaderboard(stats)
+    _write(stats, json_)
+    _write_page(board, stats, html)
 
 
 def compare(
@@ -97,16 +97,16 @@ def compare(
         queries=queries,
         holdout=holdout,
         runs=_run_files(run),
-        candidates=candidates,  # type: ignore[arg-type]
-        gain=gain,  # type: ignore[arg-type]
+        candidates=candidates,
+        gain=gain,
         progress=for_terminal(),
     )
-    figures = comparison.to_dict()
+    stats = comparison.to_dict()
     if json_ != _STDOUT:
-        render.leaderboard(figures)
-        render.recommendation(figures, f'coclick train "{comparison.recommended}" {graph} -o model')
-    _write(figures, json_)
-    _write_page(comparison.leaderboard, figures, html)
+        render.leaderboard(stats)
+        render.recommendation(stats, f'coclick train "{comparison.recommended}" {graph} -o model')
+    _write(stats, json_)
+    _write_page(comparison.leaderboard, stats, html)
 
 
 def tune(
@@ -134,7 +134,7 @@ def tune(
         queries=queries,
         holdout=holdout,
         trials=trials,
-        gain=gain,  # type: ignore[arg-type]
+        gain=gain,
         seed=seed,
         progress=for_terminal(),
     ).to_dict()
@@ -160,7 +160,7 @@ def run(
     check_file(out, force=force)
     opened, texts = open_model(model), read_queries(queries)
     write_file(out, run_lines(opened, texts, k, opened.name))
-    say(f"wrote the results of {len(texts):,} queries to {out}")
+    say(f"wrote the results of {counted(len(texts), 'query', 'queries')} to {out}")
 
 
 def evaluate_similar(
@@ -205,7 +205,7 @@ def evaluate_units(
     threads: Threads = None,
     json_: Json = False,
 ) -> None:
-    """Compare methods for the vectors of unseen queries, on held-out queries."""
+    """Compare methods that generate vectors for unseen queries, on held-out queries."""
     from coclick.cli import render
     from coclick.evaluation.unit_vectors import compare_units
 
@@ -240,20 +240,20 @@ def _run_files(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def _write(figures: Any, path: Path | None) -> None:
+def _write(stats: Any, path: Path | None) -> None:
     if path == _STDOUT:
-        print_json(figures)
+        print_json(stats)
     elif path:
         import json
 
         from coclick.storage.directories import write_file
 
-        write_file(path, [json.dumps(figures, ensure_ascii=False, indent=1), "\n"])
+        write_file(path, [json.dumps(stats, ensure_ascii=False, indent=1), "\n"])
 
 
-def _write_page(board: Leaderboard, figures: Mapping[str, Any], path: Path | None) -> None:
+def _write_page(board: Leaderboard, stats: Mapping[str, Any], path: Path | None) -> None:
     if path:
         from coclick.evaluation.report import write_report
 
-        write_report(board, path, figures)
+        write_report(board, path, stats)
         say(f"wrote the report to {path}")

@@ -28,7 +28,8 @@ def export(
         typer.Option(min=0, help="Number of log queries to export with their vectors, most clicked first."),
     ] = 10_000,
     max_weights: Annotated[
-        int | None, typer.Option(min=1, help="Keep only this many words of a document, the heaviest.")
+        int | None,
+        typer.Option(min=1, help="Keep only this many words of a document, those with the largest weights."),
     ] = None,
     force: Force = False,
     json_: Json = False,
@@ -44,7 +45,7 @@ def export(
     from coclick.progress import for_terminal
 
     check_folder(out, force=force)
-    figures = write(
+    stats = write(
         open_model(model),
         to,
         out,
@@ -55,7 +56,7 @@ def export(
         progress=for_terminal(),
     )
     if json_:
-        print_json(figures)
+        print_json(stats)
     else:
-        render.export_summary(figures)
+        render.export_summary(stats)
     suggest(f"less {out}/README.md")

@@ -33,11 +33,11 @@ def info(
         else:
             render.print_table("merged spellings", ["query", "as typed", "rows"], rows)
         return
-    figures = describe(path)
+    stats = describe(path)
     if json_:
-        print_json(figures)
+        print_json(stats)
     else:
-        render.info(figures)
+        render.info(stats)
 
 
 def verify(path: AnyPath, json_: Json = False) -> None:

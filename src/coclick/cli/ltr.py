@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from coclick.cli.arguments import Force, GraphPath, Queries, Threads, read_judged
-from coclick.cli.terminal import say, suggest
+from coclick.cli.terminal import counted, say, suggest
 from coclick.errors import UserError
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def features(
     docs = [opened.docs[row] for row in examples.docs.tolist()]
     table = Letor(names, examples.features, examples.grades, examples.sizes, examples.queries, docs)
     write_file(out, (f"{line}\n" for line in table.lines()))
-    say(f"wrote {len(docs):,} rows of {len(names)} features for {len(examples.queries):,} queries to {out}")
+    rows, asked = counted(len(docs), "row", "rows"), counted(len(examples.queries), "query", "queries")
+    say(f"wrote {rows} of {counted(len(names), 'feature', 'features')} for {asked} to {out}")
 
 
 def ltr(
@@ -62,10 +63,12 @@ def ltr(
         typer.Option(help="Judgments: to choose the number of trees, or to train on (--labels judgments)."),
     ] = None,
     models: Parts = None,
-    labels: Annotated[str, typer.Option(help="Labels to train on: clicks or judgments.")] = "clicks",
-    objective: Annotated[str, typer.Option(help="Loss function: lambdarank or pointwise.")] = "lambdarank",
+    labels: Annotated[Literal["clicks", "judgments"], typer.Option(help="Labels to train on.")] = "clicks",
+    objective: Annotated[
+        Literal["lambdarank", "pointwise"], typer.Option(help="Loss function.")
+    ] = "lambdarank",
     n_trees: Annotated[
-        int | None, typer.Option(min=1, help="Number of trees; the maximum if there are judgments.")
+        int | None, typer.Option(min=1, help="Number of trees; with judgments, the maximum (early stopping).")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     threads: Threads = None,
@@ -83,15 +86,13 @@ def ltr(
     from coclick.progress import for_terminal
     from coclick.storage.directories import check_output
 
-    if labels not in ("clicks", "judgments"):
-        raise UserError(f"labels cannot be {labels!r}", where="--labels", hint="clicks or judgments")
     check_output(out, force, "model")
     set_threads(threads)
     opened = ClickGraph.open(graph)
     judgments = read_judged(queries, qrels)
     model = _untrained(models, objective, n_trees, seed)
     if judgments is not None:
-        model.fit_with(opened, judgments, labels, for_terminal())  # type: ignore[arg-type]
+        model.fit_with(opened, judgments, labels, for_terminal())
     elif labels == "judgments":
         raise UserError("there are no judgments to train on", where="--labels", hint="give --qrels")
     else:

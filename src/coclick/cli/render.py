@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from coclick.cli import render_training
-from coclick.cli.terminal import BAR, Bar, console, one_line, print_table, short
+from coclick.cli.terminal import BAR, Bar, console, counted, one_line, print_table, short
 from coclick.models.spec import as_text
 from coclick.results import ClickEvidence, Contribution, Explanation, Word
 
@@ -98,14 +98,14 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
     console().print(tree)
 
 
-def graph_summary(figures: Mapping[str, Any]) -> None:
+def graph_summary(stats: Mapping[str, Any]) -> None:
     """Print the size of a new graph and what was dropped or rejected."""
     console().print(
-        f"[bold]{figures['queries']:,}[/] queries × [bold]{figures['docs']:,}[/] documents, "
-        f"[bold]{figures['edges']:,}[/] clicked pairs, {figures['clicks']:,} clicks, "
-        f"{_size(figures['bytes'])}"
+        f"[bold]{stats['queries']:,}[/] queries × [bold]{stats['docs']:,}[/] documents, "
+        f"[bold]{stats['edges']:,}[/] clicked pairs, {stats['clicks']:,} clicks, "
+        f"{_size(stats['bytes'])}"
     )
-    built = figures["build"]
+    built = stats["build"]
     if below := built.get("pairs_below_thresholds"):
         thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
         console().print(f"dropped {below:,} clicked pairs below {thresholds}")
@@ -115,28 +115,28 @@ def graph_summary(figures: Mapping[str, Any]) -> None:
             console().print(f"rejected {rows} are in rejects.parquet: {escape(reasons)}")
 
 
-def export_summary(figures: Mapping[str, Any]) -> None:
+def export_summary(stats: Mapping[str, Any]) -> None:
     """Print what was exported, what was not, and the error of the engine's scores."""
-    size = f"{figures['words']:,} words" if "words" in figures else f"{figures['dimensions']:,} dimensions"
-    error = figures["score_error"]
+    size = f"{stats['words']:,} words" if "words" in stats else f"{stats['dimensions']:,} dimensions"
+    error = stats["score_error"]
     rows = [
-        ["documents", f"{figures['documents']:,} with {figures['weights']:,} weights of {size}"],
-        ["queries", f"{figures['queries']:,}"],
-        *(["left out", f"{count:,} {reason}"] for reason, count in figures["left_out"].items()),
+        ["documents", f"{stats['documents']:,} with {stats['weights']:,} weights of {size}"],
+        ["queries", f"{stats['queries']:,}"],
+        *(["left out", f"{count:,} {reason}"] for reason, count in stats["left_out"].items()),
         ["score error", f"mean {error['mean']:.2g}, max {error['largest']:.2g}"],
         ["relative to the best score", f"max {error['largest_of_best_score']:.2g}"],
         ["our top 10 in the engine's", f"{error['of_our_top_10_in_theirs']:.2%}"],
     ]
-    print_table(f"{figures['model']} for {figures['engine']}", ["", ""], rows)
+    print_table(f"{stats['model']} for {stats['engine']}", ["", ""], rows)
 
 
-def view_summary(name: str, figures: Mapping[str, Any]) -> None:
+def view_summary(name: str, stats: Mapping[str, Any]) -> None:
     """Print what a new view covers of its graph, and what was rejected."""
-    view = figures["views"][name]
+    view = stats["views"][name]
     for key, side in (("query", "queries"), ("doc", "docs")):
         shown = "documents" if side == "docs" else side
         console().print(
-            f"[bold]{view[side]:,}[/] of {figures[side]:,} {shown} have features in {name}, "
+            f"[bold]{view[side]:,}[/] of {stats[side]:,} {shown} have features in {name}, "
             f"[bold]{view[f'{key}_features']:,}[/] distinct"
         )
         if unknown := view[f"unknown_{side}"]:
@@ -146,29 +146,29 @@ def view_summary(name: str, figures: Mapping[str, Any]) -> None:
         console().print(f"rejected rows are in rejects_{name}.parquet: {escape(reasons)}")
 
 
-def model_summary(figures: Mapping[str, Any]) -> None:
+def model_summary(stats: Mapping[str, Any]) -> None:
     """Print the size, rounds and notes of a new model."""
-    console().print(f"[bold]{escape(figures['model'])}[/] {_size(figures['bytes'])}")
-    if rounds := figures["training"].get("rounds"):
+    console().print(f"[bold]{escape(stats['model'])}[/] {_size(stats['bytes'])}")
+    if rounds := stats["training"].get("rounds"):
         render_training.steps("rounds", rounds)
-    render_training.notes(figures["training"])
+    render_training.notes(stats["training"])
 
 
-def info(figures: Mapping[str, Any]) -> None:
+def info(stats: Mapping[str, Any]) -> None:
     """Print everything known about a graph or model."""
-    print_table("", ["", ""], [[k, short(v)] for k, v in figures.items() if not isinstance(v, dict | list)])
-    for key, value in figures.items():
+    print_table("", ["", ""], [[k, short(v)] for k, v in stats.items() if not isinstance(v, dict | list)])
+    for key, value in stats.items():
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "views", "build", "training"):
         separate = render_training.SHOWN if key == "training" else ()
-        if flat := [[name, short(value)] for name, value in _flat(figures.get(key, {}), separate)]:
+        if flat := [[name, short(value)] for name, value in _flat(stats.get(key, {}), separate)]:
             console().print()
             print_table(key, ["", ""], flat)
     for key in ("tables", "can"):
-        if key in figures:
-            console().print(f"\n[bold]{key}[/]  {', '.join(figures[key]).replace('_', ' ') or 'none'}")
-    render_training.all_statistics(figures.get("training", {}))
+        if key in stats:
+            console().print(f"\n[bold]{key}[/]  {', '.join(stats[key]).replace('_', ' ') or 'none'}")
+    render_training.all_statistics(stats.get("training", {}))
 
 
 def models(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -200,12 +200,13 @@ def leaderboard(board: Mapping[str, Any]) -> None:
         for model in ordered
     ]
     by = protocol["judged_by"]
-    judged = f"{protocol['queries']:,} " + (
-        "judged queries" if by == "judgments" else f"queries judged by {by}"
-    )
+    if by == "judgments":
+        judged = counted(protocol["queries"], "judged query", "judged queries")
+    else:
+        judged = counted(protocol["queries"], "query", "queries") + f" judged by {by}"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
     print_table(
-        f"{judged}, {protocol['docs']:,} documents, {ranked}",
+        f"{judged}, {counted(protocol['docs'], 'document', 'documents')}, {ranked}",
         ["model", *_MEASURES, "95 %", "", "difference to best", "training"],
         rows,
     )
@@ -244,8 +245,8 @@ def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _distribution(name: str, value: Mapping[str, Any]) -> None:
-    figures = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
-    console().print(f"\n[bold]{name}[/]  [dim]{figures}[/]")
+    stats = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
+    console().print(f"\n[bold]{name}[/]  [dim]{stats}[/]")
     largest = max((count for _, count in value["histogram"]), default=1)
     print_table(
         "", ["", "", ""], [[label, count, Bar(count, largest)] for label, count in value["histogram"]]
@@ -279,9 +280,9 @@ def _clicks(branch: Tree, evidence: ClickEvidence) -> None:
         branch.add(f"[dim]… and {hidden:,} more; --clicks 0 shows all[/]")
 
 
-def _flat(figures: Mapping[str, Any], separate: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _flat(stats: Mapping[str, Any], separate: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Statistics by name, nested ones under both names; without empty ones and those printed separately."""
-    for name, value in figures.items():
+    for name, value in stats.items():
         if name in separate or value in ({}, []):
             continue
         if isinstance(value, dict) and any(isinstance(part, dict) for part in value.values()):
@@ -313,12 +314,12 @@ def tuning(found: Mapping[str, Any]) -> None:
     best = found["trials"][:10]
     highest = best[0][measure] or 1
     rows = [[trial["model"], float(trial[measure]), Bar(trial[measure], highest)] for trial in best]
-    print_table(
-        f"{len(found['trials'])} variants on {found['queries']:,} queries", ["model", measure, ""], rows
-    )
+    tried = counted(len(found["trials"]), "variant", "variants")
+    print_table(f"{tried} on {counted(found['queries'], 'query', 'queries')}", ["model", measure, ""], rows)
     verdict = "significant" if check["p_t"] < _LEVEL else "not significant"
+    checked = counted(check["queries"], "query", "queries")
     console().print(
-        f"\non {check['queries']:,} queries not used for tuning: {check['given']:.4f} as given, "
+        f"\non {checked} not used for tuning: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
 
@@ -333,5 +334,5 @@ def similar_table(found: Mapping[str, Any]) -> None:
         cells = ["" if row is None else f"{row['won']}–{row['tied']}–{row['lost']}" for row in versus]
         rows.append([model["name"], *(float(model[group]) for group in groups), *cells])
     heads = ["model", *groups, *(f"won–tied–lost, {group}" for group in groups)]
-    title = f"three most similar queries for {found['queries']:,} queries, compared with {found['baseline']}"
-    print_table(title, heads, rows)
+    title = f"three most similar queries for {counted(found['queries'], 'query', 'queries')}"
+    print_table(f"{title}, compared with {found['baseline']}", heads, rows)

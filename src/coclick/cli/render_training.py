@@ -11,9 +11,9 @@ from rich.markup import escape
 from coclick.cli.terminal import Bar, console, one_line, print_table, short
 
 _STEPS = {
-    "rounds": "rounds of propagation",
-    "validation": "rounds evaluated on held-out clicks",
-    "curve": "training by round",
+    "rounds": "iterations of propagation",
+    "validation": "iterations evaluated on held-out clicks",
+    "curve": "training by iteration",
 }
 _VALUES = ("singular_values", "eigenvalues")
 SHOWN = (*_STEPS, *_VALUES, "views", "bound", "notes")  # each has its own table or chart
@@ -53,8 +53,8 @@ def notes(training: Mapping[str, Any]) -> None:
 
 
 def _values(title: str, values: Sequence[float]) -> None:
-    figures = f"{len(values):,} values, from {values[0]:.4g} down to {values[-1]:.4g}, sum {sum(values):.4g}"
-    console().print(f"[bold]{escape(one_line(title))}[/]  [dim]{figures}[/]\n{spark_line(values)}")
+    stats = f"{len(values):,} values, from {values[0]:.4g} down to {values[-1]:.4g}, sum {sum(values):.4g}"
+    console().print(f"[bold]{escape(one_line(title))}[/]  [dim]{stats}[/]\n{spark_line(values)}")
 
 
 def spark_line(values: Sequence[float]) -> str:

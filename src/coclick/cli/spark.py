@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from coclick.cli.terminal import say, suggest
+from coclick.cli.terminal import counted, say, suggest
 from coclick.errors import CoclickError, UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-ENGINES = ("local", "spark")
 _DEFAULT_MASTER = "local[*]"  # all cores of this machine
 _HINTS = {  # by a part of Spark's message
     "No module named 'coclick'": 'run pip install "coclick[spark]" in the Python environment of all workers',
@@ -24,8 +23,6 @@ _SEPARATORS = {".tsv": "\t", ".tab": "\t", ".csv": ","}
 
 def is_spark(engine: str, master: str | None) -> bool:
     """Return whether to run on Spark; raise for invalid options."""
-    if engine not in ENGINES:
-        raise UserError(f"unknown engine {engine!r}", hint=f"choose {' or '.join(ENGINES)}")
     if master and engine != "spark":
         raise UserError("--master requires --engine spark", hint="add --engine spark, or leave --master out")
     return engine == "spark"
@@ -38,7 +35,8 @@ def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **
 
         graph = build_on_spark(spark, _read_log(spark, log), _read_docs(spark, docs), out, **options)
         sizes = graph.manifest["sizes"]
-    say(f"{sizes['queries']:,} queries, {sizes['docs']:,} documents, {sizes['edges']:,} edges in {out}")
+    counts = counted(sizes["queries"], "query", "queries"), counted(sizes["docs"], "document", "documents")
+    say(f"{', '.join(counts)}, {counted(sizes['edges'], 'edge', 'edges')} in {out}")
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         for reason, count in graph.stats.get(key, {}).items():
             say(f"{count:,} {rows} rejected (see the table rejects): {reason}")

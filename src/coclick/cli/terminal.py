@@ -131,6 +131,11 @@ def short(value: Any) -> str:
     return str(value)
 
 
+def counted(n: int, one: str, many: str) -> str:
+    """Return a number with its noun: "1 query", "2,000 queries"."""
+    return f"{n:,} {one if n == 1 else many}"
+
+
 def one_line(text: str, max_length: int | None = _MAX_HEADING) -> str:
     """Put untrusted text on one line, without control characters that could move the cursor."""
     clean = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _SPACES.sub(" ", text))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coclick.cli.arguments import Engine, Force, Master, ModelPath, Threads
-from coclick.cli.terminal import say, suggest
+from coclick.cli.terminal import counted, say, suggest
 
 
 def train(
@@ -57,7 +57,7 @@ def add(
     new, rejected = read_docs(docs)
     opened = open_model(model)
     larger = opened.add(new).save(model, replaces=opened)
-    say(f"added {len(new):,} {'document' if len(new) == 1 else 'documents'} to {model}")
+    say(f"added {counted(len(new), 'document', 'documents')} to {model}")
     if unreachable := larger._count_unreachable(len(new)):
         say(f"{unreachable:,} of them have no word that the model knows, so no query finds them yet")
     for line, reason in rejected:

@@ -16,7 +16,7 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.evaluation.measures import measure
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.propagation.rounds import propagate_once, row_dots
+from coclick.models.propagation.iterations import propagate_once, row_dots
 from coclick.models.propagation.vpcg import VPCG
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
@@ -61,7 +61,7 @@ def compare_units(
 def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
     """The vectors of unseen queries by each method of Table 5, and the mean vector as a baseline."""
     assert model.units_ is not None and model.query_index_ is not None
-    tokens = model._analyzer.look_up(texts, model.terms_)
+    tokens = model._analyzer.lookup_terms(texts, model.terms_)
     counts = count_terms(tokens, len(model.terms_))
     mixture = model.units_.mixture(texts, model._splitter)
     equal = mixture.with_data(np.where(mixture.indices < model.units_.vectors.rows, 1, mixture.data))

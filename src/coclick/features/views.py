@@ -108,12 +108,12 @@ class TextView:
 
     def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
         """Use the words that are known."""
-        tokens = self.analyzer.look_up(queries, self.terms)
+        tokens = self.analyzer.lookup_terms(queries, self.terms)
         return tf_idf(count_terms(tokens, len(self.terms)), self.query_idf, self.tf)
 
     def transform_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
         """Use the words that are known."""
-        tokens = self.analyzer.look_up(_joined(texts, self.fields), self.terms)
+        tokens = self.analyzer.lookup_terms(_joined(texts, self.fields), self.terms)
         return tf_idf(count_terms(tokens, len(self.terms)), self.doc_idf, self.tf)
 
     def query_label(self, column: int, graph: ClickGraph) -> str:
@@ -124,7 +124,7 @@ class TextView:
 
     def coverage(self, query: str) -> float:
         """Return the share of words that are known."""
-        terms = self.analyzer.look_up([query], self.terms).terms
+        terms = self.analyzer.lookup_terms([query], self.terms).terms
         return float(np.mean(terms >= 0)) if len(terms) else 0.0
 
 

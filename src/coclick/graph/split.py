@@ -98,7 +98,7 @@ def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -
     kept = None
     if graph.pairs is not None:
         pattern = Csr(graph.pairs.indptr, graph.pairs.docs, np.empty(0, np.float32), clicks.columns)
-        kept = values_at(clicks.with_data(chosen.astype(np.float32)), pattern) == 0
+        kept = clicks_of(clicks.with_data(chosen.astype(np.float32)), pattern) == 0
     return _split(graph, np.where(chosen, clicks.data, 0), *_keep_pairs(graph, kept), None)
 
 
@@ -110,7 +110,7 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     days = np.unique(daily.day)
     cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
     late = _sums(np.where(daily.day >= cut, daily.clicks, 0), daily.indptr).astype(np.float32)
-    held = values_at(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
+    held = clicks_of(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
     daily = _keep(daily, daily.day < cut)
     counts: dict[str, Any] = {
         name: _sums(getattr(daily, name), daily.indptr).astype(np.int32)
@@ -122,7 +122,7 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     return _split(graph, held, _keep(replace(pairs, **counts), kept), daily, None)
 
 
-def values_at(source: Csr, wanted: Csr) -> NDArray[np.float32]:
+def clicks_of(source: Csr, wanted: Csr) -> NDArray[np.float32]:
     """Return the values of `source` at the entries of `wanted`, 0 where it has none; rows are sorted."""
     width = np.int64(source.columns)
     keys = np.repeat(np.arange(source.rows), source.row_nnz()) * width + source.indices

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from coclick.errors import corrupt_error
 from coclick.jit.threads import run_blocks
 from coclick.kernels.dense import candidates, dot_rows
-from coclick.kernels.search import EVERYTHING
+from coclick.kernels.search import NO_MASK
 from coclick.results import top_rows
 from coclick.storage.state import stored
 
@@ -46,7 +46,7 @@ class DenseIndex:
         found = np.full((len(queries), k), -1, np.int32)
         scores = np.zeros((len(queries), k), np.float32)
         block = max(1, _MAX_SCORES // max(len(self.vectors), 1))
-        mask = EVERYTHING if allowed is None else allowed
+        mask = NO_MASK if allowed is None else allowed
         for start in range(0, len(queries), block):
             block_queries = np.ascontiguousarray(queries[start : start + block])
             rough = block_queries @ self.vectors.T

@@ -12,7 +12,7 @@ from coclick.arrays.csr import Csr
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.blocks import Blocks, build_blocks
 from coclick.kernels.postings import Postings
-from coclick.kernels.search import EVERYTHING, Scratch, score_rows, search_block
+from coclick.kernels.search import NO_MASK, Scratch, score_rows, search_block
 from coclick.storage.state import stored
 
 _local = threading.local()
@@ -53,7 +53,7 @@ class VectorIndex:
         blocks = Blocks(self.order, self.common, self.strips, self.blocks)
         forward = self.vectors.indptr, self.vectors.indices, self.vectors.data
         asked = queries.indptr, queries.indices, queries.data
-        mask = EVERYTHING if allowed is None else allowed
+        mask = NO_MASK if allowed is None else allowed
 
         def work(first: int, last: int) -> None:
             scratch = self._scratch()

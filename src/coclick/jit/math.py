@@ -1,9 +1,6 @@
-"""Vector arithmetic in float32: dot products of padded rows, logarithms and powers of whole arrays.
+"""Logarithms and powers of whole arrays in float32.
 
-Rows for dot products are padded to whole cache lines. The mask on their length tells the compiler so, which
-saves it the code for a remainder.
-
-Logarithms and powers have a relative error of about 1e-6. The C library computes one number per call; this is
+They have a relative error of about 1e-6. The C library computes one number per call; this is
 plain arithmetic, which the compiler vectorises. The casts keep integers at 32 bits: numba adds them as int64,
 for which there are fewer vector instructions.
 """
@@ -17,8 +14,6 @@ from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit_fastmath, jit_inline
 
-CACHE_LINE = 16  # float32 numbers; rows for dot products are padded to a multiple
-_WHOLE_LINES = np.uint64(2**64 - CACHE_LINE)  # mask
 _F, _I = np.float32, np.int32
 _ROOT = _I(0x3F3504F3)  # the bits of √½
 _MANTISSA = _I(0x7FFFFF)
@@ -26,40 +21,6 @@ _SHIFT, _BIAS = _I(23), _I(127)
 _TWO_BY_LN2, _LN2 = _F(2 / log(2)), _F(log(2))
 _ROUNDER, _ROUNDER_BITS = _F(3 << 22), _I(0x4B400000)
 _LOWEST, _HIGHEST = _F(-126), _F(126)
-
-
-@jit_fastmath
-def dot(left: NDArray[np.float32], right: NDArray[np.float32]) -> np.float32:
-    """Return the dot product of two padded rows."""
-    total = _F(0)
-    for j in range(np.uint64(len(left)) & _WHOLE_LINES):
-        total += left[j] * right[j]
-    return total
-
-
-@jit_fastmath
-def four_dots(
-    left: NDArray[np.float32],
-    a: NDArray[np.float32],
-    b: NDArray[np.float32],
-    c: NDArray[np.float32],
-    d: NDArray[np.float32],
-) -> tuple[np.float32, np.float32, np.float32, np.float32]:
-    """Return the dot products of a padded row with four others, reading it once."""
-    w = x = y = z = _F(0)
-    for j in range(np.uint64(len(left)) & _WHOLE_LINES):
-        w += left[j] * a[j]
-        x += left[j] * b[j]
-        y += left[j] * c[j]
-        z += left[j] * d[j]
-    return w, x, y, z
-
-
-@jit_fastmath
-def add_scaled(total: NDArray[np.float32], scale: np.float32, row: NDArray[np.float32]) -> None:
-    """Add `scale` times a padded row to another."""
-    for j in range(np.uint64(len(total)) & _WHOLE_LINES):
-        total[j] += scale * row[j]
 
 
 @jit_inline

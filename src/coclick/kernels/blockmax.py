@@ -35,7 +35,7 @@ from coclick.kernels.block_bounds import (
     sum_bounds,
     sum_strips,
 )
-from coclick.kernels.blocks import BLOCK, SHARES, STRIP, Blocks
+from coclick.kernels.blocks import BLOCK, QUANT_LEVELS, STRIP, Blocks
 from coclick.kernels.dots import BATCH, clear_query, scatter_query
 from coclick.kernels.postings import Postings
 from coclick.kernels.scorer import Scorer, is_allowed, score_unstamped
@@ -43,7 +43,7 @@ from coclick.kernels.scorer import Scorer, is_allowed, score_unstamped
 MIN_HEAD = 16  # postings of each list that step 3 considers, at least
 MIN_PROMISING = 16  # rows that step 3 scores, at least
 LEVELS = 16  # steps in which blocks are visited, from the highest bound down
-UNITS = 1 << 29  # bounds are integers: this is the highest possible one
+FIXED_POINT_ONE = 1 << 29  # bounds are integers: this is the highest possible one
 ROUNDING = 1e-7  # relative error of a float32 operation
 _BLOCK = np.uint64(BLOCK)  # unsigned: numba tests signed indices for negative values
 
@@ -140,10 +140,10 @@ def _search(
     # Move the rare lists to the front of their arrays, and the lines of common terms to the front of theirs.
     largest, common_total = 0.0, 0.0
     for i in range(lists):
-        most = query[i] * postings.weights[starts[i]]
-        largest += most
-        common_total += most if lines[i] >= 0 else 0.0
-    unit = common_total / UNITS
+        upper_bound = query[i] * postings.weights[starts[i]]
+        largest += upper_bound
+        common_total += upper_bound if lines[i] >= 0 else 0.0
+    unit = common_total / FIXED_POINT_ONE
     steps = np.empty(lists, np.int32)
     count, reads = 0, 0
     for i in range(lists):
@@ -153,7 +153,7 @@ def _search(
             count += 1
         else:
             lines[i - count] = lines[i]
-            steps[i - count] = np.int32(query[i] * postings.weights[starts[i]] / SHARES / unit) + 1
+            steps[i - count] = np.int32(query[i] * postings.weights[starts[i]] / QUANT_LEVELS / unit) + 1
     rare = RareTerms(
         postings.places, postings.weights, starts[:count], ends[:count], query[:count], _cleared(table, reads)
     )
@@ -165,10 +165,10 @@ def _search(
 
     top = sum_bounds(common, blocks.blocks)
     _add_rare(rare)
-    most = max(MIN_PROMISING, 2 * len(scorer.rows))
+    max_promising = max(MIN_PROMISING, 2 * len(scorer.rows))
     workspace = Workspace(
-        np.empty(most, np.int32), np.empty(most, np.float32), np.empty(BLOCK // STRIP, np.int32),
-        np.empty(BATCH, np.int32), np.empty(TILE, np.int64),
+        np.empty(max_promising, np.int32), np.empty(max_promising, np.float32),
+        np.empty(BLOCK // STRIP, np.int32), np.empty(BATCH, np.int32), np.empty(TILE, np.int64),
     )  # fmt: skip
     found = _score_promising(rare, common, scorer, workspace)
     if found >= 0:
@@ -375,16 +375,16 @@ def _list_reaching(
 
     Without branches: every place is written, and the next one overwrites it if it does not reach the cut.
     """
-    mask, most, highest = np.uint64(len(rare.table) - 1), np.uint64(rows - 1), np.uint64(0)
+    mask, last_row, highest = np.uint64(len(rare.table) - 1), np.uint64(rows - 1), np.uint64(0)
     count = np.uint64(0)
     for at in range(np.uint64(first), np.uint64(last)):
         given = np.uint64(rare.places[at])  # a negative number becomes larger than all rows
         highest = max(highest, given)
-        place = min(given, most)
+        place = min(given, last_row)
         reach = abs(rare.table[place & mask]) + common.unit * np.float32(common.bounds[place // _BLOCK])
         listed[count] = place
         count += np.uint64(not reach < cut)
-    return int(count) if highest <= most else -1
+    return int(count) if highest <= last_row else -1
 
 
 @jit_inline

@@ -26,7 +26,7 @@ STRIP = 8  # rows
 BLOCK = 32  # rows
 COMMON_SHARE = 256  # a term is common if more than one in so many rows has it
 MIN_COMMON = 256  # and if its list is longer than this
-SHARES = 255  # levels of a weight, relative to the term's largest
+QUANT_LEVELS = 255  # levels of a weight, relative to the term's largest
 _KEY_TERMS = 3  # heaviest common terms of a row, which decide its place
 _LEVELS = 8  # of weight in a sort key
 _KEY_BASE = 1 << 20  # values of one part of a sort key
@@ -152,7 +152,9 @@ def _keep_largest(
         largest = np.float64(post_weights[start])
         for at in range(start, end):
             if post_weights[at] > 0.0:
-                share = np.uint8(min(SHARES, math.ceil(SHARES * np.float64(post_weights[at]) / largest)))
+                share = np.uint8(
+                    min(QUANT_LEVELS, math.ceil(QUANT_LEVELS * np.float64(post_weights[at]) / largest))
+                )
                 place = post_places[at]
                 block, strip = place // BLOCK, place % BLOCK // STRIP
                 by_strip[block, line, strip] = max(by_strip[block, line, strip], share)

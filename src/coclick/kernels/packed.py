@@ -14,9 +14,9 @@ from coclick.jit.threads import balanced_blocks, even_blocks, run_blocks, thread
 
 # Rows are read in groups of entries; the last group is padded with unknown terms and zero values. Fewer
 # different row lengths make the end of a row easier to predict for the processor.
-MOST_ENTRIES = 65_535
+MAX_ENTRIES = 65_535
 _ONE, _TWO, _GROUP = np.uint64(1), np.uint64(2), np.uint64(GROUP)
-_COUNT_BITS, _COUNT = np.uint64(16), np.uint64(MOST_ENTRIES)
+_COUNT_BITS, _COUNT = np.uint64(16), np.uint64(MAX_ENTRIES)
 _AHEAD = np.uint64(16)  # distance in rows between prefetching and reading
 _LINE = np.uint64(16)  # uint32 numbers in a cache line
 
@@ -33,9 +33,9 @@ class PackedRows(NamedTuple):
     columns: int
 
     @classmethod
-    def empty(cls, rows: int, most: int, columns: int) -> PackedRows:
-        """Allocate rows of up to `most` entries each."""
-        entries = _aligned(2 * rows * (-(-most // GROUP) * GROUP))
+    def empty(cls, rows: int, max_entries: int, columns: int) -> PackedRows:
+        """Allocate rows of up to `max_entries` entries each."""
+        entries = _aligned(2 * rows * (-(-max_entries // GROUP) * GROUP))
         return cls(entries, entries.view(np.float32), np.empty(rows, np.uint64), columns)
 
     @classmethod
@@ -54,8 +54,8 @@ class PackedRows(NamedTuple):
     def fill(self, matrix: Csr) -> None:
         """Pack the rows of a matrix into these rows."""
         longest = _lay_out(matrix.indptr, self.where)
-        if longest > MOST_ENTRIES:
-            raise ValueError(f"a row has {longest:,} entries, at most {MOST_ENTRIES:,} are possible")
+        if longest > MAX_ENTRIES:
+            raise ValueError(f"a row has {longest:,} entries, at most {MAX_ENTRIES:,} are possible")
 
         def pack(first: int, last: int) -> None:
             _pack(first, last, matrix.indptr, matrix.indices, matrix.data, self)

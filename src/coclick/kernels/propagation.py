@@ -218,8 +218,8 @@ def propagate_block(
     They are written end to end, from where they would begin if all rows before them had k entries.
     """
     sums, terms, values, keys, upcoming, starts, counts, room, ranks = scratch
-    most, last_row = np.uint64(k), np.uint64(last)
-    row, to = np.uint64(first), _TWO * np.uint64(first) * whole_groups(most)
+    max_terms, last_row = np.uint64(k), np.uint64(last)
+    row, to = np.uint64(first), _TWO * np.uint64(first) * whole_groups(max_terms)
     edge, last_edge = np.uint64(indptr[first]), np.uint64(indptr[last]) - ONE
     if indptr[first] < indptr[last]:
         for early in range(edge, edge + _AHEAD):
@@ -233,7 +233,7 @@ def propagate_block(
             starts[row - before], counts[row - before] = at, ZERO
             if edge < end:
                 where = _next_row(edge, last_edge, indices, rows, upcoming, sums)
-                if edge + ONE == end and row_count(where) <= most:
+                if edge + ONE == end and row_count(where) <= max_terms:
                     starts[row - before], counts[row - before] = where, _COPY
                 else:
                     touched = _first_row(rows, where, weights[edge], sums, terms, at)
@@ -248,9 +248,9 @@ def propagate_block(
             at += padded(touched - at + _GROUP)
             row += ONE
         for i in range(row - before):
-            if most < counts[i] < _COPY:
-                keep_largest(terms, values, keys, starts[i], counts[i], most, room, ranks)
-                counts[i] = most
+            if max_terms < counts[i] < _COPY:
+                keep_largest(terms, values, keys, starts[i], counts[i], max_terms, room, ranks)
+                counts[i] = max_terms
         for i in range(row - before):
             count = counts[i]
             if count < _COPY:

@@ -13,7 +13,7 @@ from coclick.kernels.postings import Postings
 TABLE = 1 << 20  # counters of a search, at most; small searches use fewer and stay in the cache
 FEW = 2048  # up to so many allowed rows are all scored
 
-EVERYTHING = np.empty(0, np.uint8)
+NO_MASK = np.empty(0, np.uint8)
 
 
 class Scratch:
@@ -37,7 +37,7 @@ def search(
     query_weights: NDArray[np.float32],
     k: int,
     scratch: Scratch,
-    allowed: NDArray[np.uint8] = EVERYTHING,
+    allowed: NDArray[np.uint8] = NO_MASK,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Return the `k` rows with the largest dot products with the query, best first; ties by smaller row.
 
@@ -68,7 +68,7 @@ def search_block(
     rows: NDArray[np.int32],
     scores: NDArray[np.float32],
     scratch: Scratch,
-    allowed: NDArray[np.uint8] = EVERYTHING,
+    allowed: NDArray[np.uint8] = NO_MASK,
 ) -> None:
     """Run `search` for the queries `first` … `last` − 1 of a sparse matrix, in one call without the GIL.
 

@@ -13,7 +13,7 @@ from coclick.jit.compiler import jit
 from coclick.jit.threads import balanced_blocks, run_blocks, threads
 from coclick.kernels.products import times_dense
 from coclick.kernels.row_sums import prefetch_ahead
-from coclick.kernels.thresholded import Rows, check_fit, most_entries, thresholded_product
+from coclick.kernels.thresholded import Rows, check_fit, max_entries, thresholded_product
 
 _BLOCKS_PER_THREAD = 16
 _MAX_SPARSE_SHARE = 0.3  # share of entries up to which sparse results are faster and smaller
@@ -40,7 +40,7 @@ def times(left: Csr, right: Rows) -> Rows:
 def is_thin(left: Csr, right: Csr) -> bool:
     """Return whether `left @ right` surely has few entries."""
     check_fit(left, right)
-    return most_entries(left, right) <= _MAX_SPARSE_SHARE * left.rows * right.columns
+    return max_entries(left, right) <= _MAX_SPARSE_SHARE * left.rows * right.columns
 
 
 def times_sparse(

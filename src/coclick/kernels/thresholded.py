@@ -84,7 +84,7 @@ def thresholded_product(
     return Thresholded(Csr(found.indptr, found.indices, found.data, columns), thresholds, gains)
 
 
-def most_entries(left: Csr, right: Csr) -> int:
+def max_entries(left: Csr, right: Csr) -> int:
     """Return an upper bound on the number of entries of `left @ right`."""
     return sum(_max_entries_by_block(left, right).values())
 
@@ -101,21 +101,21 @@ def _max_entries_by_block(left: Csr, right: Rows) -> dict[Block, int]:
     blocks = balanced_blocks(left.indptr, _BLOCKS_PER_THREAD * threads())
     if not isinstance(right, Csr):
         return {(first, last): (last - first) * right.shape[1] for first, last in blocks}
-    most = dict.fromkeys(blocks, 0)
+    upper_bounds = dict.fromkeys(blocks, 0)
 
     def count(first: int, last: int) -> None:
         factors = left.indptr, left.indices, right.indptr, right.columns
-        most[first, last] = _max_entries(first, last, *factors)
+        upper_bounds[first, last] = _max_entries(first, last, *factors)
 
     run_blocks(count, blocks)
-    return most
+    return upper_bounds
 
 
-def _waves(most: dict[Block, int]) -> Iterator[dict[Block, Block]]:
+def _waves(upper_bounds: dict[Block, int]) -> Iterator[dict[Block, Block]]:
     """Blocks that are computed together, each with its range in their common memory."""
     wave: dict[Block, Block] = {}
     end = 0
-    for block, entries in most.items():
+    for block, entries in upper_bounds.items():
         needed = entries + 1  # an entry is written before it is decided whether to keep it
         if wave and end + needed > _MAX_WAVE:
             yield wave
@@ -167,7 +167,7 @@ def _max_entries(
     row_indptr: NDArray[np.int64],
     columns: int,
 ) -> int:
-    most = 0
+    upper_bound = 0
     for row in range(np.uint64(first), np.uint64(last)):
         added = 0
         for at in range(np.uint64(indptr[row]), np.uint64(indptr[row + _ONE])):
@@ -175,8 +175,8 @@ def _max_entries(
             added += row_indptr[other + _ONE] - row_indptr[other]
             if added >= columns:
                 break
-        most += min(added, columns)
-    return most
+        upper_bound += min(added, columns)
+    return upper_bound
 
 
 @jit_fastmath

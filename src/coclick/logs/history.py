@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.events import EventSchema
-from coclick.logs.write_arrays import ColumnStreams, IdMap, Ints, add_counts, row_pointers
+from coclick.logs.write_arrays import ColumnStreams, IdMap, Longs, add_counts, row_pointers
 from coclick.storage.artefact import ArtefactWriter
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -23,20 +23,20 @@ Number = TypeVar("Number", np.int64, np.float64)
 class _Block:
     """The history of some pairs: arrays by pair, by row (pair and day), and by position within a row."""
 
-    query: Ints  # by pair
+    query: Longs  # by pair
     doc: NDArray[np.int32]
-    users: Ints
-    pair: Ints  # by row
-    day: Ints
+    users: Longs
+    pair: Longs  # by row
+    day: Longs
     clicks: NDArray[np.float64]
-    impressions: Ints
-    navigational: Ints
-    day_users: Ints
-    position_row: Ints  # by position
-    position: Ints
-    shown: Ints
+    impressions: Longs
+    navigational: Longs
+    day_users: Longs
+    position_row: Longs  # by position
+    position: Longs
+    shown: Longs
 
-    def by_pair(self, counts: Ints) -> Ints:
+    def by_pair(self, counts: Longs) -> Longs:
         """Sum counts of rows by pair."""
         return np.add.reduceat(counts, np.flatnonzero(np.diff(self.pair, prepend=-1)))
 
@@ -76,7 +76,7 @@ def write_history(
     out.array("pairs.indptr", row_pointers(per_query))
 
 
-def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Ints) -> Callable[[_Block], None]:
+def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Longs) -> Callable[[_Block], None]:
     """Return a function that writes a block and keeps track of the rows and positions written before."""
     daily.append("indptr", np.zeros(1, np.int64))
     daily.append("position_indptr", np.zeros(1, np.int64))
@@ -172,7 +172,7 @@ class _Reader:
             shown=times[known],
         )
 
-    def _shown(self) -> tuple[Ints, Ints, Ints]:
+    def _shown(self) -> tuple[Longs, Longs, Longs]:
         """Pairs, their cells (day and position), and the number of pages for each.
 
         NumPy counts faster than SQL groups. But a pair shown a hundred million times has as many rows, and
@@ -206,7 +206,7 @@ class _Reader:
             block["clicks"] += weight * block[name]
         return block
 
-    def _clickers(self, pairs: Ints) -> Ints:
+    def _clickers(self, pairs: Longs) -> Longs:
         """The number of users who clicked each pair."""
         block = self.db.fetch_arrays(f"""
             SELECT q::BIGINT * {self.schema.n_docs} + d AS pair, users
@@ -221,21 +221,21 @@ class _Reader:
         return f"""q BETWEEN {self.first // docs} AND {(self.last - 1) // docs}
             AND pair >= {self.first} AND pair < {self.last}"""
 
-    def _kept(self, pair: Ints) -> NDArray[np.bool_] | slice:
+    def _kept(self, pair: Longs) -> NDArray[np.bool_] | slice:
         """Mask of the rows whose queries are in the graph."""
         docs = self.schema.n_docs
         new_ids = self.queries.new[self.first // docs : (self.last - 1) // docs + 1]
         return slice(None) if (new_ids >= 0).all() else self.queries.new[pair // docs] >= 0
 
 
-def _changes(values: Ints) -> NDArray[np.bool_]:
+def _changes(values: Longs) -> NDArray[np.bool_]:
     """Mask of the values that differ from the one before."""
     changed = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=changed[1:])
     return changed
 
 
-def _merge(many: Ints, few: Ints) -> tuple[Ints, Ints, Ints]:
+def _merge(many: Longs, few: Longs) -> tuple[Longs, Longs, Longs]:
     """The distinct values of two ascending arrays, and the indices of each array's values among them."""
     changed = _changes(many)
     distinct = many[changed]
@@ -249,7 +249,7 @@ def _merge(many: Ints, few: Ints) -> tuple[Ints, Ints, Ints]:
     return distinct, np.cumsum(changed) - 1, at
 
 
-def _scatter(rows: Ints, values: NDArray[Number], size: int) -> NDArray[Number]:
+def _scatter(rows: Longs, values: NDArray[Number], size: int) -> NDArray[Number]:
     """An array with the values at their rows, and 0 elsewhere."""
     out = np.zeros(size, values.dtype)
     out[rows] = values

@@ -16,7 +16,7 @@ from coclick.logs.duckdb_session import DuckDBSession
 from coclick.storage.artefact import ArtefactWriter
 
 _BLOCK_BYTES = 16_000_000
-Ints = NDArray[np.int64]
+Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def write_strings(
     return int(np.count_nonzero(lengths))
 
 
-def _lengths(db: DuckDBSession, source: str, column: str) -> Iterator[tuple[Ints, Ints]]:
+def _lengths(db: DuckDBSession, source: str, column: str) -> Iterator[tuple[Longs, Longs]]:
     """Yield ids and byte lengths of a column."""
     for first, last in db.ranges(source, "id"):
         block = db.fetch_arrays(f"""
@@ -71,7 +71,7 @@ def _lengths(db: DuckDBSession, source: str, column: str) -> Iterator[tuple[Ints
         yield block["id"], block["size"]
 
 
-def _byte_ranges(ids: Ints, sizes: Ints) -> Iterator[tuple[int, int]]:
+def _byte_ranges(ids: Longs, sizes: Longs) -> Iterator[tuple[int, int]]:
     """Yield ranges (first id, last id) of strings that fit into memory as Python objects."""
     weight = np.cumsum(sizes + 64) // _BLOCK_BYTES
     starts = np.flatnonzero(np.diff(weight, prepend=-1))
@@ -156,12 +156,12 @@ class ColumnStreams:
         self._append[column](values)
 
 
-def add_counts(counts: Ints, rows: NDArray[np.integer[Any]]) -> None:
+def add_counts(counts: Longs, rows: NDArray[np.integer[Any]]) -> None:
     """Add the number of entries per row of a block. Rows ascend, so only their range is touched."""
     if len(rows):
         counts[rows[0] : rows[-1] + 1] += np.bincount(rows - rows[0])
 
 
-def row_pointers(counts: Ints) -> Ints:
+def row_pointers(counts: Longs) -> Longs:
     """Return the CSR row pointers for the number of entries per row."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

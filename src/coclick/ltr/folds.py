@@ -36,7 +36,7 @@ from coclick.text.query import Query
 MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
 LATER_SHARE = 0.2  # of the days, whose clicks are labels of seen queries
 
-Grades = dict[int, int]  # document → grade
+DocGrades = dict[int, int]  # document → grade
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ def cross_fitted(
     return Examples.join(several)
 
 
-def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, Grades]:
+def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, DocGrades]:
     """Return the grades of the documents in the graph, by normalised query."""
-    labels: dict[str, Grades] = {}
+    labels: dict[str, DocGrades] = {}
     for query, text in judgments.queries.items():
         found = judgments.grades[query]
         rows = graph.docs.lookup(list(found)).tolist()
@@ -113,7 +113,7 @@ def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, Grades]:
 def examples(
     parts: Sequence[Model],
     features: RankingFeatures,
-    labels: dict[str, Grades],
+    labels: dict[str, DocGrades],
     sampling: Sampling | None = None,
     may_be_negative: NDArray[np.bool_] | None = None,
 ) -> Examples:
@@ -154,7 +154,7 @@ def fold_of(query: str, sampling: Sampling) -> int:
 
 def _by_fold(
     graph: ClickGraph,
-    labels: dict[str, Grades],
+    labels: dict[str, DocGrades],
     parts: Sequence[str],
     features: RankingFeatures,
     sampling: Sampling,
@@ -208,7 +208,7 @@ def _hidden_docs(graph: ClickGraph, sampling: Sampling, fold: int) -> NDArray[np
     return np.random.default_rng([sampling.seed, fold]).random(len(graph.docs)) < share
 
 
-def _grades(docs: NDArray[np.int32], clicks: NDArray[np.float32]) -> Grades:
+def _grades(docs: NDArray[np.int32], clicks: NDArray[np.float32]) -> DocGrades:
     return dict(zip(docs.tolist(), grades_from_clicks(clicks).tolist(), strict=True))
 
 

@@ -368,12 +368,12 @@ class Model:
             )
 
     @staticmethod
-    def _clip(k: int, most: int) -> int:
+    def _clip(k: int, largest: int) -> int:
         if isinstance(k, bool) or not isinstance(k, int | np.integer):
             raise UserError(f"k must be a whole number, not {k!r}")
         if k < 1:
             raise UserError(f"k must be at least 1, not {k}")
-        return min(int(k), most)
+        return min(int(k), largest)
 
     def _mask(self, allow: Collection[str] | None, block: Collection[str] | None) -> DocMask:
         if allow is None and not block:

@@ -81,7 +81,7 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
         cls = model_class(str(entry["model"]))
         model = cls(**entry["parameters"])
         specs.check(model)
-        state, figures = entry["state"].items(), entry["stats"]
+        state, stats = entry["state"].items(), entry["stats"]
         for key, value in state:
             if not key.endswith("_") or key in NOT_STATE:
                 raise ArtefactError(f"{key!r} cannot be a model's state", where=str(source.path))
@@ -95,10 +95,10 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
         what = f"the manifest does not describe a model: {error}"
         raise ArtefactError(what, where=str(source.path)) from None
     lacking = [name for name in _state_of(cls) if not hasattr(model, name)]
-    if lacking or not isinstance(figures, dict):
+    if lacking or not isinstance(stats, dict):
         what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'stats'}"
         raise ArtefactError(what, where=str(source.path))
-    model.graph_, model.stats_, model.artefact_ = graph, figures, source
+    model.graph_, model.stats_, model.artefact_ = graph, stats, source
     return model
 
 

@@ -109,7 +109,7 @@ class GeneratedProvenance:
     labels: Sequence[str]
     weights: NDArray[np.float64]
     vectors: Csr  # one row per unit
-    holders: Sequence[Ints]  # for each unit, the rows of `side` whose text contains it
+    texts_of_unit: Sequence[Ints]  # for each unit, the rows of `side` whose text contains it
 
     def _amounts(self, term: int) -> NDArray[np.float64]:
         everything = np.arange(self.vectors.rows, dtype=np.int32)
@@ -121,8 +121,8 @@ class GeneratedProvenance:
         rows, places, shares = [], [], []
         whole = self._amounts(term)
         for unit, amount in enumerate(whole):
-            if amount > 0 and len(self.holders[unit]):
-                row, place, parts = self.side.amounts(self.holders[unit], term)
+            if amount > 0 and len(self.texts_of_unit[unit]):
+                row, place, parts = self.side.amounts(self.texts_of_unit[unit], term)
                 rows.append(row)
                 places.append(place)
                 shares.append(amount * parts / parts.sum())
@@ -140,7 +140,7 @@ class GeneratedProvenance:
         found = []
         for unit in np.argsort(-amounts, kind="stable"):
             if amounts[unit] > 0:
-                edges = self.side.amounts(self.holders[unit], term)
+                edges = self.side.amounts(self.texts_of_unit[unit], term)
                 found.append(
                     (self.labels[unit], float(amounts[unit] / total), _largest(self.side, *edges, max_clicks))
                 )

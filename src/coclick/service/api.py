@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse
 from starlette.responses import Response
 
@@ -33,6 +33,7 @@ from coclick.service.requests import (
     SimilarDocumentsRequest,
     SimilarQueriesRequest,
     VectorRequest,
+    check_parameters,
     read_search,
 )
 
@@ -40,6 +41,7 @@ from coclick.service.requests import (
 def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRouter:
     """Create the routes of the API."""
     api = APIRouter(responses=ERROR_RESPONSES)
+    known = [Depends(check_parameters)]
 
     async def call(model: str | None, function: Callable[..., Any], *args: Any) -> JsonResponse:
         return JsonResponse(await executor.call(models.get(model), function, *args))
@@ -64,7 +66,7 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
         candidates = [item if isinstance(item, str) else _fields(item) for item in body.candidates]
         return await call(body.model, answers.rank, body.query, candidates)
 
-    @api.get("/similar/queries", responses=json_response("SimilarQueriesResponse"))
+    @api.get("/similar/queries", responses=json_response("SimilarQueriesResponse"), dependencies=known)
     async def similar_queries(q: Q, k: K = 10, model: ModelName = None) -> Response:
         """Find queries in the log that are similar to a query."""
         return await call(model, _similar_queries, q, k)
@@ -74,7 +76,7 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
         """Find similar queries for several queries."""
         return await call_batch(body.model, answers.similar_queries, body.queries, body.k)
 
-    @api.get("/similar/documents", responses=json_response("SimilarDocumentsResponse"))
+    @api.get("/similar/documents", responses=json_response("SimilarDocumentsResponse"), dependencies=known)
     async def similar_documents(doc: Doc, k: K = 10, model: ModelName = None) -> Response:
         """Find documents that are similar to a document."""
         return await call(model, _similar_documents, doc, k)
@@ -84,7 +86,7 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
         """Find similar documents for several documents."""
         return await call_batch(body.model, answers.similar_docs, body.docs, body.k)
 
-    @api.get("/expand", responses=json_response("ExpandResponse"))
+    @api.get("/expand", responses=json_response("ExpandResponse"), dependencies=known)
     async def expand(q: Q, model: ModelName = None) -> Response:
         """Return the words in a query's vector with their weights."""
         return await call(model, answers.expand, q)
@@ -94,12 +96,12 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
         """Expand several queries."""
         return await call_batch(body.model, _expand, body.queries)
 
-    @api.get("/explain", responses=json_response("Explanation"))
+    @api.get("/explain", responses=json_response("Explanation"), dependencies=known)
     async def explain(q: Q, doc: Doc, clicks: Clicks = 10, model: ModelName = None) -> Response:
         """Explain a score: its parts, and the clicks they were learned from."""
         return await call(model, answers.explain, q, doc, clicks)
 
-    @api.get("/vectors", responses=json_response("VectorResponse"))
+    @api.get("/vectors", responses=json_response("VectorResponse"), dependencies=known)
     async def vectors(q: Q | None = None, doc: Doc | None = None, model: ModelName = None) -> Response:
         """Return the vector of a query or document."""
         if (q is None) == (doc is None):
@@ -113,12 +115,12 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
         """Return the vectors of several queries and documents."""
         return await call_batch(body.model, _vectors, body.queries, body.docs)
 
-    @api.get("/models", responses=json_response("ModelsResponse"))
+    @api.get("/models", responses=json_response("ModelsResponse"), dependencies=known)
     async def list_models() -> Response:
         """List the models that are served, the default first."""
         return JsonResponse({"models": [_describe(loaded) for loaded in models.all()]})
 
-    @api.get("/models/{name}")
+    @api.get("/models/{name}", dependencies=known)
     async def describe(name: str) -> Response:
         """Describe a model: its parameters and training statistics."""
         loaded = models.get(name)
@@ -183,11 +185,11 @@ def _fields(candidate: Candidate) -> dict[str, str]:
 
 
 def _describe(loaded: LoadedModel) -> dict[str, Any]:
-    figures = describe_model(loaded.model)
+    stats = describe_model(loaded.model)
     assert loaded.model.artefact_ is not None
     return {
         "name": loaded.name,
-        **{key: figures[key] for key in ("model", "summary", "can", "queries", "docs", "edges")},
+        **{key: stats[key] for key in ("model", "summary", "can", "queries", "docs", "edges")},
         "digest": loaded.model.artefact_.digest,
         "loaded": datetime.fromtimestamp(loaded.loaded_at, UTC).isoformat(timespec="seconds"),
         "problem": loaded.problem,

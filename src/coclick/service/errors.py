@@ -75,8 +75,21 @@ async def _on_validation_error(request: Request, error: RequestValidationError) 
             where,
             "send content-type: application/json",
         )
-    others = f"and {len(errors) - 1} more errors" if len(errors) > 1 else None
-    return error_response(422, first["msg"], where, others)
+    others = (
+        f"and {len(errors) - 1} more {'error' if len(errors) == 2 else 'errors'}" if len(errors) > 1 else None
+    )
+    return error_response(422, _message(first), where, others)
+
+
+def _message(error: Any) -> str:
+    """What is wrong with a parameter of the URL, a field of the body, or the body."""
+    place, *path = error["loc"]
+    named = f"{'parameter' if place == 'query' else 'field'} {path[-1]}" if path else str(place)
+    if error["type"] == "missing":
+        return f"the {named} is required"
+    if error["type"] == "extra_forbidden":
+        return f"there is no {named}"
+    return str(error["msg"])
 
 
 def _is_json(request: Request) -> bool:

@@ -15,17 +15,29 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         self._requests = Counter(
-            "coclick_requests", "Answered requests", ["endpoint", "status"], registry=registry
+            "coclick_requests",
+            "Requests answered, by path and status",
+            ["endpoint", "status"],
+            registry=registry,
         )
         self._seconds = Histogram(
-            "coclick_request_seconds", "Time to answer", ["endpoint"], buckets=_BUCKETS, registry=registry
+            "coclick_request_seconds",
+            "Seconds to answer a request",
+            ["endpoint"],
+            buckets=_BUCKETS,
+            registry=registry,
         )
-        self._swaps = Counter("coclick_model_swaps", "Models reloaded from disk", registry=registry)
+        self._reloads = Counter(
+            "coclick_model_reloads", "Times a model was reloaded from disk", registry=registry
+        )
         self._problems = Counter(
-            "coclick_model_problems", "Models that could not be reloaded", registry=registry
+            "coclick_model_problems", "Times a model could not be reloaded", registry=registry
         )
         self._running = Gauge(
-            "coclick_requests_running", "Requests in progress", multiprocess_mode="livesum", registry=registry
+            "coclick_requests_running",
+            "Requests being answered now",
+            multiprocess_mode="livesum",
+            registry=registry,
         )
 
     def request_started(self) -> None:
@@ -40,7 +52,7 @@ class Metrics:
 
     def model_changed(self, *, reloaded: bool) -> None:
         """Count a model that changed on disk, whether it could be reloaded or not."""
-        (self._swaps if reloaded else self._problems).inc()
+        (self._reloads if reloaded else self._problems).inc()
 
     def text(self) -> bytes:
         """Return all metrics as text."""

@@ -1,4 +1,4 @@
-"""What applies to every request: API key, body limit, time-out, security headers, metrics."""
+"""What applies to every request: API key, body limit, timeout, security headers, metrics."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.datastructures import QueryParams
@@ -36,6 +36,7 @@ ModelName = Annotated[
 class SearchParams(BaseModel):
     """Parameters of `GET /search`."""
 
+    model_config = ConfigDict(extra="forbid")
     q: Annotated[str, Field(max_length=MAX_QUERY_LENGTH, description="Text of the query.")]
     k: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="Number of results.")] = 10
     model: Annotated[
@@ -65,6 +66,13 @@ def read_search(params: QueryParams) -> SearchParams:
     except ValidationError as error:
         errors = [{**item, "loc": ("query", *item["loc"])} for item in error.errors(include_url=False)]
         raise RequestValidationError(errors) from None
+
+
+async def check_parameters(request: Request) -> None:
+    """Raise if a request has a parameter that its route does not declare."""
+    known = {field.alias for field in request.scope["route"].dependant.query_params}
+    if unknown := [name for name in request.query_params if name not in known]:
+        raise RequestValidationError([{"type": "extra_forbidden", "loc": ("query", n)} for n in unknown])
 
 
 class _Body(BaseModel):

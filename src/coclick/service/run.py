@@ -19,7 +19,7 @@ from coclick.service.app import for_worker
 from coclick.service.loaded_models import LoadedModels
 from coclick.service.settings import Settings
 
-_GRACE = 5  # seconds beyond the time-out of a request, to finish running requests at shutdown
+_GRACE = 5  # seconds beyond the timeout of a request, to finish running requests at shutdown
 _ARRIVING = 0.25  # seconds for requests that were sent before the shutdown to arrive
 
 

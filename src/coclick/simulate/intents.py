@@ -106,8 +106,8 @@ def _shares(subjects: int) -> list[int]:
     """The number of subjects of each domain. The largest domain makes up for those that run out."""
     even = -(-subjects // len(DOMAINS))
     counts = [min(even, len(d.subjects) + d.generator.total) for d in DOMAINS]
-    most = max(range(len(DOMAINS)), key=lambda n: DOMAINS[n].generator.total)
-    counts[most] += even * len(DOMAINS) - sum(counts)
+    largest = max(range(len(DOMAINS)), key=lambda n: DOMAINS[n].generator.total)
+    counts[largest] += even * len(DOMAINS) - sum(counts)
     return counts
 
 

@@ -62,14 +62,14 @@ class Topics:
 
 def fit_topics(
     corpus: Corpus,
-    topics: int,
+    n_topics: int,
     *,
-    alpha: float = 1.1,
-    beta: float = 1.01,
+    topic_prior: float = 1.1,
+    word_prior: float = 1.01,
     iterations: int = 20,
     regularise: bool = False,
     shared: bool = False,
-    agreement: float = 1e-3,
+    max_disagreement: float = 1e-3,
     tolerance: float = 1e-4,
     held_out: float = 0.0,
     seed: int = 0,
@@ -85,24 +85,27 @@ def fit_topics(
     relative `tolerance`; 0 never stops early.
 
     `shared`: queries and titles share one distribution of words; their columns must be the same words.
-    `agreement`: by how much topic shares may differ after the projection.
+    `max_disagreement`: by how much topic shares may differ after the projection.
     `checkpoint`: a directory where the state is saved after each iteration; the same call resumes from there.
     """
-    _check(corpus, topics, alpha, beta, held_out, shared, regularise)
+    _check(corpus, n_topics, topic_prior, word_prior, held_out, shared, regularise)
     training, validation = _split(corpus, held_out, seed)
     options = {
-        "topics": topics, "alpha": alpha, "beta": beta, "iterations": iterations, "regularise": regularise,
-        "shared": shared, "agreement": agreement, "tolerance": tolerance, "held_out": held_out, "seed": seed,
+        "n_topics": n_topics, "topic_prior": topic_prior, "word_prior": word_prior, "iterations": iterations,
+        "regularise": regularise, "shared": shared, "max_disagreement": max_disagreement,
+        "tolerance": tolerance, "held_out": held_out, "seed": seed,
     }  # fmt: skip
-    step = EmIteration(training, topics, alpha - 1, beta - 1, regularise, shared, agreement)
+    step = EmIteration(
+        training, n_topics, topic_prior - 1, word_prior - 1, regularise, shared, max_disagreement
+    )
     with EmState(checkpoint, corpus, options) as state, progress("topics", iterations) as done:
-        word_probabilities = state.word_probabilities if state.n_done else _start(step, topics, seed)
+        word_probabilities = state.word_probabilities if state.n_done else _start(step, n_topics, seed)
         done(state.n_done)
         while state.n_done < iterations and not _is_converged(state.curve, tolerance):
             found = {"round": state.n_done + 1, **step.run(word_probabilities, state)}
             if validation is not None:
                 fitted = Topics(*step.unpadded(word_probabilities))
-                found["perplexity"] = _perplexity(validation, fitted, alpha)
+                found["perplexity"] = _perplexity(validation, fitted, topic_prior)
             state.commit(word_probabilities, found)
             done(1)
     return Topics(*step.unpadded(word_probabilities)), state.curve
@@ -112,12 +115,12 @@ def fold_in(
     words: Csr,
     word_probabilities: NDArray[np.float32],
     *,
-    alpha: float = 1.1,
+    topic_prior: float = 1.1,
     iterations: int = _FOLD_ITERATIONS,
 ) -> NDArray[np.float32]:
     """Return P(topic|text) of texts, given P(word|topic): Eq. 8. Without known words it is uniform."""
     mixes = np.empty((words.rows, word_probabilities.shape[1]), np.float32)
-    prior, given = np.float32(alpha - 1), np.ascontiguousarray(word_probabilities)
+    prior, given = np.float32(topic_prior - 1), np.ascontiguousarray(word_probabilities)
 
     def work(first: int, last: int) -> None:
         fold(first, last, words.indptr, words.indices, words.data, given, prior, iterations, mixes)
@@ -126,13 +129,13 @@ def fold_in(
     return mixes
 
 
-def _start(step: EmIteration, topics: int, seed: int) -> NDArray[np.float32]:
+def _start(step: EmIteration, n_topics: int, seed: int) -> NDArray[np.float32]:
     """Random word distributions: with equal ones, topics would stay equal."""
     random = np.random.default_rng(seed)
     start = np.zeros((step.words, step.width), np.float32)
     for first, last in step.languages:
-        part = random.standard_exponential((last - first, topics), np.float32) + np.float32(0.1)
-        start[first:last, :topics] = part / part.sum(axis=0, dtype=np.float64)
+        part = random.standard_exponential((last - first, n_topics), np.float32) + np.float32(0.1)
+        start[first:last, :n_topics] = part / part.sum(axis=0, dtype=np.float64)
     return start
 
 
@@ -148,7 +151,7 @@ def _split(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus | No
     return corpus.take(np.sort(order[count:])), corpus.take(np.sort(order[:count]))
 
 
-def _perplexity(validation: Corpus, topics: Topics, alpha: float) -> float:
+def _perplexity(validation: Corpus, topics: Topics, topic_prior: float) -> float:
     """Perplexity of query words given the title; with titles only, of every second word given the others."""
     if validation.queries is not None:
         seen = validation.titles.take(validation.title_of)
@@ -160,7 +163,7 @@ def _perplexity(validation: Corpus, topics: Topics, alpha: float) -> float:
         seen = both.with_data(np.where(position % 2 == 0, both.data, 0)).positive()
         target = both.with_data(np.where(position % 2 == 1, both.data, 0)).positive()
         target_words = topics.title_words
-    mixes = fold_in(seen, topics.title_words, alpha=alpha)
+    mixes = fold_in(seen, topics.title_words, topic_prior=topic_prior)
     text_of = np.repeat(np.arange(target.rows), target.row_nnz())
     log_likelihood = tokens = 0.0
     for first in range(0, target.nnz, 1 << 16):
@@ -183,12 +186,18 @@ def _is_converged(curve: list[dict], tolerance: float) -> bool:
 
 
 def _check(
-    corpus: Corpus, topics: int, alpha: float, beta: float, held_out: float, shared: bool, regularise: bool
+    corpus: Corpus,
+    n_topics: int,
+    topic_prior: float,
+    word_prior: float,
+    held_out: float,
+    shared: bool,
+    regularise: bool,
 ) -> None:
-    if topics < 1:
-        raise UserError(f"topics must be at least 1, not {topics}")
-    if not (alpha > 1 and beta > 1):
-        raise UserError(f"alpha and beta must be above 1, not {alpha} and {beta}")
+    if n_topics < 1:
+        raise UserError(f"n_topics must be at least 1, not {n_topics}")
+    if not (topic_prior > 1 and word_prior > 1):
+        raise UserError(f"topic_prior and word_prior must be above 1, not {topic_prior} and {word_prior}")
     if not 0 <= held_out < 1:
         raise UserError(f"held_out must be at least 0 and below 1, not {held_out}")
     if len(corpus.title_of) == 0:

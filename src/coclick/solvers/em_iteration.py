@@ -30,21 +30,21 @@ class EmIteration:
     def __init__(
         self,
         corpus: Corpus,
-        topics: int,
-        alpha_prior: float,
-        beta_prior: float,
+        n_topics: int,
+        topic_prior: float,
+        word_prior: float,
         regularise: bool,
         shared: bool,
-        agreement: float,
+        max_disagreement: float,
     ) -> None:
         pairs = len(corpus.title_of)
         self._weights = corpus.weights
         self._query_of = corpus.query_of if corpus.queries is not None else np.zeros(pairs, np.int32)
         self._queries = corpus.queries if corpus.queries is not None else Csr.empty(1, 0)
         self._title_of, self._titles = corpus.title_of, corpus.titles
-        self._topics, self.width = topics, -(-topics // CACHE_LINE) * CACHE_LINE
-        self._priors = np.float32(alpha_prior), beta_prior
-        self._regularise, self._agreement = regularise, np.float32(agreement)
+        self._n_topics, self.width = n_topics, -(-n_topics // CACHE_LINE) * CACHE_LINE
+        self._priors = np.float32(topic_prior), word_prior
+        self._regularise, self._max_disagreement = regularise, np.float32(max_disagreement)
         self._shift = 0 if shared else self._queries.columns
         self.words = self._shift + self._titles.columns
         languages = [(0, self._shift), (self._shift, self.words)]
@@ -54,15 +54,15 @@ class EmIteration:
 
     def unpadded(self, given: Floats) -> tuple[Floats, Floats]:
         """Return P(word|topic) of query words and of title words, without the padding of rows."""
-        titles = np.ascontiguousarray(given[self._shift :, : self._topics])
+        titles = np.ascontiguousarray(given[self._shift :, : self._n_topics])
         if self._shift == self._queries.columns:
-            return np.ascontiguousarray(given[: self._shift, : self._topics]), titles
+            return np.ascontiguousarray(given[: self._shift, : self._n_topics]), titles
         return titles, titles
 
     def run(self, given: Floats, state: EmState) -> dict:
         """Run one iteration: update θ in `state`, and P(word|topic) in `given`; return its statistics."""
         pairs = len(self._weights)
-        buffers = _Buffers(min(pairs, _BLOCK_PAIRS), self.width, self._topics, self._regularise)
+        buffers = _Buffers(min(pairs, _BLOCK_PAIRS), self.width, self._n_topics, self._regularise)
         objective, worst, disagreement = 0.0, 0.0, 0.0
         tokens = 0  # of the previous blocks
         state.begin_iteration()
@@ -86,7 +86,7 @@ class EmIteration:
             for side, texts, rows, shift in self._sides(block):
                 arrays = texts.indptr, texts.indices, texts.data
                 lay_out(first, last, *arrays, rows, shift, block.starts, side, *tokens)
-            common = block.starts, *tokens, block.weights, given, self._topics, self._priors[0]
+            common = block.starts, *tokens, block.weights, given, self._n_topics, self._priors[0]
             fitted = np.zeros((last - first, self.width), np.float32)
             offset = (block.part.start + first) * self.width
             state.read("mixes", offset, block.mixes[first:last])
@@ -95,7 +95,7 @@ class EmIteration:
                 changes = block.changes[own]
                 state.read("changes", block.tokens_before + own.start, changes)
                 expect_regularised(
-                    first, last, *common, self._agreement, block.mixes, block.changes, block.tilted,
+                    first, last, *common, self._max_disagreement, block.mixes, block.changes, block.tilted,
                     fitted, block.gains, block.disagreement,
                 )  # fmt: skip
                 state.write("changes", block.tokens_before + own.start, changes)
@@ -129,11 +129,11 @@ class EmIteration:
         """Compute P(word|topic) from the expected counts (Eq. 6–7); return the log prior of the old one."""
         cuts = np.linspace(first, last, _tasks(last - first) + 1).astype(int).tolist()
         blocks = list(zip(cuts[:-1], cuts[1:], strict=True))
-        sums, logs = np.zeros((len(blocks), self._topics)), np.zeros(len(blocks))
+        sums, logs = np.zeros((len(blocks), self._n_topics)), np.zeros(len(blocks))
 
         def count(task: int, _: int) -> None:
             begin, end = blocks[task]
-            logs[task] = expected_counts(begin, end, given, self._totals, self._topics, sums[task])
+            logs[task] = expected_counts(begin, end, given, self._totals, self._n_topics, sums[task])
 
         def divide(begin: int, end: int) -> None:
             update_probabilities(begin, end, self._totals, self._priors[1], scales, given)

@@ -31,7 +31,7 @@ from coclick.arrays.reorder import transpose
 from coclick.errors import UserError
 from coclick.kernels.products import times_dense
 from coclick.kernels.sparse_products import column_ranges, is_thin, times, times_sparse
-from coclick.kernels.thresholded import Rows, Thresholded, most_entries, thresholded_product
+from coclick.kernels.thresholded import Rows, Thresholded, max_entries, thresholded_product
 
 _START_ENTRIES = 8  # non-zero entries of a row at the start,
 _START_SHARE = 8  # but at most one in so many dimensions: a flat row has no peaks to keep
@@ -118,7 +118,7 @@ class _ClickedFeatures:
 
     @classmethod
     def from_factors(cls, edges: Csr, features: Csr) -> _ClickedFeatures:
-        if most_entries(edges, features) > _MAX_GROWTH * (edges.nnz + features.nnz):
+        if max_entries(edges, features) > _MAX_GROWTH * (edges.nnz + features.nnz):
             return cls(edges, features)
         no_threshold = np.zeros(edges.rows, np.float32)
         return cls(None, thresholded_product(edges, features, no_threshold).rows)
@@ -195,15 +195,15 @@ def _empty_maps_error(penalty: Penalty, whole: Thresholded) -> UserError:
     rows = np.repeat(np.arange(whole.rows.rows), whole.rows.row_nnz())
     sizes = np.abs(whole.rows.data).astype(np.float64)
     if penalty.threshold > 0:
-        name, used, most = "threshold", penalty.threshold, float(sizes.max(initial=0))
+        name, used, largest = "threshold", penalty.threshold, float(sizes.max(initial=0))
     else:
         mean = whole.gains / np.sqrt(whole.rows.columns)
-        name, used, most = (
+        name, used, largest = (
             "relative_threshold",
             penalty.relative_threshold,
             float((sizes / mean[rows]).max(initial=0)),
         )
     return UserError(
         f"{name}={used:g} removes all entries of the maps",
-        hint=f"use {name} below {most:.3g}",
+        hint=f"use {name} below {largest:.3g}",
     )

@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
-from coclick.arrays.csr import Csr, vstack, where
+from coclick.arrays.csr import Csr, fill_rows, vstack
 from coclick.jit.threads import set_threads
-from coclick.kernels.packed import MOST_ENTRIES, PackedRows
+from coclick.kernels.packed import MAX_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.thresholded import thresholded_product
 from coclick.spark.partitioned_matrix import LocalMatrix, PartitionedMatrix, SendPlan, as_pieces
@@ -239,15 +239,15 @@ def _multiply_part(local: LocalMatrix, messages: pa.Table, kernel: Kernel, colum
     heads, sums = _sum_heavy_rows(heavy_rows, heavy_sums, kernel)
     light = np.ones(vectors.rows, bool)
     light[heads] = False
-    return where(light, vectors, sums)
+    return fill_rows(light, vectors, sums)
 
 
 def _sum_heavy_rows(rows: NDArray[np.int32], sums: Csr, kernel: Kernel) -> tuple[NDArray[np.int32], Csr]:
     """The heavy rows and their vectors. Splits partial sums that are too long for a packed row."""
-    pieces, lengths = -(-sums.row_nnz() // MOST_ENTRIES), sums.row_nnz()
-    starts = np.concatenate([np.arange(n) * MOST_ENTRIES for n in pieces]) if len(pieces) else pieces
+    pieces, lengths = -(-sums.row_nnz() // MAX_ENTRIES), sums.row_nnz()
+    starts = np.concatenate([np.arange(n) * MAX_ENTRIES for n in pieces]) if len(pieces) else pieces
     owner = np.repeat(np.arange(sums.rows), pieces)
-    ends = np.minimum(starts + MOST_ENTRIES, lengths[owner]) - starts
+    ends = np.minimum(starts + MAX_ENTRIES, lengths[owner]) - starts
     split = Csr(
         np.concatenate([[0], np.cumsum(ends)]).astype(np.int64), sums.indices, sums.data, sums.columns
     )

@@ -1,8 +1,8 @@
 """Unit weights on Spark: conjugate gradients between units and texts.
 
 The local counterpart is `coclick.models.propagation.regression`. Weights and residuals are stored with the
-units. The parts of texts receive the vectors of their units once. Each round then sends numbers instead of
-vectors: one per unit and part that contains it, in both directions. The driver receives a few dot products
+units. The parts of texts receive the vectors of their units once. Each iteration then sends numbers instead
+of vectors: one per unit and part that contains it, in both directions. The driver receives a few dot products
 and computes the step sizes.
 """
 
@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
-from coclick.models.propagation.regression import MOST_ROUNDS, TOLERANCE, UnitRegression, preconditioner
+from coclick.models.propagation.regression import MAX_CG_ITERATIONS, TOLERANCE, UnitRegression, preconditioner
 from coclick.spark.matrix_product import (
     MESSAGE_SCHEMA,
     message,
@@ -45,7 +45,7 @@ from coclick.spark.storage import WorkDir
 if TYPE_CHECKING:
     from coclick.spark.units import UnitTrainer
 
-Floats = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 
 _VALUES_SCHEMA = "part int, values binary"
 _STATE_SCHEMA = "part int, values binary, plan binary, sums array<double>"
@@ -76,16 +76,16 @@ def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.
     """Weights before the regression: inverse document frequencies, or ones without `texts`."""
 
     def prior(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        holders = table.sort_by("id")["texts"].to_numpy()
-        values = np.ones(len(holders)) if texts is None else np.log1p(texts / np.maximum(holders, 1))
+        n_texts = table.sort_by("id")["texts"].to_numpy()
+        values = np.ones(len(n_texts)) if texts is None else np.log1p(texts / np.maximum(n_texts, 1))
         return part_row(key[0].as_py(), values=pack([values]))
 
     return prior
 
 
 @dataclass(frozen=True)
-class _Round:
-    """The parameters that the driver sends to the parts of units at the start of a round."""
+class _Iteration:
+    """The parameters that the driver sends to the parts of units at the start of an iteration."""
 
     kind: str  # "probe", "first" or "next"
     rho: float
@@ -93,8 +93,8 @@ class _Round:
     step: float = 0.0
     beta: float = 0.0
 
-    def advance(self, arrays: list[Floats]) -> list[Floats]:
-        """Return weights, residual, preconditioner and direction after the last round.
+    def advance(self, arrays: list[Doubles]) -> list[Doubles]:
+        """Return weights, residual, preconditioner and direction after the last iteration.
 
         A probe returns the prior alone. `arrays` come from `_initial_state` or `_collect`.
         """
@@ -135,32 +135,32 @@ class _Regression:
         to_texts = partition(edges, self.texts, self.nodes, work, "regression")
         state = _initial_state(prior, vectors, to_texts.plans, self.nodes.n_parts, work)
         with persist_on_disk(self._equations_by_part(to_texts, vectors, targets)) as equations:
-            state, round_, rounds = self._iterate(state, equations)
-        weights = work.checkpoint("weights", state.mapInArrow(_FinalWeights(round_), _VALUES_SCHEMA))
-        return weights, {"regression_rounds": rounds}
+            state, iteration, iterations = self._iterate(state, equations)
+        weights = work.checkpoint("weights", state.mapInArrow(_FinalWeights(iteration), _VALUES_SCHEMA))
+        return weights, {"regression_rounds": iterations}
 
-    def _iterate(self, state: DataFrame, equations: DataFrame) -> tuple[DataFrame, _Round, int]:
-        """The state after the last round, the parameters that complete it, and the number of rounds."""
-        state, (norm, fit) = self._round(state, equations, _Round("probe", self.rho), "probe")
+    def _iterate(self, state: DataFrame, equations: DataFrame) -> tuple[DataFrame, _Iteration, int]:
+        """The last state, the parameters that complete it, and the number of iterations."""
+        state, (norm, fit) = self._run_iteration(state, equations, _Iteration("probe", self.rho), "probe")
         factor = max(fit / norm, 0.0) if norm > 0 else 0.0
-        round_ = _Round("first", self.rho, factor)
-        rounds = 0
-        while rounds < MOST_ROUNDS:
-            state, sums = self._round(state, equations, round_, f"round-{rounds}")
+        iteration = _Iteration("first", self.rho, factor)
+        iterations = 0
+        while iterations < MAX_CG_ITERATIONS:
+            state, sums = self._run_iteration(state, equations, iteration, f"iteration-{iterations}")
             # r·M⁻¹r, d·Ad, M⁻¹r·Ad, Ad·M⁻¹Ad and b·M⁻¹b, with preconditioner M and direction d
             energy, curvature, cross, square, scale = sums
-            if not rounds:
+            if not iterations:
                 goal = TOLERANCE**2 * max(scale, 1e-30)
             if not energy > goal:
-                round_ = _Round("next", self.rho)
+                iteration = _Iteration("next", self.rho)
                 break
             step = energy / curvature
             after = energy - 2 * step * cross + step * step * square
-            round_ = _Round("next", self.rho, step=step, beta=after / energy)
-            rounds += 1
+            iteration = _Iteration("next", self.rho, step=step, beta=after / energy)
+            iterations += 1
             if not after > goal:
                 break
-        return state, round_, rounds
+        return state, iteration, iterations
 
     def _equations_by_part(self, to_texts: Any, vectors: DataFrame, targets: DataFrame) -> DataFrame:
         """For each part of the texts: their units, the vectors of the units, and their own vectors."""
@@ -182,13 +182,13 @@ class _Regression:
         equations = blocks.cogroup(sent).applyInArrow(equations_of_part, _VALUES_SCHEMA)
         return equations.repartitionById(n_parts, "part")
 
-    def _round(
-        self, state: DataFrame, equations: DataFrame, round_: _Round, name: str
+    def _run_iteration(
+        self, state: DataFrame, equations: DataFrame, iteration: _Iteration, name: str
     ) -> tuple[DataFrame, list[float]]:
         """Send the direction, apply the equations and sum the results; returns the state and dot products."""
         n_parts = self.nodes.n_parts
-        sent = by_part(state.mapInArrow(_SendValues(round_), MESSAGE_SCHEMA), n_parts)
-        probe = round_.kind == "probe"
+        sent = by_part(state.mapInArrow(_SendValues(iteration), MESSAGE_SCHEMA), n_parts)
+        probe = iteration.kind == "probe"
         back = (
             equations.groupBy("part")
             .cogroup(sent)
@@ -199,7 +199,7 @@ class _Regression:
         )
         own = by_part(state, n_parts)
         found = own.cogroup(by_part(back, n_parts)).applyInArrow(
-            lambda key, state, messages: _collect(key[0].as_py(), state, messages, round_), _STATE_SCHEMA
+            lambda key, state, messages: _collect(key[0].as_py(), state, messages, iteration), _STATE_SCHEMA
         )
         state = self.trainer.work.checkpoint(f"regression-{name}", found)
         rows = [row[0] for row in state.select("sums").collect()]
@@ -209,7 +209,7 @@ class _Regression:
 def _initial_state(
     prior: DataFrame, vectors: DataFrame, plans: DataFrame, n_parts: int, work: WorkDir
 ) -> DataFrame:
-    """The state before the first round: prior weights and squared lengths of the unit vectors."""
+    """The state before the first iteration: prior weights and squared lengths of the unit vectors."""
     together = plans.union(as_pieces(vectors, "vectors")).union(as_pieces(prior, "values"))
 
     def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
@@ -223,7 +223,7 @@ def _initial_state(
     return work.checkpoint("regression-start", blocks.applyInArrow(state, _STATE_SCHEMA))
 
 
-def _state_table(part: int, arrays: list[Floats], plan: bytes, sums: list[float]) -> pa.Table:
+def _state_table(part: int, arrays: list[Doubles], plan: bytes, sums: list[float]) -> pa.Table:
     row = part_row(part, values=pack(arrays), plan=plan)
     return row.append_column("sums", pa.array([sums], pa.list_(pa.float64())))
 
@@ -232,14 +232,14 @@ def _state_table(part: int, arrays: list[Floats], plan: bytes, sums: list[float]
 class _SendValues:
     """Send each part of the texts the values of its units."""
 
-    round_: _Round
+    iteration: _Iteration
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for part, values, plan in zip(
                 batch["part"].to_pylist(), buffers(batch, "values"), buffers(batch, "plan"), strict=True
             ):
-                sent = self.round_.advance(unpack(values))[self.round_.sent]
+                sent = self.iteration.advance(unpack(values))[self.iteration.sent]
                 for receiver, rows in SendPlan.unpack(plan).routes.items():
                     yield message(receiver, part, pack([sent[rows]]))
 
@@ -275,44 +275,44 @@ def _equations(
     return UnitRegression(texts.indptr, texts.indices, rows, own, units.columns, products)
 
 
-def _collect(part: int, state: pa.Table, messages: pa.Table, round_: _Round) -> pa.Table:
+def _collect(part: int, state: pa.Table, messages: pa.Table, iteration: _Iteration) -> pa.Table:
     """At the units: sum the returned values and compute the dot products for the driver."""
     before = unpack(buffers(state, "values")[0])
     plan = buffers(state, "plan")[0]
     routes = SendPlan.unpack(plan).routes
-    found = [np.zeros(len(before[0])) for _ in range(3 if round_.kind == "probe" else 1)]
+    found = [np.zeros(len(before[0])) for _ in range(3 if iteration.kind == "probe" else 1)]
     arrived = buffers_by(messages, "sender")
     for sender in sorted(arrived):
         for total, values in zip(found, unpack(arrived[sender]), strict=True):
             total[routes[sender]] += values
-    if round_.kind == "probe":
+    if iteration.kind == "probe":
         prior, squares = before
         right_side, product, counts = found
         sums = [float(prior @ product), float(prior @ right_side)]
         return _state_table(part, [prior, right_side, product, counts, squares], plan.to_pybytes(), sums)
-    weights, residual, diagonal, direction = round_.advance(before)
-    product = found[0] + round_.rho * direction
+    weights, residual, diagonal, direction = iteration.advance(before)
+    product = found[0] + iteration.rho * direction
     scaled = residual / diagonal
-    # The scale of the residual, known in the first round.
-    target = before[1] + round_.rho * weights if round_.kind == "first" else np.zeros(1)
+    # The scale of the residual, known in the first iteration.
+    target = before[1] + iteration.rho * weights if iteration.kind == "first" else np.zeros(1)
     sums = [
         float(residual @ scaled),
         float(direction @ product),
         float(scaled @ product),
         float(product @ (product / diagonal)),
-        float(target @ (target / diagonal)) if round_.kind == "first" else 0.0,
+        float(target @ (target / diagonal)) if iteration.kind == "first" else 0.0,
     ]
     return _state_table(part, [weights, residual, diagonal, direction, product], plan.to_pybytes(), sums)
 
 
 @dataclass(frozen=True)
 class _FinalWeights:
-    """Complete the last round and clip weights at 0."""
+    """Complete the last iteration and clip weights at 0."""
 
-    round_: _Round
+    iteration: _Iteration
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for part, values in zip(batch["part"].to_pylist(), buffers(batch, "values"), strict=True):
-                weights = np.maximum(self.round_.advance(unpack(values))[0], 0.0)
+                weights = np.maximum(self.iteration.advance(unpack(values))[0], 0.0)
                 yield from part_row(part, values=pack([weights])).to_batches()

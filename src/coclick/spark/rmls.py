@@ -1,4 +1,4 @@
-"""`rmls` on Spark: the half-rounds of `coclick.solvers.rmls`, each a chain of three matrix products.
+"""`rmls` on Spark: the half-iterations of `coclick.solvers.rmls`, each a chain of three matrix products.
 
 The map of query features is Ω = Qᵀ W D L_y, thresholded row by row: the rows of L_y are multiplied by the
 document features, then by the clicks, then by the transposed query features. The map of document features
@@ -40,13 +40,13 @@ _MAP_SCHEMA = "part int, vectors binary, thresholds binary, entries long"
 
 
 def fit(model: RMLS, graph: SparkGraph, out: TableWriter, n_parts: int, max_degree: int) -> ModelState:
-    """Run the half-rounds and write the embeddings of all queries and documents."""
+    """Run the half-iterations and write the embeddings of all queries and documents."""
     _check(model)
     analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
     found = build_features(graph, model.views, analyzer, model.fields, out, n_parts)
     chain = _Chain(model, graph, found, out.work, max_degree)
     halves = round(2 * model.iterations)
-    maps = chain.half_rounds(halves)
+    maps = chain.half_iterations(halves)
     state: dict[str, Any] = {"features_": found.entry, "approximate_": {"type": "json", "value": None}}
     for name, side, map_rows in (("query", found.queries, maps[0]), ("doc", found.docs, maps[1])):
         out.write_table(f"{name}_vectors", chain.embeddings(side, map_rows, name))
@@ -90,8 +90,8 @@ class _Chain:
     work: WorkDir
     max_degree: int
 
-    def half_rounds(self, halves: int) -> list[DataFrame]:
-        """The maps of query and document features after the given number of half-rounds."""
+    def half_iterations(self, halves: int) -> list[DataFrame]:
+        """The maps of query and document features after the given number of half-iterations."""
         model, queries, docs = self.model, self.found.queries, self.found.docs
         start = _random_map(self.graph.spark, docs.features, model.dim, model.theta, model.seed)
         maps: list[DataFrame] = [start, start]

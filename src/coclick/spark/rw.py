@@ -99,8 +99,8 @@ class Walks:
     def _pruned(self, state: DataFrame, nodes: NodeSet, count: int) -> DataFrame | None:
         """Keep the `max_nodes` largest entries of each walk and side; None if nothing has to be pruned."""
         entries = _entries(state, nodes).withColumn("side", F.col("node") >= self.queries)
-        most = entries.groupBy("walk", "side").count().agg(F.max("count")).collect()[0][0] or 0
-        if most <= self.model.max_nodes:
+        largest = entries.groupBy("walk", "side").count().agg(F.max("count")).collect()[0][0] or 0
+        if largest <= self.model.max_nodes:
             return None
         order = Window.partitionBy("walk", "side").orderBy(F.desc("value"), "node")
         kept = entries.withColumn("rank", F.row_number().over(order)).filter(

@@ -15,7 +15,7 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.models.base import Model
 from coclick.models.click_graph.rw import RandomWalk
-from coclick.models.propagation.rounds import row_dots
+from coclick.models.propagation.iterations import row_dots
 from coclick.models.registry import model_class
 from coclick.spark.graph import read_table
 from coclick.spark.numbering import assign_ids

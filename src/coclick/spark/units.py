@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.arrays.csr import where
+from coclick.arrays.csr import fill_rows
 from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct
 from coclick.spark.model_state import csr_entry
@@ -121,14 +121,14 @@ def write_units(units: Units | None, width: int, out: TableWriter) -> dict[str, 
     out.write_table("units", units.table.select("id", *GRAM_COLUMNS))
     out.write_table("unit_vectors", vector_rows(units.vectors, units.nodes))
     out.write_table("unit_weights", value_rows(units.weights, units.nodes))
-    out.write_table("holders", units.incidence.select("unit", "text").sort("unit", "text"))
+    out.write_table("unit_texts", units.incidence.select("unit", "text").sort("unit", "text"))
     fields = {
         "words": {"type": "WordUnits", "built_from": {"type": "grams", "table": "units"}},
         "chars": {"type": "json", "value": None},
         "vectors": csr_entry("unit_vectors", count, width),
         "weights": {"type": "array", "table": "unit_weights", "column": "value", "dtype": "<f4"},
-        "holder_indptr": {"type": "pointers", "table": "holders", "column": "unit", "rows": count},
-        "holder_rows": {"type": "array", "table": "holders", "column": "text", "dtype": "<i4"},
+        "text_indptr": {"type": "pointers", "table": "unit_texts", "column": "unit", "rows": count},
+        "text_rows": {"type": "array", "table": "unit_texts", "column": "text", "dtype": "<i4"},
     }
     return {"type": "UnitVectors", "fields": fields}
 
@@ -155,7 +155,7 @@ def _filled(state: DataFrame, generated: DataFrame, n_parts: int) -> DataFrame:
         missing = np.flatnonzero(new.row_nnz() > 0)
         kept = np.ones(vectors.rows, bool)
         kept[missing] = False
-        return part_row(key[0].as_py(), vectors=pack_csr(where(kept, vectors, new.take(missing))))
+        return part_row(key[0].as_py(), vectors=pack_csr(fill_rows(kept, vectors, new.take(missing))))
 
     columns = ["part", "vectors"]
     left, right = (by_part(f.select(*columns), n_parts) for f in (state, generated))

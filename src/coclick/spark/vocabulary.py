@@ -1,7 +1,7 @@
 """Vocabulary and tokens on Spark: one vocabulary for all parts, and each text as a sequence of term ids.
 
 Each part counts its words; the sum is the vocabulary. Each part then receives the ids of its own words only
-and tokenizes its texts. Term ids are ordered by hash, as in `TermMatrix.by_hash`.
+and tokenizes its texts. Term ids are ordered by hash, as in `TermMatrix.sorted_by_hash`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`vpcg` on Spark: the iterations of `coclick.models.propagation.rounds`, each two matrix products."""
+"""`vpcg` on Spark: the iterations of `coclick.models.propagation.iterations`, each two matrix products."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.models.propagation.rounds import initial_vectors
+from coclick.models.propagation.iterations import initial_vectors
 from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan

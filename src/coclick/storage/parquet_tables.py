@@ -27,7 +27,7 @@ _SORTED_BY = {  # tables that are not sorted by id
     "daily": "q, d, day",
     "skips": "q, clicked, skipped",
     "variants": "id, spelling",
-    "holders": "unit, text",
+    "unit_texts": "unit, text",
 }
 _TEXTS_PER_FETCH = 100_000
 _DAILY_COLUMNS = ("impressions", "users", "sessions", "navigational", "position_indptr", "position", "shown")

@@ -62,7 +62,7 @@ class SortedTerms:
 
 
 class VocabularyBuilder:
-    """Collect terms, stable_term_ids by first appearance, and count their surface forms."""
+    """Collect terms, numbered by first appearance, and count their surface forms."""
 
     def __init__(self) -> None:
         self.terms: list[str] = []
@@ -175,7 +175,7 @@ class Analyzer:
             terms.frombytes(words.tobytes())
         return Tokens(np.frombuffer(indptr, np.int64), int32_view(terms))
 
-    def look_up(self, texts: Sequence[str], vocabulary: Vocab) -> Tokens:
+    def lookup_terms(self, texts: Sequence[str], vocabulary: Vocab) -> Tokens:
         """Return the terms of many texts, as ids of a given vocabulary; −1 where it does not have them."""
         if len(texts) > _MIN_BATCH:
             seen = VocabularyBuilder()
@@ -202,7 +202,7 @@ def int32_view(values: array[int]) -> NDArray[np.int32]:
 
 
 class _TokenTable:
-    """Distinct tokens, stable_term_ids by first appearance. Each is split into words once.
+    """Distinct tokens, numbered by first appearance. Each is split into words once.
 
     Id 0 is the end of a line. Token t has the words `words[bounds[t]:bounds[t+1]]`.
     """

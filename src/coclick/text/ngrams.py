@@ -79,7 +79,7 @@ class Incidence:
         kernels.transpose_pattern(self.indptr, self.units, rows.indptr, rows.indices)
         return rows
 
-    def without_whole(self) -> Incidence:
+    def without_full_text(self) -> Incidence:
         """Return the units of each text without the one that spans all of it: "excluding itself" (Eq. 7)."""
         others = self.units != np.repeat(self.whole, np.diff(self.indptr))
         indptr = self.indptr - np.concatenate([[0], np.cumsum(self.whole >= 0)])
@@ -189,9 +189,9 @@ class UnitTable:
         """Find all occurrences of known units in texts `first` … `last` − 1."""
         last = len(sequences) if last is None else last
         symbols = int(sequences.indptr[last] - sequences.indptr[first])
-        most = symbols * (self.max_n - self.min_n + 1)
+        max_units = symbols * (self.max_n - self.min_n + 1)
         indptr = np.empty(last - first + 1, np.int64)
-        nodes, starts, sizes = (np.empty(most, np.int32) for _ in range(3))
+        nodes, starts, sizes = (np.empty(max_units, np.int32) for _ in range(3))
         kernels.find(
             first,
             last,

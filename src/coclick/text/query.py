@@ -50,10 +50,10 @@ class Query:
         return value
 
 
-def look_up_terms(queries: Sequence[Query], analyzer: Analyzer, vocabulary: Vocab) -> Tokens:
+def lookup_query_terms(queries: Sequence[Query], analyzer: Analyzer, vocabulary: Vocab) -> Tokens:
     """Return the terms of queries as ids of a vocabulary; −1 for unknown terms."""
     if len(queries) > _FEW:
-        return analyzer.look_up([query.text for query in queries], vocabulary)
+        return analyzer.lookup_terms([query.text for query in queries], vocabulary)
     terms = [analyzer.stems(query.words(analyzer)) for query in queries]
     indptr = np.cumsum([0, *map(len, terms)], dtype=np.int64)
     return Tokens(indptr, vocabulary.lookup([term for row in terms for term in row]))

@@ -81,8 +81,8 @@ def model():
     chance = random.Random(4)
     words = [f"word{i}" for i in range(80)]
 
-    def text(most):
-        return " ".join(chance.choices(words, k=chance.randint(1, most)))
+    def text(max_count):
+        return " ".join(chance.choices(words, k=chance.randint(1, max_count)))
 
     docs = {f"d{i:03}": text(12) for i in range(300)}
     clicks = [(text(6), f"d{chance.randrange(300):03}", 1.0) for _ in range(200)]

@@ -61,8 +61,8 @@ def test_weighted_views_by_the_papers_formula():
     expected = alpha[0] * words[0] @ words[1].T + alpha[1] * clicks[0] @ clicks[1].T
     model = create("mpls(dim=7)").fit(graph())
     np.testing.assert_allclose(all_scores(model, graph()), np.maximum(expected, 0), atol=3e-4)
-    figures = model.stats_["views"]
-    np.testing.assert_allclose([figures[name]["alpha"] for name in ("words", "clicks")], alpha, rtol=1e-4)
+    stats = model.stats_["views"]
+    np.testing.assert_allclose([stats[name]["alpha"] for name in ("words", "clicks")], alpha, rtol=1e-4)
     queries = alpha[0] * words[0] @ words[0].T + alpha[1] * clicks[0] @ clicks[0].T
     own = graph().queries.id("pizza")
     for query, score in model.similar_queries("pizza", 5).hits():

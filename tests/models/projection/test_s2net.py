@@ -29,13 +29,13 @@ def test_clicked_titles_are_found_without_a_shared_word(graph, optimiser):
 
 @pytest.mark.parametrize("optimiser", ["lbfgs", "adagrad"])
 def test_the_loss_falls_and_the_best_round_is_kept(graph, optimiser):
-    figures = create(f"s2net(optimiser={optimiser},iterations=12,dim=10,learning_rate=0.1)").fit(graph).stats_
-    losses = [row["loss"] for row in figures["curve"]]
-    held_out = [row["validation"] for row in figures["curve"]]
+    stats = create(f"s2net(optimiser={optimiser},iterations=12,dim=10,learning_rate=0.1)").fit(graph).stats_
+    losses = [row["loss"] for row in stats["curve"]]
+    held_out = [row["validation"] for row in stats["curve"]]
     assert losses[-1] < 0.5 * losses[0]
-    assert held_out[figures["chosen_round"] - 1] == min(held_out)
-    assert figures["held_out_pairs"] == round(0.1 * graph.clicks.nnz)  # of few pairs a tenth is held out
-    assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
+    assert held_out[stats["chosen_round"] - 1] == min(held_out)
+    assert stats["held_out_pairs"] == round(0.1 * graph.clicks.nnz)  # of few pairs a tenth is held out
+    assert stats["pairs"] + stats["held_out_pairs"] == graph.clicks.nnz
 
 
 def test_a_score_is_the_cosine_of_embeddings(graph):
@@ -56,11 +56,11 @@ def test_more_dimensions_than_words_are_reduced_with_a_note(graph):
 
 def test_with_few_pairs_none_is_held_out():
     graph = ClickGraph.from_clicks([("a", "1", 1), ("b", "2", 1)], {"1": "alpha a", "2": "beta b"})
-    figures = create("s2net(iterations=3)").fit(graph).stats_
-    assert figures["held_out_pairs"] == 0
-    assert not any("validation" in row for row in figures["curve"])
-    assert figures["chosen_round"] == len(figures["curve"])
-    assert any("too few pairs" in note for note in figures["notes"])
+    stats = create("s2net(iterations=3)").fit(graph).stats_
+    assert stats["held_out_pairs"] == 0
+    assert not any("validation" in row for row in stats["curve"])
+    assert stats["chosen_round"] == len(stats["curve"])
+    assert any("too few pairs" in note for note in stats["notes"])
 
 
 def test_a_query_with_clicks_on_all_documents():

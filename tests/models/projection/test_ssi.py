@@ -62,12 +62,12 @@ def test_topics_are_found_without_a_shared_word(graph):
 
 
 def test_the_loss_falls_and_the_best_round_is_kept(graph):
-    figures = create("ssi").fit(graph).stats_
-    losses = [row["loss"] for row in figures["curve"]]
-    assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
-    held_out = [row["validation"] for row in figures["curve"]]
+    stats = create("ssi").fit(graph).stats_
+    losses = [row["loss"] for row in stats["curve"]]
+    assert stats["pairs"] + stats["held_out_pairs"] == graph.clicks.nnz
+    held_out = [row["validation"] for row in stats["curve"]]
     assert losses[-1] < 0.5 * losses[0]
-    assert held_out[figures["chosen_round"] - 1] == min(held_out)
+    assert held_out[stats["chosen_round"] - 1] == min(held_out)
 
 
 def test_skips_alone_order_the_shown_documents():
@@ -87,9 +87,9 @@ def test_skips_alone_order_the_shown_documents():
 
 def test_without_skips_documents_are_sampled_with_a_note():
     graph = ClickGraph.from_clicks(planted.clicks(), planted.docs())
-    figures = create("ssi(pairs=skips,iterations=2)").fit(graph).stats_
-    assert figures["skips"] == 0
-    assert any("no skipped documents" in note for note in figures["notes"])
+    stats = create("ssi(pairs=skips,iterations=2)").fit(graph).stats_
+    assert stats["skips"] == 0
+    assert any("no skipped documents" in note for note in stats["notes"])
     assert "notes" not in create("ssi(iterations=2)").fit(graph).stats_
 
 
@@ -105,9 +105,9 @@ def test_with_few_pairs_none_is_held_out():
     graph = ClickGraph.from_clicks(
         [("apple", "1", 1), ("berry", "2", 1)], {"1": "alpha apple", "2": "beta berry"}
     )
-    figures = create("ssi(iterations=3)").fit(graph).stats_
-    assert figures["held_out_pairs"] == 0
-    assert figures["chosen_round"] == 3
+    stats = create("ssi(iterations=3)").fit(graph).stats_
+    assert stats["held_out_pairs"] == 0
+    assert stats["chosen_round"] == 3
 
 
 def test_an_approximate_index_is_refused(graph):

@@ -52,12 +52,12 @@ def test_topics_are_found_without_a_shared_word(graph, loss):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_the_loss_falls_and_the_best_round_is_kept(graph, loss):
-    figures = create(f"svdfeature(loss={loss})").fit(graph).stats_
-    losses = [row["loss"] for row in figures["curve"]]
-    assert figures["pairs"] + figures["held_out_pairs"] == graph.clicks.nnz
-    held_out = [row["validation"] for row in figures["curve"]]
+    stats = create(f"svdfeature(loss={loss})").fit(graph).stats_
+    losses = [row["loss"] for row in stats["curve"]]
+    assert stats["pairs"] + stats["held_out_pairs"] == graph.clicks.nnz
+    held_out = [row["validation"] for row in stats["curve"]]
     assert losses[-1] < 0.7 * losses[0]
-    assert held_out[figures["chosen_round"] - 1] == min(held_out)
+    assert held_out[stats["chosen_round"] - 1] == min(held_out)
 
 
 def test_it_learns_the_number_of_clicks():
@@ -84,9 +84,9 @@ def test_with_few_pairs_none_is_held_out():
     graph = ClickGraph.from_clicks(
         [("apple", "1", 1), ("berry", "2", 1)], {"1": "alpha apple", "2": "beta berry"}
     )
-    figures = create("svdfeature(iterations=3)").fit(graph).stats_
-    assert figures["held_out_pairs"] == 0
-    assert figures["chosen_round"] == 3
+    stats = create("svdfeature(iterations=3)").fit(graph).stats_
+    assert stats["held_out_pairs"] == 0
+    assert stats["chosen_round"] == 3
 
 
 def test_a_query_with_clicks_on_all_documents():

@@ -73,14 +73,14 @@ class Reference:
     # -- §3.1: unit vectors ----------------------------------------------------------------------------
 
     def fit_units(self, min_texts=2, rho=1.0, weights="regression"):
-        holders = defaultdict(list)
+        texts_of_unit = defaultdict(list)
         for text, terms in self.unit_terms.items():
             if text in self.text_edges:
                 for unit in ngrams(terms):
-                    holders[unit].append(text)
-        self.holders = {unit: texts for unit, texts in holders.items() if len(texts) >= min_texts}
+                    texts_of_unit[unit].append(text)
+        self.texts_of_unit = {unit: texts for unit, texts in texts_of_unit.items() if len(texts) >= min_texts}
         self.units = {}
-        for unit, texts in self.holders.items():
+        for unit, texts in self.texts_of_unit.items():
             parts = [
                 (weight, self.others[other]) for text in texts for weight, other in self.text_edges[text]
             ]
@@ -105,7 +105,7 @@ class Reference:
                 for other in held:
                     gram[place[unit], place[other]] += dot(self.units[unit], self.units[other])
         texts = len(self.unit_terms)
-        prior = np.array([math.log1p(texts / len(self.holders[unit])) for unit in names])
+        prior = np.array([math.log1p(texts / len(self.texts_of_unit[unit])) for unit in names])
         length = prior @ gram @ prior
         prior *= max(prior @ right / length, 0) if length > 0 else 0
         solved = np.linalg.solve(gram + rho * np.eye(len(names)), right + rho * prior)
@@ -156,7 +156,7 @@ class Reference:
             if part <= 0:
                 continue
             amounts = {}
-            for text in self.holders[unit]:
+            for text in self.texts_of_unit[unit]:
                 for weight, other in self.text_edges[text]:
                     edge = (text, other) if self.start == "query" else (other, text)
                     amounts[edge] = weight * self.others[other].get(word, 0.0)

@@ -52,9 +52,9 @@ def test_solution_equals_the_dense_one(rho):
     right = ((both.T @ targets) * vectors).sum(axis=1)
     prior = np.full(len(vectors), 0.5)
     expected = np.linalg.solve(gram + rho * np.eye(len(gram)), right + rho * prior)
-    found, rounds = ours.solve(ours.right_side(), prior, rho, tolerance=1e-6)
+    found, iterations = ours.solve(ours.right_side(), prior, rho, tolerance=1e-6)
     np.testing.assert_allclose(found, np.maximum(expected, 0), atol=1e-3)
-    assert 0 < rounds <= 50
+    assert 0 < iterations <= 50
 
 
 def test_the_best_multiple_minimises_the_error():
@@ -88,9 +88,9 @@ def test_without_a_prior_units_without_texts_keep_their_weight():
         np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], np.float32),
         np.array([[0.6, 0.0], [0.2, 1.0]], np.float32),
     )
-    found, rounds = ours.solve(ours.right_side(), np.array([0.0, 0.7, 0.3]), 0.0)
+    found, iterations = ours.solve(ours.right_side(), np.array([0.0, 0.7, 0.3]), 0.0)
     np.testing.assert_allclose(found, [0.4, 0.7, 0.3], rtol=1e-5)
-    assert rounds == 1
+    assert iterations == 1
 
 
 def test_results_do_not_depend_on_threads():

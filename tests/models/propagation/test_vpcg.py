@@ -244,7 +244,7 @@ def test_vectors_are_generated_in_blocks(monkeypatch):
     assert blocks.nnz == whole.nnz
 
 
-def test_the_number_of_rounds_by_convergence_and_validation():
+def test_the_number_of_iterations_by_convergence_and_validation():
     rows = [
         (f"q{i} topic{i % 3}", f"d{(i * j) % 30}-{i % 3}", 1.0 + j) for i in range(40) for j in range(1, 5)
     ]
@@ -259,9 +259,9 @@ def test_the_number_of_rounds_by_convergence_and_validation():
 
 
 def test_collapse_shows_in_the_statistics():
-    """On a connected, dense graph the cosine of random pairs grows with every round."""
+    """On a connected, dense graph the cosine of random pairs grows with every iteration."""
     rows = [(f"word{i} shared", f"d{j}", 1.0 + (i * j) % 5) for i in range(12) for j in range(12)]
-    rounds = create("vpcg(iterations=4)").fit(ClickGraph.from_clicks(rows)).stats_["rounds"]
-    alike = [row["cosine_of_random_pairs"] for row in rounds]
+    iterations = create("vpcg(iterations=4)").fit(ClickGraph.from_clicks(rows)).stats_["rounds"]
+    alike = [row["cosine_of_random_pairs"] for row in iterations]
     assert alike == sorted(alike)
     assert alike[-1] > 0.95

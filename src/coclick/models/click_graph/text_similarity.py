@@ -59,7 +59,7 @@ class TextSimilarity:
         sequences = character_sequences(texts)
         known = self.chars.incidence(sequences)
         every = CharUnits.extract(sequences, 1, (self.chars.min_n, self.chars.max_n))
-        tokens = self.analyzer.look_up(texts, self.terms)
+        tokens = self.analyzer.lookup_terms(texts, self.terms)
         unknown_words = np.bincount(_text_of(tokens)[tokens.terms < 0], minlength=len(texts))
         return self._join(
             SparsePattern(known.indptr, known.units),

@@ -15,7 +15,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.models.sparse_vectors import VectorModel
 from coclick.progress import Progress
-from coclick.text.query import Query, look_up_terms
+from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
 
 
@@ -61,12 +61,12 @@ class LexicalModel(VectorModel):
 
     def _embed_queries(self, queries: Sequence[Query]) -> Csr:
         """Return vectors over the terms that occur in documents."""
-        tokens = look_up_terms(queries, self._analyzer, self.terms_)
+        tokens = lookup_query_terms(queries, self._analyzer, self.terms_)
         return self._weight_queries(count_terms(tokens, len(self.terms_)))
 
     def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
         """Return vectors over the terms that were known at training time."""
         rows = len(next(iter(texts.values())))
         known = {name: texts.get(name) or Strings.from_list([""] * rows) for name in self.fields_}
-        tokens = self._analyzer.look_up(list(joined_fields(known, self.fields_)), self.terms_)
+        tokens = self._analyzer.lookup_terms(list(joined_fields(known, self.fields_)), self.terms_)
         return self._weight_docs(count_terms(tokens, len(self.terms_)))

@@ -31,7 +31,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
-from coclick.text.query import Query, look_up_terms
+from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields, titles
 
 _BLOCK = 1024  # documents per step
@@ -127,7 +127,7 @@ class WMD(TextModel):
 
     def _count_words(self, query: Query) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The words of the query that have an embedding, with their counts."""
-        tokens = look_up_terms([query], self._analyzer, self.terms_)
+        tokens = lookup_query_terms([query], self._analyzer, self.terms_)
         words, counts = self._with_vectors(count_terms(tokens, len(self.terms_))).row(0)
         return words, counts.astype(np.int64)
 

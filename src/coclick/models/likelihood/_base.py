@@ -30,13 +30,13 @@ from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.kernels.dense import candidates
-from coclick.kernels.search import EVERYTHING
+from coclick.kernels.search import NO_MASK
 from coclick.models.base import DocMask, TopK
 from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
-from coclick.text.query import Query, look_up_terms
+from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields
 
 Terms = NDArray[np.int32]
@@ -60,7 +60,7 @@ class ProbabilityPart(NamedTuple):
 
 
 @dataclass
-class _Parameters(TextModel):
+class _LikelihoodParameters(TextModel):
     """The parameters of all likelihood models."""
 
     lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ₁, weight of P(t|C)
@@ -71,7 +71,7 @@ class _Parameters(TextModel):
     remove_stop_words: bool = False
 
 
-class LikelihoodModel(_Parameters):
+class LikelihoodModel(_LikelihoodParameters):
     """A model of the probability of a word in the queries for which a document is clicked."""
 
     requires = ("texts",)
@@ -131,7 +131,7 @@ class LikelihoodModel(_Parameters):
 
     def _title_term(self, word: str) -> int:
         """The term of a title word; raises if it is unknown."""
-        terms = self._analyzer.look_up([word], self.terms_).terms
+        terms = self._analyzer.lookup_terms([word], self.terms_).terms
         if len(terms) != 1 or terms[0] < 0:
             raise UserError(f"the model does not know the word {word!r}", hint="give one word of a title")
         return int(terms[0])
@@ -161,19 +161,19 @@ class LikelihoodModel(_Parameters):
         batch = max(1, _MAX_SCORES // max(len(self.graph_.docs), 1))
         for start in range(0, len(queries), batch):
             asked = queries[start : start + batch]
-            tokens = look_up_terms(asked, self._analyzer, self.terms_)
+            tokens = lookup_query_terms(asked, self._analyzer, self.terms_)
             counts = count_terms(tokens, len(self.terms_))
             for i, approximate in enumerate(self._approximate_scores(counts)):
                 margin = float(counts.row(i)[1].sum()) * (self._relative_error + 2.0**-20)
                 if margin:  # 0 if no word of the query is known
-                    docs = candidates(approximate, k, margin, EVERYTHING if mask is None else mask)
+                    docs = candidates(approximate, k, margin, NO_MASK if mask is None else mask)
                     best, values = top_rows(self._score(asked[i], docs), k)
                     rows[start + i, : len(best)], scores[start + i, : len(best)] = docs[best], values
         return rows, scores
 
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the evidence by the share of known words in the query."""
-        tokens = look_up_terms([query], self._analyzer, self.terms_).terms
+        tokens = lookup_query_terms([query], self._analyzer, self.terms_).terms
         return {"coverage": float(np.mean(tokens >= 0)) if len(tokens) else 0.0}
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
@@ -195,14 +195,14 @@ class LikelihoodModel(_Parameters):
 
     def _count_query(self, query: Query) -> tuple[Terms, NDArray[np.float32]]:
         """The known terms of a query, with counts."""
-        tokens = look_up_terms([query], self._analyzer, self.terms_)
+        tokens = lookup_query_terms([query], self._analyzer, self.terms_)
         return count_terms(tokens, len(self.terms_)).row(0)
 
     def _count_texts(self, texts: Mapping[str, Strings]) -> Csr:
         """The counts of known terms in texts."""
         blank = Strings.from_list([""] * len(next(iter(texts.values()))))
         chosen = {name: texts.get(name) or blank for name in self.fields_}
-        tokens = self._analyzer.look_up(list(joined_fields(chosen, self.fields_)), self.terms_)
+        tokens = self._analyzer.lookup_terms(list(joined_fields(chosen, self.fields_)), self.terms_)
         return count_terms(tokens, len(self.terms_))
 
     def _doc_probabilities(self, terms: Terms, docs: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from coclick.progress import Progress
 from coclick.results import top_rows
 from coclick.solvers.checkpoint import checkpoint
 from coclick.solvers.em import Corpus, Topics, fit_topics, fold_in
-from coclick.text.query import Query, look_up_terms
+from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import count_terms
 
 Floats = NDArray[np.float32]
@@ -40,7 +40,7 @@ _EXPLAINED_TOPICS = 5  # the others are one part of an explanation
 
 
 @dataclass
-class _Parameters(LikelihoodModel):
+class _TopicParameters(LikelihoodModel):
     """The parameters of all topic models."""
 
     n_topics: Annotated[int, Range(1)] = 100
@@ -53,7 +53,7 @@ class _Parameters(LikelihoodModel):
     seed: Annotated[int, Range(0)] = 0
 
 
-class TopicModel(_Parameters):
+class TopicModel(_TopicParameters):
     """A likelihood model whose P_model goes through topics."""
 
     capabilities = LikelihoodModel.capabilities | {"similar", "expand", "topics", "translate"}
@@ -88,8 +88,8 @@ class TopicModel(_Parameters):
             found, self.stats_["curve"] = fit_topics(
                 corpus,
                 topics,
-                alpha=self.topic_prior,
-                beta=self.word_prior,
+                topic_prior=self.topic_prior,
+                word_prior=self.word_prior,
                 iterations=self.iterations,
                 held_out=self.held_out if len(corpus.weights) >= _MIN_PAIRS else 0.0,
                 seed=self.seed,
@@ -185,14 +185,14 @@ class TopicModel(_Parameters):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _query_roots(self, queries: Sequence[Query]) -> Floats:
-        counts = count_terms(look_up_terms(queries, self._analyzer, self.terms_), len(self.terms_))
+        counts = count_terms(lookup_query_terms(queries, self._analyzer, self.terms_), len(self.terms_))
         return self._topics_of(counts, self.topics_.query_words)[1]
 
     def _topics_of(self, counts: Csr, words: Floats) -> tuple[Floats, Floats]:
         """θ of texts by fold-in, and √θ, which has unit length; both are 0 for a text without known words."""
         known = words[:, 0] > 0  # priors give a known word a probability in every topic
         held = counts.with_data(np.where(known[counts.indices], counts.data, np.float32(0))).positive()
-        topics = fold_in(held, words, alpha=self.topic_prior)
+        topics = fold_in(held, words, topic_prior=self.topic_prior)
         topics[held.row_nnz() == 0] = 0
         return topics, np.sqrt(topics)
 

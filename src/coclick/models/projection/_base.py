@@ -44,7 +44,7 @@ MIN_NORM = 1e-5  # relative to the longest row of the map: shorter embeddings ar
 
 
 @dataclass
-class _Parameters(TextModel):
+class _ProjectionParameters(TextModel):
     """The parameters of all projections."""
 
     dim: Annotated[int, Range(1)] = 100
@@ -56,7 +56,7 @@ class _Parameters(TextModel):
     index: Literal["exact", "approximate"] = "exact"
 
 
-class ProjectionModel(_Parameters):
+class ProjectionModel(_ProjectionParameters):
     """A model whose queries and documents are dense embeddings of their features."""
 
     evidence_names = ("coverage", "support")

@@ -6,9 +6,9 @@ orthonormal columns of `pls`:
     min −Σ w_uv · x_uᵀ L_x L_yᵀ y_v + Σ β_u ‖l_xu‖₁ + Σ γ_v ‖l_yv‖₁     with ‖l_xu‖, ‖l_yv‖ ≤ θ       (Eq. 4)
 
 The maps are updated in turn; each has an exact minimiser, row by row (`coclick.solvers.rmls`). The global
-optimum has rank one, so early stopping is part of the method: the number of half-rounds is chosen on held-out
-clicks, and that many are run on all clicks. Often it is one: documents keep a random projection, and only the
-map of queries is learned.
+optimum has rank one, so early stopping is part of the method: the number of half-iterations is chosen on
+held-out clicks, and that many are run on all clicks. Often it is one: documents keep a random projection, and
+only the map of queries is learned.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from coclick.progress import Progress
 from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank
 from coclick.solvers.validation import ValidationSample
 
-_PATIENCE = 2  # half-rounds without improvement before validation stops
+_PATIENCE = 2  # half-iterations without improvement before validation stops
 
 
 @register
@@ -48,19 +48,21 @@ class RMLS(ProjectionModel):
     relative_threshold: Annotated[float, Range(0)] = 1.5  # β, γ relative to the first Ω
     threshold: Annotated[float, Range(0)] = 0.0  # if above 0, the same β = γ for all rows instead
     theta: Annotated[float, Range(1e-6)] = 1.0  # θ, the length of rows
-    iterations: Annotated[float, Range(0.5)] = 10.0  # at most; half a round updates one map
+    iterations: Annotated[float, Range(0.5)] = 10.0  # at most; half an iteration updates one map
     held_out: Annotated[float, Range(0, 0.9)] = 0.1  # of the pairs, for validation; 0: none
 
     def __post_init__(self) -> None:
         self._configure_views(self.views)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Choose the number of half-rounds, then run them."""
-        halves = self._choose_half_rounds(graph, progress) if self.held_out else round(2 * self.iterations)
+        """Choose the number of half-iterations, then run them."""
+        halves = (
+            self._choose_half_iterations(graph, progress) if self.held_out else round(2 * self.iterations)
+        )
         queries, docs = self._build_features(graph, self.views, progress)
         curve: list[dict[str, Any]] = []
-        steps = self._half_rounds(queries, self._edge_weights(graph), docs)
-        with progress("half-rounds", halves) as done:
+        steps = self._half_iterations(queries, self._edge_weights(graph), docs)
+        with progress("half-iterations", halves) as done:
             for _ in range(halves - 1):
                 curve.append(_curve_point(next(steps)))
                 done(1)
@@ -85,24 +87,24 @@ class RMLS(ProjectionModel):
         """Return the edge weights chosen by `weight`."""
         return weight_clicks(graph.clicks, self.weight)
 
-    def _half_rounds(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[RmlsState]:
+    def _half_iterations(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[RmlsState]:
         penalty = Penalty(self.relative_threshold, self.threshold, self.theta)
         return RmlsSolver(queries, edges, docs, penalty).half_iterations(self.dim, self.seed)
 
-    def _choose_half_rounds(self, graph: ClickGraph, progress: Progress) -> int:
-        """The number of half-rounds after which held-out clicks are ranked best."""
+    def _choose_half_iterations(self, graph: ClickGraph, progress: Progress) -> int:
+        """The number of half-iterations after which held-out clicks are ranked best."""
         rest, held_out = graph.split("pairs", self.held_out, self.seed)
         if not held_out.nnz:
-            self._add_note("no query has a second document to hold out: half a round is run")
+            self._add_note("no query has a second document to hold out: half an iteration is run")
             return 1
         queries, docs = copy.copy(self)._build_features(rest, self.views, progress)
         trial = ValidationSample.sample(queries, docs, held_out, rest.clicks, self.seed)
         tried: list[float] = []
-        most = round(2 * self.iterations)
-        with progress("rounds on held-out clicks", most) as done:
-            for step in islice(self._half_rounds(queries, self._edge_weights(rest), docs), most):
+        max_halves = round(2 * self.iterations)
+        with progress("iterations on held-out clicks", max_halves) as done:
+            for step in islice(self._half_iterations(queries, self._edge_weights(rest), docs), max_halves):
                 tried.append(trial.ndcg(step.query_map, step.doc_map))
-                del step  # frees its maps before the next half-round
+                del step  # frees its maps before the next half-iteration
                 done(1)
                 if len(tried) - 1 - tried.index(max(tried)) == _PATIENCE:
                     break

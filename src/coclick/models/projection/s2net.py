@@ -5,7 +5,7 @@
 over clicked pairs (q, d⁺), each compared with sampled documents d⁻ that were not clicked for the query. A,
 words × dimensions, starts from latent semantic analysis (the right singular vectors of the TF-IDF rows of
 queries and titles) and is optimised by L-BFGS, as in the paper, or by AdaGrad over batches. A share of the
-pairs is held out: training stops when their loss has not improved for `patience` rounds, and the best round
+pairs is held out: training stops when their loss has not improved for `patience` iterations, and the best one
 is kept.
 
 Eq. 31 has a wrong sign: the factor is −γ / (1 + exp(+γΔ)). `coclick.solvers.siamese` has the gradient.
@@ -56,7 +56,7 @@ class S2Net(TitleProjection):
         random = np.random.default_rng(self.seed)
         held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
-            self._add_note("too few pairs to hold any out: the last round is used")
+            self._add_note("too few pairs to hold any out: the last iteration is used")
         candidates = nonempty_rows(rows.docs)
 
         def compare(queries: Ints, docs: Ints) -> Ints:
@@ -69,7 +69,7 @@ class S2Net(TitleProjection):
         def validate(projection: FloatArray) -> float:
             return mean_loss(projection, unseen, self.gamma)
 
-        with progress("rounds", self.iterations) as done:
+        with progress("iterations", self.iterations) as done:
             if self.optimiser == "lbfgs":
                 examples = RankingExamples(*rows, asked, compare(asked, clicked))
                 stop = fit_lbfgs(start, examples, self.gamma, validate, self.iterations, self.patience, done)

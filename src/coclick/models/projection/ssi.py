@@ -65,7 +65,7 @@ class SSI(OverlapProjection):
     held_out: Annotated[float, Range(0, 0.5)] = 0.05
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Run stochastic gradient descent on preferences; each round draws new samples."""
+        """Run stochastic gradient descent on preferences; each iteration draws new samples."""
         if self.index != "exact":
             raise UserError("ssi scores every document", hint="leave out index=")
         rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
@@ -73,7 +73,7 @@ class SSI(OverlapProjection):
         random = np.random.default_rng(self.seed)
         held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
-            self._add_note("too few pairs to hold any out: the last round is used")
+            self._add_note("too few pairs to hold any out: the last iteration is used")
         skips = restrict_to_pairs(self._skips(graph), asked, clicked)
         if self.pairs == "skips" and not len(skips.queries):
             self._add_note("the graph has no skipped documents: clicked ones are preferred to sampled ones")
@@ -101,7 +101,7 @@ class SSI(OverlapProjection):
             count = len(unseen.queries)
             return hinge_epoch(*arrays, unseen, np.arange(count), left, right, 0.0) if count else np.nan
 
-        with progress("rounds", self.iterations) as done:
+        with progress("iterations", self.iterations) as done:
             stop = train_epochs(step, validate, (left, right), self.iterations, self.patience, done)
         self.stats_ |= stop.stats() | {"pairs": int((~held).sum()), "held_out_pairs": int(held.sum())}
         self.stats_["skips"] = len(skips.queries)

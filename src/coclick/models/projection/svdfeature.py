@@ -6,7 +6,7 @@ with x, z the features of `pls`. With `loss=squared` it is fitted to the weights
 their mean, and to 0 for sampled documents that were not clicked for the query; μ is the mean of all targets.
 With `loss=logistic`, ln(1 + exp(−(ŷ(q, d⁺) − ŷ(q, d⁻)))), it ranks clicked documents above sampled ones; μ
 and b_q, which cancel out, are 0. Training is stochastic gradient descent with weight decay, one pair at a
-time, on one thread; each round draws new samples. Held-out pairs decide when to stop. The view `clicks`
+time, on one thread; each iteration draws new samples. Held-out pairs decide when to stop. The view `clicks`
 contains their clicks: with it, training stops too late rather than too early.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
-from coclick.graph.split import values_at
+from coclick.graph.split import clicks_of
 from coclick.models.projection._biased import BiasedProjection
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.registry import register
@@ -74,7 +74,7 @@ class SVDFeature(BiasedProjection):
         random = np.random.default_rng(self.seed)
         held = validation_mask(len(asked), self.held_out, random)
         if not held.any():
-            self._add_note("too few pairs to hold any out: the last round is used")
+            self._add_note("too few pairs to hold any out: the last iteration is used")
         candidates, sides = nonempty_rows(rows.docs), (csr_arrays(rows.queries), csr_arrays(rows.docs))
         left, right = (_START * random.standard_normal((s.columns, self.dim), np.float32) for s in rows)
         query_bias, doc_bias = (np.zeros(side.columns, np.float32) for side in rows)
@@ -85,7 +85,7 @@ class SVDFeature(BiasedProjection):
             return sampled_preferences(graph.clicks, *pairs, self.n_negatives, candidates, random)
 
         def descend(chosen: Mask, drawn: Preferences, rate: float) -> float:
-            """Run one round over the chosen pairs in random order; a rate of 0 only computes the loss."""
+            """Run one iteration over the chosen pairs in random order; a rate of 0 only computes the loss."""
             if self.loss == "logistic":
                 order = random.permutation(len(drawn.queries))
                 return logistic_epoch(*sides, drawn, order, left, right, doc_bias, rate, self.l2)
@@ -101,7 +101,7 @@ class SVDFeature(BiasedProjection):
             )  # fmt: skip
 
         unseen = draw(held)
-        with progress("rounds", self.iterations) as done:
+        with progress("iterations", self.iterations) as done:
             stop = train_epochs(
                 lambda: descend(~held, draw(~held), self.learning_rate),
                 lambda: descend(held, unseen, 0.0) if held.any() else np.nan,
@@ -122,5 +122,5 @@ class SVDFeature(BiasedProjection):
         """The weights of pairs, scaled to mean 1: learning rate and l2 then fit any kind of weight."""
         weights = self._edge_weights(graph)
         pattern = Csr.from_triples(asked, clicked, np.ones(len(asked)), (weights.rows, weights.columns))
-        targets = values_at(weights, pattern)
+        targets = clicks_of(weights, pattern)
         return targets / np.float32(max(targets.mean(dtype=np.float64), 1e-30))

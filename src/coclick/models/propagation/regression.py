@@ -23,29 +23,29 @@ from coclick.jit.threads import balanced_blocks, run_blocks
 
 Floats = NDArray[np.float32]
 Sums = NDArray[np.float64]
-Rows = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
+CsrArrays = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 
-MOST_ROUNDS = 50
+MAX_CG_ITERATIONS = 50
 TOLERANCE = 1e-5  # stop when the residual is this small relative to the right side
 _PARTS = 8  # of the texts; a fixed number, so that sums do not depend on the number of threads
 
 
 @jit_inline
-def _clear(row: Floats, rows: Rows, which: int) -> None:
+def _clear(row: Floats, rows: CsrArrays, which: int) -> None:
     indptr, indices, _ = rows
     for p in range(indptr[which], indptr[which + 1]):
         row[indices[p]] = 0.0
 
 
 @jit_inline
-def _add(row: Floats, rows: Rows, which: int, factor: float) -> None:
+def _add(row: Floats, rows: CsrArrays, which: int, factor: float) -> None:
     indptr, indices, data = rows
     for p in range(indptr[which], indptr[which + 1]):
         row[indices[p]] += factor * data[p]
 
 
 @jit_inline
-def _dot(row: Floats, rows: Rows, which: int) -> float:
+def _dot(row: Floats, rows: CsrArrays, which: int) -> float:
     indptr, indices, data = rows
     total = 0.0
     for p in range(indptr[which], indptr[which + 1]):
@@ -59,7 +59,7 @@ def _multiply_units(
     last: int,
     text_indptr: NDArray[np.int64],
     text_units: NDArray[np.int32],
-    units: Rows,
+    units: CsrArrays,
     row: Floats,
     longest: int,
     products: Floats,
@@ -84,7 +84,7 @@ def _accumulate_gram(
     last: int,
     text_indptr: NDArray[np.int64],
     text_units: NDArray[np.int32],
-    units: Rows,
+    units: CsrArrays,
     row: Floats,
     longest: int,
     products: Floats,
@@ -120,9 +120,9 @@ def _accumulate_targets(
     last: int,
     text_indptr: NDArray[np.int64],
     text_units: NDArray[np.int32],
-    units: Rows,
+    units: CsrArrays,
     row: Floats,
-    targets: Rows,
+    targets: CsrArrays,
     sums: Sums,
 ) -> None:
     """For each unit u, sum over its texts: U_u · T_text."""
@@ -146,8 +146,8 @@ class UnitRegression:
         self,
         text_indptr: NDArray[np.int64],
         text_units: NDArray[np.int32],
-        units: Rows,
-        targets: Rows,
+        units: CsrArrays,
+        targets: CsrArrays,
         terms: int,
         products: list[Floats] | None = None,
     ) -> None:
@@ -198,7 +198,7 @@ class UnitRegression:
         prior: Sums,
         rho: float,
         tolerance: float = TOLERANCE,
-        most: int = MOST_ROUNDS,
+        max_iterations: int = MAX_CG_ITERATIONS,
         done: Callable[[int], None] | None = None,
     ) -> tuple[Sums, int]:
         """Solve by conjugate gradients, preconditioned by the diagonal; negative weights become 0.
@@ -213,8 +213,8 @@ class UnitRegression:
         direction = scaled.copy()
         energy = residual @ scaled
         goal = tolerance**2 * max(float(target @ (target / diagonal)), 1e-30)
-        rounds = 0
-        while rounds < most and energy > goal:
+        iterations = 0
+        while iterations < max_iterations and energy > goal:
             product = self.apply(direction) + rho * direction
             step = energy / (direction @ product)
             weights += step * direction
@@ -222,10 +222,10 @@ class UnitRegression:
             scaled = residual / diagonal
             before, energy = energy, residual @ scaled
             direction = scaled + (energy / before) * direction
-            rounds += 1
+            iterations += 1
             if done:
                 done(1)
-        return np.maximum(weights, 0.0), rounds
+        return np.maximum(weights, 0.0), iterations
 
     def _unit_products(self) -> list[Floats]:
         """The dot products of units that co-occur in a text, without long texts, for each part."""
@@ -264,7 +264,7 @@ def _longest_kept(lengths: NDArray[np.int64], room: int) -> int:
     return int(np.searchsorted(needed, room, side="right")) - 1
 
 
-def _squares(rows: Rows) -> Floats:
+def _squares(rows: CsrArrays) -> Floats:
     """The squared length of each row."""
     indptr, _, data = rows
     sums = np.concatenate([[0.0], np.cumsum(data.astype(np.float64) ** 2)])

@@ -21,10 +21,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, hstack, vstack, where
+from coclick.arrays.csr import Csr, fill_rows, hstack, vstack
 from coclick.arrays.strings import Strings, Vocab
-from coclick.models.propagation.regression import MOST_ROUNDS, UnitRegression
-from coclick.models.propagation.rounds import Propagation, Round, propagate_once, propagate_through_units
+from coclick.models.propagation.iterations import (
+    Iteration,
+    Propagation,
+    propagate_once,
+    propagate_through_units,
+)
+from coclick.models.propagation.regression import MAX_CG_ITERATIONS, UnitRegression
 from coclick.models.provenance import GeneratedProvenance, NoProvenance, Provenance, Side
 from coclick.progress import Progress
 from coclick.storage.state import stored
@@ -38,10 +43,10 @@ _TEXTS_PER_BLOCK = 200_000  # converted to Python strings
 
 @dataclass(frozen=True)
 class UnitTrainingData:
-    """The input for learning units: the propagation between texts and others, and its last round."""
+    """The input for learning units: the propagation between texts and others, and its last iteration."""
 
     propagation: Propagation
-    vectors: Round
+    vectors: Iteration
     min_texts: int
     weighting: Weighting
     rho: float
@@ -56,7 +61,7 @@ class TextSplitter:
     idf: NDArray[np.float32]
     own_weight: float
 
-    def own_words(self, tokens: Tokens) -> Csr:
+    def word_vectors(self, tokens: Tokens) -> Csr:
         """Return the known words of each text, weighted by idf, as a vector of length `own_weight`."""
         counts = count_terms(tokens, len(self.terms))
         words = unit_rows(counts.with_data(counts.data * self.idf[counts.indices]))
@@ -72,8 +77,8 @@ class UnitVectors:
     chars: CharUnits | None
     vectors: Csr
     weights: NDArray[np.float32]
-    holder_indptr: NDArray[np.int64]  # for each unit, the rows of the texts that contain it
-    holder_rows: NDArray[np.int32]
+    text_indptr: NDArray[np.int64]  # for each unit, the rows of the texts that contain it
+    text_rows: NDArray[np.int32]
 
     def with_chars(self, chars: UnitVectors) -> UnitVectors:
         """Return these word units together with character units for unknown words."""
@@ -82,13 +87,13 @@ class UnitVectors:
             chars.chars,
             vstack(self.vectors, chars.vectors),
             np.concatenate([self.weights, chars.weights]),
-            np.concatenate([self.holder_indptr, chars.holder_indptr[1:] + self.holder_indptr[-1]]),
-            np.concatenate([self.holder_rows, chars.holder_rows]),
+            np.concatenate([self.text_indptr, chars.text_indptr[1:] + self.text_indptr[-1]]),
+            np.concatenate([self.text_rows, chars.text_rows]),
         )
 
     def mixture(self, texts: Sequence[str], splitter: TextSplitter) -> Csr:
         """Return the units of each text with their weights, then its own words if they have a weight."""
-        tokens = splitter.analyzer.look_up(texts, splitter.terms)
+        tokens = splitter.analyzer.lookup_terms(texts, splitter.terms)
         if self.words is None:
             units = _rows(self.chars, character_sequences(texts))
         else:
@@ -97,7 +102,7 @@ class UnitVectors:
                 unknown = self._unknown_words(texts, tokens, splitter.analyzer)
                 units = hstack(units, _rows(self.chars, character_sequences(unknown)))
         units = units.with_data(self.weights[units.indices])
-        return (hstack(units, splitter.own_words(tokens)) if splitter.own_weight else units).positive()
+        return (hstack(units, splitter.word_vectors(tokens)) if splitter.own_weight else units).positive()
 
     def generate(self, mixture: Csr, k: int) -> Csr:
         """Return the vectors of texts from their units (Eq. 8–9)."""
@@ -105,15 +110,20 @@ class UnitVectors:
         mixture = Csr(mixture.indptr, places.astype(np.int32), mixture.data, len(used))
         return propagate_once(mixture, self._vectors(used), k)
 
-    def provenance(self, side: Side, mixture: Csr, surfaces: Strings) -> GeneratedProvenance:
+    def provenance(self, side: Side, mixture: Csr, display_terms: Strings) -> GeneratedProvenance:
         """Return where the words of a text's vector come from, given its units."""
         units, weights = mixture.row(0)
         own = units[units >= self.vectors.rows] - self.vectors.rows
         known = units[: len(units) - len(own)]
-        holders = [self.holder_rows[self.holder_indptr[u] : self.holder_indptr[u + 1]] for u in known]
-        holders += [np.empty(0, np.int32)] * len(own)  # a text's own words have no clicks
-        labels = [*self._labels(known, surfaces), *(f"“{surfaces[term]}” itself" for term in own.tolist())]
-        return GeneratedProvenance(side, labels, weights.astype(np.float64), self._vectors(units), holders)
+        texts_of_unit = [self.text_rows[self.text_indptr[u] : self.text_indptr[u + 1]] for u in known]
+        texts_of_unit += [np.empty(0, np.int32)] * len(own)  # a text's own words have no clicks
+        labels = [
+            *self._labels(known, display_terms),
+            *(f"“{display_terms[term]}” itself" for term in own.tolist()),
+        ]
+        return GeneratedProvenance(
+            side, labels, weights.astype(np.float64), self._vectors(units), texts_of_unit
+        )
 
     def _vectors(self, units: NDArray[np.int32]) -> Csr:
         """The vectors of some units, in ascending order; numbers after the last unit are single words."""
@@ -134,13 +144,13 @@ class UnitVectors:
             rest[text] = " ".join(word for word, is_known in words if not is_known)
         return rest
 
-    def _labels(self, units: NDArray[np.int32], surfaces: Strings) -> list[str]:
+    def _labels(self, units: NDArray[np.int32], display_terms: Strings) -> list[str]:
         if self.words is None or self.chars is None:
             table = self.words or self.chars
-            return table.labels(units, surfaces) if table is not None else []
+            return table.labels(units, display_terms) if table is not None else []
         split = int(np.searchsorted(units, len(self.words)))
-        chars = self.chars.labels(units[split:] - len(self.words), surfaces)
-        return [*self.words.labels(units[:split], surfaces), *chars]
+        chars = self.chars.labels(units[split:] - len(self.words), display_terms)
+        return [*self.words.labels(units[:split], display_terms), *chars]
 
 
 @dataclass(frozen=True)
@@ -159,7 +169,7 @@ class UnitEncoder:
 
     def coverage(self, text: str) -> float:
         """Return the share of a text's words that are in units."""
-        tokens = self.splitter.analyzer.look_up([text], self.splitter.terms)[0]
+        tokens = self.splitter.analyzer.lookup_terms([text], self.splitter.terms)[0]
         if self.units is None or not len(tokens):
             return 0.0
         if self.units.words is None:
@@ -174,13 +184,13 @@ class UnitEncoder:
             return vectors
         blocks = np.split(missing, range(_TEXTS_PER_BLOCK, len(missing), _TEXTS_PER_BLOCK))
         generated = [self.encode(texts.take(block).to_list()) for block in blocks]
-        return where(edges.row_nnz() > 0, vectors, vstack(*generated))
+        return fill_rows(edges.row_nnz() > 0, vectors, vstack(*generated))
 
-    def provenance(self, side: Side, text: str, surfaces: Strings) -> Provenance:
+    def provenance(self, side: Side, text: str, display_terms: Strings) -> Provenance:
         """Return where the words of a text's vector come from; units were learned on `side`."""
         if self.units is None:
             return NoProvenance()
-        return self.units.provenance(side, self.units.mixture([text], self.splitter), surfaces)
+        return self.units.provenance(side, self.units.mixture([text], self.splitter), display_terms)
 
 
 def learn_units(
@@ -201,7 +211,7 @@ def learn_units(
     units = next(iter(learned.values()))[0]
     if len(learned) == 2:
         units = learned["words"][0].with_chars(learned["chars"][0])
-    return units, {kind: figures for kind, (_, figures) in learned.items()}
+    return units, {kind: stats for kind, (_, stats) in learned.items()}
 
 
 def _learn(
@@ -218,24 +228,24 @@ def _learn(
     with progress(f"units of {kind}"):
         if kind == "words":
             if tokens is None:
-                tokens = splitter.analyzer.look_up(texts.to_list(), splitter.terms)
+                tokens = splitter.analyzer.lookup_terms(texts.to_list(), splitter.terms)
             held = WordUnits.extract(tokens.only(clicked), training.min_texts)
         else:
             held = CharUnits.extract(character_sequences(texts).only(clicked), training.min_texts)
-    holders = held.by_unit()
+    texts_of_unit = held.by_unit()
     units = len(held.table)
     with progress("unit vectors", units) as done:
-        vectors = propagate_through_units(*holders, edges, training.vectors.others, k, done)
-    figures: dict[str, Any] = {"units": units, "incidences": len(held.units)}
+        vectors = propagate_through_units(*texts_of_unit, edges, training.vectors.others, k, done)
+    stats: dict[str, Any] = {"units": units, "incidences": len(held.units)}
     weights = np.ones(units)
     if training.weighting == "idf":
         weights = _idf(held)
     elif training.weighting == "regression" and units:
-        weights, figures["regression_rounds"] = _regress(held, vectors, training, progress)
-    figures["mean_weight"] = round(float(weights.mean()), 4) if units else 0.0
+        weights, stats["regression_rounds"] = _regress(held, vectors, training, progress)
+    stats["mean_weight"] = round(float(weights.mean()), 4) if units else 0.0
     words = held.table if isinstance(held.table, WordUnits) else None
     chars = held.table if isinstance(held.table, CharUnits) else None
-    return UnitVectors(words, chars, vectors, weights.astype(np.float32), *holders), figures
+    return UnitVectors(words, chars, vectors, weights.astype(np.float32), *texts_of_unit), stats
 
 
 def _idf(held: Incidence) -> NDArray[np.float64]:
@@ -257,7 +267,7 @@ def _regress(
     There are many units with few texts each, so weights are regularised towards their idf, at the scale that
     fits best, with the strength of `rho` texts.
     """
-    others = held.without_whole()
+    others = held.without_full_text()
     targets = training.vectors.texts
     regression = UnitRegression(
         others.indptr,
@@ -269,5 +279,5 @@ def _regress(
     right_side = regression.right_side()
     prior = _idf(held)
     prior *= regression.best_multiple(prior, right_side)
-    with progress("unit weights", MOST_ROUNDS) as done:
+    with progress("unit weights", MAX_CG_ITERATIONS) as done:
         return regression.solve(right_side, prior, training.rho, done=done)

@@ -9,12 +9,13 @@ and from the document side (Eq. 3–4) with the roles exchanged. top_K keeps the
 of a row, norm scales it to unit length; scores are cosines. Queries and documents without clicks get vectors
 from their units (§3, `coclick.models.propagation.units`).
 
-One round is the default: propagation is a power iteration, and on dense graphs more rounds make all vectors
-of a connected component the same. `iterations=validate` chooses the number on held-out clicks, `converge`
-stops when rounds change little. `stats_["rounds"]` has the cosine to the previous round and that of random
-pairs.
+One iteration is the default: propagation is a power iteration, and on dense graphs more iterations make all
+vectors of a connected component the same. `iterations=validate` chooses the number on held-out clicks,
+`converge` stops when iterations change little. `stats_["rounds"]` has the cosine to the previous one and that
+of random pairs.
 
-"Texts" are the side that propagation starts from, "others" the opposite side.
+With `start=query` (the default) "texts" are the queries and "others" the documents; with `start=doc`, "texts"
+are the documents and "others" the queries.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr, where
+from coclick.arrays.csr import Csr, fill_rows
 from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
-from coclick.kernels.packed import MOST_ENTRIES
-from coclick.models.propagation.rounds import Propagation, choose_rounds, initial_vectors
+from coclick.kernels.packed import MAX_ENTRIES
+from coclick.models.propagation.iterations import Propagation, choose_iterations, initial_vectors
 from coclick.models.propagation.units import (
     TextSplitter,
     UnitEncoder,
@@ -59,7 +60,7 @@ class VPCG(VectorModel):
     capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "similar", "add"}
 
     start: Literal["query", "doc"] = "query"
-    max_terms: Annotated[int, Range(1, MOST_ENTRIES)] = 20
+    max_terms: Annotated[int, Range(1, MAX_ENTRIES)] = 20
     weight: Literal["clicks", "log1p"] = "clicks"
     iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
     units: Literal["words", "chars", "words+chars", "none"] = "words"
@@ -93,7 +94,7 @@ class VPCG(VectorModel):
         self.terms_, self.display_terms_ = words.terms, words.display_terms
         iterations = self.iterations
         if iterations == "validate":
-            chosen = choose_rounds(self._propagation, graph, start, self._by_side, self.seed, progress)
+            chosen = choose_iterations(self._propagation, graph, start, self._by_side, self.seed, progress)
             iterations, self.stats_["validation"] = chosen
         propagation = self._propagation(graph)
         vectors, self.stats_["rounds"] = propagation.run(start, iterations, progress)
@@ -110,7 +111,7 @@ class VPCG(VectorModel):
         rows = np.array([query.row for query in queries], np.int32)
         unknown = [query.text for query in queries if query.row < 0]
         known = self.query_index_.vectors.take(rows)
-        return where(rows >= 0, known, self._unit_encoder.encode(unknown)) if unknown else known
+        return fill_rows(rows >= 0, known, self._unit_encoder.encode(unknown)) if unknown else known
 
     def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
         """Return vectors from the units of the titles or, without titles, of the first field."""

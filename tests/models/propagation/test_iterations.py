@@ -1,4 +1,4 @@
-"""Half-steps, unit vectors and rounds against dense sums."""
+"""Half-steps, unit vectors and iterations against dense sums."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from coclick.arrays.csr import Csr
 from coclick.jit.threads import set_threads
-from coclick.models.propagation.rounds import (
+from coclick.models.propagation.iterations import (
     Propagation,
     initial_vectors,
     mean_cosine,
@@ -124,22 +124,22 @@ def test_results_do_not_depend_on_threads(threads):
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 3))
-def test_rounds_are_alternating_half_steps(seed, rounds):
+def test_iterations_are_alternating_half_steps(seed, iterations):
     """Renumbering rows for locality must not change results. Weights are real numbers, to avoid ties."""
     random = np.random.default_rng(seed)
     texts, others, terms = (int(n) for n in random.integers(2, 25, 3))
     clicks = Csr.from_scipy(scipy.sparse.random_array((texts, others), density=0.3, rng=random))
     start = Csr.from_scipy(scipy.sparse.random_array((texts, terms), density=0.4, rng=random))
-    result, figures = Propagation(clicks, 4).run(start, rounds, quiet)
+    result, stats = Propagation(clicks, 4).run(start, iterations, quiet)
     read = start
-    for _ in range(rounds):
+    for _ in range(iterations):
         before = read
         there = propagate_once(clicks.transpose(), read, 4)
         read = propagate_once(clicks, there, 4)
     np.testing.assert_allclose(dense(result.others), dense(there), atol=1e-5)
     np.testing.assert_allclose(dense(result.texts), dense(read), atol=1e-5)
     np.testing.assert_allclose(dense(result.previous), dense(before), atol=1e-5)
-    assert [row["round"] for row in figures] == list(range(1, rounds + 1))
+    assert [row["round"] for row in stats] == list(range(1, iterations + 1))
 
 
 def test_cosines_by_hand():

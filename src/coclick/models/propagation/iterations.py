@@ -1,6 +1,7 @@
-"""Rounds of propagation over a click graph, and the choice of their number.
+"""Iterations of propagation over a click graph, and the choice of their number.
 
-"Texts" are the side that propagation starts from (queries or documents), "others" the opposite side.
+"Texts" are the side that propagation starts from (queries with `start=query`, documents with `start=doc`),
+"others" the opposite side.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ from coclick.arrays.reorder import local_orders, renumber, transpose
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.jit.threads import balanced_blocks, run_alongside
-from coclick.kernels.packed import MOST_ENTRIES, PackedRows
+from coclick.kernels.packed import MAX_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.progress import Progress
 from coclick.text.term_matrix import unit_rows
 
-MOST_ROUNDS = 20
-CONVERGED = 1 - 1e-3  # mean cosine to the previous round
+MAX_ITERATIONS = 20
+CONVERGED = 1 - 1e-3  # mean cosine to the previous iteration
 _SAMPLED_PAIRS = 10_000
 _HELD_OUT = 0.1  # share of the clicked pairs for validation
 _VALIDATION_QUERIES = 2000
-_VALIDATION_ROUNDS = 5
+_VALIDATION_ITERATIONS = 5
 _EDGES_PER_BLOCK = 4_000_000
 
 
-class Round(NamedTuple):
-    """The vectors after a round, and the previous vectors of the texts, the input of the round."""
+class Iteration(NamedTuple):
+    """The vectors after an iteration, and the previous vectors of the texts, the input of the iteration."""
 
     texts: Csr
     others: Csr
@@ -48,8 +49,8 @@ class Propagation:
     to_texts: Csr  # rows are texts, columns others
     k: int  # terms per vector; ties are broken by the smaller term number
 
-    def rounds(self, start: Csr, progress: Progress) -> Iterator[Round]:
-        """Yield the results of one round after the other, without end."""
+    def iterations(self, start: Csr, progress: Progress) -> Iterator[Iteration]:
+        """Yield the results of one iteration after the other, without end."""
         packed = PackedRows.with_room_for(start)
         # Finding orders takes one thread, and packing does not need them: run both at once.
         text_order, other_order = run_alongside(
@@ -65,16 +66,16 @@ class Propagation:
                 packed = propagate(to_texts, packed, self.k, done=done)
                 texts = packed.in_order(text_order.places).to_csr()
             del packed
-            yield Round(texts, others, previous)
+            yield Iteration(texts, others, previous)
             previous, packed = texts, PackedRows.from_csr(texts)
 
     def run(
         self, start: Csr, iterations: int | str, progress: Progress
-    ) -> tuple[Round, list[dict[str, Any]]]:
-        """Run a number of rounds, or until convergence; return the last round and statistics of each."""
-        max_rounds = MOST_ROUNDS if iterations == "converge" else int(iterations)
+    ) -> tuple[Iteration, list[dict[str, Any]]]:
+        """Run a number of iterations, or until convergence; return the last and statistics of each."""
+        max_iterations = MAX_ITERATIONS if iterations == "converge" else int(iterations)
         stats: list[dict[str, Any]] = []
-        for number, result in enumerate(self.rounds(start, progress), 1):
+        for number, result in enumerate(self.iterations(start, progress), 1):
             change = mean_cosine(result.previous, result.texts)
             stats.append(
                 {
@@ -84,9 +85,9 @@ class Propagation:
                     "entries_per_text": round(result.texts.nnz / max(_filled(result.texts), 1), 2),
                 }
             )
-            if number == max_rounds or (iterations == "converge" and change > CONVERGED):
+            if number == max_iterations or (iterations == "converge" and change > CONVERGED):
                 return result, stats
-        raise AssertionError("rounds have no end")
+        raise AssertionError("iterations have no end")
 
 
 def initial_vectors(counts: Csr) -> Csr:
@@ -94,9 +95,9 @@ def initial_vectors(counts: Csr) -> Csr:
 
     A text with more words than fit into a packed row keeps the most frequent ones.
     """
-    for row in np.flatnonzero(counts.row_nnz() > MOST_ENTRIES).tolist():
+    for row in np.flatnonzero(counts.row_nnz() > MAX_ENTRIES).tolist():
         first, last = counts.indptr[row : row + 2]
-        rarest = np.argsort(-counts.data[first:last], kind="stable")[MOST_ENTRIES:]
+        rarest = np.argsort(-counts.data[first:last], kind="stable")[MAX_ENTRIES:]
         counts.data[first + rarest] = 0
     return unit_rows(counts.positive())
 
@@ -107,8 +108,8 @@ def propagate_once(weights: Csr, rows: Csr, k: int) -> Csr:
 
 
 def propagate_through_units(
-    holder_indptr: NDArray[np.int64],
-    holder_rows: NDArray[np.int32],
+    text_indptr: NDArray[np.int64],
+    text_rows: NDArray[np.int32],
     edges: Csr,
     rows: Csr,
     k: int,
@@ -119,18 +120,18 @@ def propagate_through_units(
     Bᵀ W is computed in blocks and never stored as a whole.
     """
     packed = PackedRows.from_csr(rows)
-    reached = np.concatenate([[0], np.cumsum(edges.row_nnz()[holder_rows])])[holder_indptr]
+    reached = np.concatenate([[0], np.cumsum(edges.row_nnz()[text_rows])])[text_indptr]
     parts = [Csr.empty(0, rows.columns)]
     for first, last in balanced_blocks(reached, int(reached[-1] // _EDGES_PER_BLOCK) + 1):
-        begin, end = holder_indptr[first], holder_indptr[last]
-        held = edges.take(holder_rows[begin:end])
-        ends = held.indptr[holder_indptr[first : last + 1] - begin]
+        begin, end = text_indptr[first], text_indptr[last]
+        held = edges.take(text_rows[begin:end])
+        ends = held.indptr[text_indptr[first : last + 1] - begin]
         weights = Csr(ends, held.indices, held.data, edges.columns)
         parts.append(propagate(weights, packed, k, done=done).to_csr())
     return vstack(*parts)
 
 
-def choose_rounds(
+def choose_iterations(
     propagation: Callable[[ClickGraph], Propagation],
     graph: ClickGraph,
     start: Csr,
@@ -138,7 +139,7 @@ def choose_rounds(
     seed: int,
     progress: Progress,
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Return the number of rounds that ranks held-out clicks best, and the nDCG@10 of each number.
+    """Return the number of iterations that ranks held-out clicks best, and the nDCG@10 of each number.
 
     Documents with training clicks for a query are removed from its ranking.
     """
@@ -147,8 +148,8 @@ def choose_rounds(
     queries = np.flatnonzero(held_out.row_nnz() > 0)
     sample = np.sort(np.random.default_rng(seed).permutation(queries)[:_VALIDATION_QUERIES])
     stats = []
-    rounds = propagation(rest).rounds(start, progress)
-    for number, result in enumerate(islice(rounds, _VALIDATION_ROUNDS), 1):
+    iterations = propagation(rest).iterations(start, progress)
+    for number, result in enumerate(islice(iterations, _VALIDATION_ITERATIONS), 1):
         query_vectors, doc_vectors = by_side(result.texts, result.others)
         index = VectorIndex.build(doc_vectors)
         deepest = int(train.row_nnz()[sample].max(initial=0)) + 10
