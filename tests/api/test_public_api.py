@@ -10,6 +10,7 @@ import coclick
 import planted
 from coclick import UserError
 from coclick.models.lexical.bm25 import BM25
+from coclick.results import Click, Contribution, Word
 
 FUNCTIONS = ["build", "compare", "create", "evaluate", "export", "open_model", "serve", "train", "tune"]
 
@@ -99,6 +100,18 @@ def test_an_explanation_draws_itself(model):
     html = model.explain("hotel <b>", doc)._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<script" not in html
+    assert html.count("<div") == html.count("</div>")
+
+
+def test_an_explanation_draws_both_sides_of_a_word():
+    asked, shown = Click("ny", "d1", 1, 0.5), Click("stay", "d2", 3, 1.0)
+    word = Word("hotel", 0.5, 0.25, 0.125, [shown], 1, [asked], 2)
+    html = coclick.Explanation(
+        "ny", "d1", 0.125, [Contribution("word", "hotel", 0.125, [shown], 1)], [word]
+    )._repr_html_()
+    query, doc = html.index("weight in the query, learned from"), html.index("weight in the document")
+    assert query < html.index("ny → d1: 1 click, 50%") < html.index("1 more clicked pair<") < doc
+    assert doc < html.index("stay → d2: 3 clicks, 100%")
     assert html.count("<div") == html.count("</div>")
 
 

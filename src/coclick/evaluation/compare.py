@@ -74,7 +74,8 @@ def compare(
 
     Parameters:
         graph: the click graph to train on.
-        models: more models to evaluate, such as those that are left out by default because they are slow.
+        models: models to evaluate in addition to the default ones, such as those that are left out because
+            they are slow. To evaluate only some models, use `evaluate`.
         qrels, queries, holdout, runs, candidates, gain, depth, progress: as in `evaluate`.
 
     Returns a `Comparison`: `recommended` is the specification to pass to `coclick.train`, `reason` says why,

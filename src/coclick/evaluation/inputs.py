@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +12,13 @@ from coclick.evaluation.holdout import hold_out
 from coclick.evaluation.judgments import Judgments, match_queries, read_judgments, read_queries
 from coclick.evaluation.runs import read_run
 from coclick.graph.click_graph import ClickGraph
+from coclick.text.normalise import normalise_batch
 
 Qrels = Judgments | Mapping[str, Mapping[str, int]] | str | Path
 Queries = Mapping[str, str] | str | Path
 Runs = Mapping[str, Mapping[str, Sequence[str]] | str | Path]
+
+_ID = re.compile(r"[A-Za-z]{0,8}[-_.:]?[0-9]+")  # q0001, 17, topic-3
 
 
 class EvaluationData(NamedTuple):
@@ -30,7 +34,10 @@ def load_data(
 ) -> EvaluationData:
     """Read the judgments or, if there are none, hold out clicks of the graph."""
     if qrels is not None:
-        return EvaluationData(graph, load_judgments(qrels, queries), "judgments")
+        judgments = load_judgments(qrels, queries)
+        if queries is None:
+            _check_texts(judgments, graph)
+        return EvaluationData(graph, judgments, "judgments")
     if queries is not None:
         raise UserError("queries without judgments", hint="give judgments with --qrels")
     train, judgments, rule = hold_out(graph, holdout)
@@ -51,6 +58,21 @@ def load_judgments(qrels: Qrels, queries: Queries | None = None) -> Judgments:
         return read_judgments(queries, qrels)
     texts = read_queries(queries) if isinstance(queries, str | Path) else queries
     return match_queries({query: dict(found) for query, found in qrels.items()}, texts)
+
+
+def _check_texts(judgments: Judgments, graph: ClickGraph) -> None:
+    """Raise if the judged queries are ids: with these as texts every model would score 0."""
+    texts = list(judgments.queries.values())
+    if (
+        not texts
+        or not all(map(_ID.fullmatch, texts))
+        or (graph.queries.lookup(normalise_batch(texts)) >= 0).any()
+    ):
+        return
+    raise UserError(
+        f"none of the {len(texts):,} judged queries is in the graph, and they look like ids ({texts[0]}, …)",
+        hint="give their texts: queries='queries.tsv' (--queries)",
+    )
 
 
 def load_runs(runs: Runs | None) -> dict[str, Mapping[str, Sequence[str]]]:

@@ -32,6 +32,7 @@ VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
     "feature": ("feature", "feature_name", "tag", "category", "term", "word", "token", "name", "key"),
     "value": ("value", "weight", "score", "count", "n", "tf"),
 }
+CLICK_ACTIONS = ("click", "clicks", "clicked", "item_click", "product_click", "result_click", "doc_click")
 FIELDS = {
     "clicks": ("query", "doc", "clicks", "impressions", "users"),
     "events": ("query", "doc", "timestamp", "user", "action", "position"),

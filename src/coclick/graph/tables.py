@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from coclick.errors import UserError
-from coclick.graph.columns import DOC_COLUMNS, REQUIRED, canonical_name, match_columns, missing_column_error
+from coclick.graph.columns import (
+    CLICK_ACTIONS,
+    DOC_COLUMNS,
+    REQUIRED,
+    canonical_name,
+    match_columns,
+    missing_column_error,
+)
 
 _WHERE = "the table"
 
@@ -23,13 +30,22 @@ def is_table(value: Any) -> bool:
 
 
 def click_rows(table: Any) -> Iterator[tuple[str, str, float]]:
-    """Yield (query, doc, clicks) of each row; without a column of clicks, every row is one click."""
+    """Yield (query, doc, clicks) of each row; without a column of clicks, every row is one click.
+
+    Raises for a log of events that has other actions than clicks.
+    """
     columns = _columns(table)
     names = list(columns)
     found = match_columns(names)
     for field in REQUIRED["events"]:
         if field not in found:
             raise missing_column_error(field, "clicks", names, _WHERE)
+    name = names[found["action"]] if "action" in found and "clicks" not in found else None
+    if name and not {canonical_name(str(action)) for action in set(columns[name])} <= set(CLICK_ACTIONS):
+        raise UserError(
+            f"this table has a column {name!r}: it is a log of events, not of clicks",
+            hint=f"use coclick.build(table, docs, out), or filter it: table[table.{name} == 'click']",
+        )
     queries, docs = (columns[names[found[field]]] for field in REQUIRED["events"])
     clicks = columns[names[found["clicks"]]] if "clicks" in found else [1.0] * len(queries)
     for row, (query, doc, count) in enumerate(zip(queries, docs, clicks, strict=True), 1):

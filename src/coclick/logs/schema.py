@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coclick.errors import UserError
-from coclick.graph.columns import LOG_COLUMNS, canonical_name, find_field
+from coclick.graph.columns import CLICK_ACTIONS, LOG_COLUMNS, canonical_name, find_field
 
 FORMATS = ("clicks", "events", "ubi")
 
@@ -16,7 +16,7 @@ SKIPPED = ("", "_", "-")  # names in --columns for a column to skip
 # Action → accepted names. Rows with any other action are ignored: neither impressions nor clicks.
 ACTIONS: dict[str, tuple[str, ...]] = {
     "impression": ("impression", "impressions", "item_impression", "product_impression", "shown", "view"),
-    "click": ("click", "clicks", "clicked", "item_click", "product_click", "result_click", "doc_click"),
+    "click": CLICK_ACTIONS,
     "cart": ("cart", "add_to_cart", "addtocart", "cart_add", "add_to_basket"),
     "purchase": ("purchase", "purchased", "buy", "order"),
 }

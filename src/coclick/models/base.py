@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -192,6 +192,8 @@ class Model:
     def score_texts(self, query: str, docs: Sequence[str | Mapping[str, str]]) -> NDArray[np.float32]:
         """Score documents that the model does not know, each given by its title or by its fields."""
         self._require("add")
+        if isinstance(docs, str | Mapping):
+            raise UserError("docs must be a list of texts, not one text", hint="score_texts(query, [text])")
         [asked] = self._queries([query])
         return self._score_texts(asked, columns_of(docs, short_field(self.graph_.texts)))
 
@@ -376,12 +378,15 @@ class Model:
         return min(int(k), most)
 
     def _mask(self, allow: Collection[str] | None, block: Collection[str] | None) -> DocMask:
-        if allow is None and not block:
+        if allow is None and block is None:
+            return None
+        allowed, blocked = ([] if ids is None else _texts(ids, "a document id") for ids in (allow, block))
+        if allow is None and not blocked:
             return None
         docs = self.graph_.docs
         mask = np.full(len(docs), allow is None, np.uint8)
-        for ids, value in ((allow, 1), (block, 0)):
-            rows = docs.lookup(list(ids or ()))
+        for ids, value in ((allowed, 1), (blocked, 0)):
+            rows = docs.lookup(ids)
             mask[rows[rows >= 0]] = value
         return mask
 
@@ -406,10 +411,12 @@ def documents_from(given: Any) -> Mapping[str, str | Mapping[str, str]]:
     return read_docs(given).docs
 
 
-def _texts(given: str | Sequence[str], what: str) -> list[str]:
+def _texts(given: str | Iterable[str], what: str) -> list[str]:
     """One text or several as a list; raise for anything else."""
     if isinstance(given, str):
         return [given]
+    if not isinstance(given, list | tuple):
+        _check_no_table(given, what)
     try:
         texts = list(given)
     except TypeError:
@@ -418,3 +425,16 @@ def _texts(given: str | Sequence[str], what: str) -> list[str]:
         if not isinstance(text, str):
             raise UserError(f"{what} must be a text, not {text!r}")
     return texts
+
+
+def _check_no_table(given: Any, what: str) -> None:
+    """Raise for values that can be iterated, but not over their texts: column names, keys, bytes."""
+    if isinstance(given, bytes | bytearray | Mapping) or any(
+        hasattr(type(given), name) for name in ("columns", "column_names")
+    ):
+        names, column = ("queries", "query") if what == "a query" else ("document ids", "doc")
+        is_bytes = isinstance(given, bytes | bytearray)
+        raise UserError(
+            f"{names} must be a string or a list of strings, not {type(given).__name__}",
+            hint="decode it: text.decode()" if is_bytes else f'pass one column: frame["{column}"]',
+        )
