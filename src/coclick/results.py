@@ -186,6 +186,8 @@ class Run:
         """
         if query is None:
             return self.hits(0) if self.single else [self.hits(i) for i in range(len(self))]
+        if not isinstance(query, int | np.integer) or not -len(self) <= query < len(self):
+            raise UserError(f"no query {query!r}: the run has {len(self)}, numbered from 0")
         found = self.rows[query] >= 0
         rows, scores = self.rows[query][found].tolist(), self.scores[query][found].tolist()
         return [(self.names[row], score) for row, score in zip(rows, scores, strict=True)]

@@ -57,9 +57,9 @@ def test_every_public_name_has_a_docstring(name):
         (lambda model, graph: model.search("a", k="ten"), "k must be a whole number, not 'ten'"),
         (lambda model, graph: model.search("a", k=0), "k must be at least 1"),
         (lambda model, graph: model.explain("a", 7), "a document id must be a text, not 7"),
-        (lambda model, graph: coclick.train(BM25, graph), "not by the class BM25"),  # type: ignore[arg-type]
+        (lambda model, graph: coclick.train(BM25, graph), "not the class BM25"),  # type: ignore[arg-type]
         (lambda model, graph: coclick.train("bm25", 5), "a model learns from a ClickGraph, not from int"),  # type: ignore[arg-type]
-        (lambda model, graph: coclick.create(5), "not by 5"),  # type: ignore[arg-type]
+        (lambda model, graph: coclick.create(5), "untrained model, not 5"),  # type: ignore[arg-type]
         (lambda model, graph: coclick.create("bm52"), "did you mean 'bm25'"),
         (lambda model, graph: coclick.create("vpcg(k=20)"), "'k' is now called 'max_terms'"),
         (lambda model, graph: model.similar_queries("a"), "bm25 cannot find similar queries"),

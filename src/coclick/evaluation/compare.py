@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from coclick.errors import CoclickError
-from coclick.evaluation.inputs import Qrels, Queries, Runs, load_data, load_runs
+from coclick.errors import CoclickError, check_whole
+from coclick.evaluation.inputs import Graph, Models, Qrels, Queries, Runs, list_models, load_data, load_runs
 from coclick.evaluation.leaderboard import Leaderboard, leaderboard
 from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.evaluation.protocol import DEPTH, ModelResult, Protocol
@@ -58,8 +58,8 @@ class Comparison:
 
 
 def compare(
-    graph: ClickGraph,
-    models: str | Sequence[str] = (),
+    graph: Graph,
+    models: Models = (),
     *,
     qrels: Qrels | None = None,
     queries: Queries | None = None,
@@ -73,7 +73,7 @@ def compare(
     """Evaluate every model that the graph and the machine support, and recommend one.
 
     Parameters:
-        graph: the click graph to train on.
+        graph: the click graph to train on, or its directory.
         models: models to evaluate in addition to the default ones, such as those that are left out because
             they are slow. To evaluate only some models, use `evaluate`.
         qrels, queries, holdout, runs, candidates, gain, depth, progress: as in `evaluate`.
@@ -82,11 +82,13 @@ def compare(
     `left_out` maps other models to the reason, `leaderboard` has all results, `write_html(path)` writes the
     report.
     """
+    given = list_models(models)
+    check_whole(depth, "depth", 1)
     data = load_data(graph, qrels, queries, holdout)
     protocol = Protocol(candidates, gain, depth, data.source)
     rankings = load_runs(runs)
     chosen, left_out = select_models(data.train)
-    specs = [*chosen, *([models] if isinstance(models, str) else models)]
+    specs = [*chosen, *given]
     board = leaderboard(data.train, data.judgments, specs, progress, protocol=protocol, runs=rankings)
 
     def trained() -> list[ModelResult]:

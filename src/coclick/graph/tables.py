@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def click_rows(table: Any) -> Iterator[tuple[str, str, float]]:
 
     Raises for a log of events that has other actions than clicks.
     """
-    columns = _columns(table)
+    columns = table_columns(table)
     names = list(columns)
     found = match_columns(names)
     for field in REQUIRED["events"]:
@@ -60,7 +60,7 @@ def click_rows(table: Any) -> Iterator[tuple[str, str, float]]:
 
 def doc_texts(table: Any) -> dict[str, dict[str, str]]:
     """Return the text fields of each document by its id; of several with one id the first is used."""
-    columns = _columns(table)
+    columns = table_columns(table)
     names = list(columns)
     found = match_columns(names, DOC_COLUMNS)
     if "doc" not in found:
@@ -77,6 +77,28 @@ def doc_texts(table: Any) -> dict[str, dict[str, str]]:
         given = {name: value for name, value in values.items() if isinstance(value, str)}
         texts.setdefault(_text(doc), given)
     return texts
+
+
+def check_docs(docs: Any) -> Mapping[str, str | Mapping[str, str]]:
+    """Return documents given as a mapping; raise if they are not {id: text} or {id: {field: text}}."""
+    if not isinstance(docs, Mapping):
+        raise UserError(
+            f"docs must be a mapping from id to title or to fields, or a table, not {docs!r:.50}",
+            hint='for example {"d1": "New York hotels"}; files are read by coclick.build',
+        )
+    for doc, text in docs.items():
+        if not isinstance(doc, str):
+            raise UserError(f"a document id must be a text, not {doc!r}", hint="convert ids with str(id)")
+        if isinstance(text, str):
+            continue
+        if not isinstance(text, Mapping):
+            raise UserError(
+                f"the document {doc!r} must be a text or a mapping from fields to texts, not {text!r}"
+            )
+        for field, value in text.items():
+            if not isinstance(field, str) or not isinstance(value, str):
+                raise UserError(f"the field {field!r} of the document {doc!r} must be a text, not {value!r}")
+    return docs
 
 
 def write_parquet(table: Any, path: Path) -> None:
@@ -108,7 +130,8 @@ def _write_pandas(frame: Any, path: Path) -> None:
         connection.execute("COPY frame TO $1 (FORMAT parquet)", [str(path)])
 
 
-def _columns(table: Any) -> dict[str, list[Any]]:
+def table_columns(table: Any) -> dict[str, list[Any]]:
+    """Return the values of each column."""
     library = _library(table)
     if library == "pandas":
         return {str(name): column.tolist() for name, column in table.items()}

@@ -60,6 +60,11 @@ class Action:
 
 def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
     """Return what counts as a click. A key of `ACTIONS` matches all its names, others just themselves."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise UserError(
+            f"actions must be a mapping from action to weight, not {weights!r:.50}",
+            hint='for example {"click": 1, "cart": 3}',
+        )
     weights = {canonical_name(name): weight for name, weight in (weights or DEFAULT_WEIGHTS).items()}
     for name, weight in weights.items():
         if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):

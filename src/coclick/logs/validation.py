@@ -16,8 +16,13 @@ def check_arguments(format: str, formats: Sequence[str], min_clicks: float, min_
     """Check the arguments that do not depend on the log."""
     if format not in ("auto", *formats):
         raise UserError(f"unknown log format {format!r}", hint=f"choose from auto, {', '.join(formats)}")
-    if not (math.isfinite(min_clicks) and min_clicks >= 0 and min_users >= 1):
-        raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more")
+    if not (_is_number(min_clicks, 0) and _is_number(min_users, 1)):
+        raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more",
+                        hint="in Python: min_clicks and min_users, as numbers")  # fmt: skip
+
+
+def _is_number(value: Any, low: float) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= low
 
 
 def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] | None) -> None:

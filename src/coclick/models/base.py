@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings, columns_of
-from coclick.errors import ArtefactError, NotFoundError, UserError
+from coclick.errors import ArtefactError, NotFoundError, UserError, check_whole
 from coclick.graph.added_documents import AddedDocuments
 from coclick.graph.click_graph import ClickGraph
+from coclick.graph.tables import is_table
 from coclick.models import spec as specs
 from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
 from coclick.models.integrity import check_bounds
@@ -224,6 +225,8 @@ class Model:
         None for all. Returns an `Explanation`, whose contributions add up to the score.
         """
         self._require("explain")
+        if clicks is not None:
+            check_whole(clicks, "clicks", 0)
         [asked] = self._queries([query])
         [row] = self.rows_of_docs(_texts([doc], "a document id"))
         return replace(self._explain(asked, int(row), clicks), query=query, doc=doc)
@@ -237,6 +240,16 @@ class Model:
         """Rate the evidence for the scores of a query as one number from 0 to 1: the product of all."""
         [asked] = self._queries([query])
         return self._confidence(asked)
+
+    def embed_queries(self, queries: str | Sequence[str]) -> Any:
+        """Return one vector per query; raise for models whose scores are not dot products of vectors."""
+        self._require("export")
+        raise NotImplementedError  # models that can export override it
+
+    def embed_docs(self, docs: str | Sequence[str]) -> Any:
+        """Return the vectors of documents, given by id; raise for models without vectors."""
+        self._require("export")
+        raise NotImplementedError  # models that can export override it
 
     def add(self, docs: Any) -> Self:
         """Return a model that also knows these documents; nothing is learned again.
@@ -406,6 +419,11 @@ def documents_from(given: Any) -> Mapping[str, str | Mapping[str, str]]:
     """Documents as a mapping, from a mapping, a table or a file."""
     if isinstance(given, Mapping):
         return given
+    if not isinstance(given, str | Path) and not is_table(given):
+        raise UserError(
+            f"docs must be a mapping from id to text, a table or a file, not {given!r:.50}",
+            hint='for example {"n1": "New York hotels"}',
+        )
     from coclick.logs.documents import read_docs
 
     return read_docs(given).docs
