@@ -8,6 +8,8 @@ import pytest
 import coclick
 import planted
 from coclick import ClickGraph, UserError
+from coclick.evaluation.compare import Comparison
+from coclick.evaluation.tune import TuningResult
 
 EVENTS = pd.DataFrame({"query": ["a", "a"], "doc": ["d", "e"], "action": ["impression", "click"]})
 IDS = {f"q{i:04}": {"hotel-0": 1} for i in range(30)}
@@ -43,7 +45,7 @@ QRELS = {"hotel": {"hotel-0": 1}}
 ROWS = [("ny", "d1", 3)]
 GRAPH = "the first argument must be a ClickGraph or its directory, not None"
 EVALUATE = [
-    (lambda m, g: coclick.evaluate("/none", "bm25"), "no graph or model here"),
+    (lambda m, g: coclick.evaluate("/none", "bm25"), "no such directory"),
     (lambda m, g: coclick.evaluate(None, "bm25"), GRAPH),
     (lambda m, g: coclick.compare(None), GRAPH),
     (lambda m, g: coclick.tune(None, "bm25"), GRAPH),
@@ -64,7 +66,7 @@ EVALUATE = [
     (lambda m, g: coclick.tune(g, "bm25", trials="x"), "trials must be a whole number of at least 1"),
 ]
 MODELS = [
-    (lambda m, g: coclick.export("/none", "qdrant", "x"), "no graph or model here"),
+    (lambda m, g: coclick.export("/none", "qdrant", "x"), "no such directory"),
     (lambda m, g: coclick.export(None, "qdrant", "x"), "model must be a trained model or its directory"),
     (lambda m, g: coclick.export(m, "qdrant", None), "path must be a path, not None"),
     (lambda m, g: coclick.serve(m), "models must be directories of saved models"),
@@ -112,7 +114,30 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "sentence"), [*SILENT, *EVALUATE, *MODELS, *GRAPHS])
+TEXTS = [
+    (lambda m, g: ClickGraph.from_clicks([("a", "b")]), "row 1 has 2 values; each row must be (query, doc"),
+    (lambda m, g: ClickGraph.from_clicks([*ROWS, ("a", None, 1)]), "row 2: the document is None"),
+    (lambda m, g: ClickGraph.from_clicks([("a", 5, 1)]), "row 1: the document must be a text, not 5"),
+    (lambda m, g: ClickGraph.from_clicks([("a", "b", "x")]), "row 1: the number of clicks is 'x'"),
+    (lambda m, g: ClickGraph.from_clicks([1, 2]), "row 1 is 1; each row must be (query, document, clicks)"),
+    (
+        lambda m, g: ClickGraph.from_clicks(pd.DataFrame({"suche": ["a"], "doc": ["d"]})),
+        "rename the column that holds the queries: frame.rename(columns={'suche': 'query'})",
+    ),
+    (lambda m, g: m.score("hotel", [["a"], ["b"]]), "1 query but 2 lists of candidates"),
+    (lambda m, g: m.score(["a", "b"], [["a"]]), "2 queries but 1 list of candidates"),
+    (lambda m, g: m.score("hotel", None), "candidates must be a list of document ids for each query"),
+    (lambda m, g: coclick.create(type(m)), '"bm25" or BM25()'),
+    (
+        lambda m, g: coclick.create("vpcg(iterations=0)"),
+        "use a whole number of at least 1, converge or validate",
+    ),
+    (lambda m, g: coclick.create("bm25(k1=-1)"), "use a number of at least 0"),
+    (lambda m, g: coclick.export(m, "sphinx", "x"), "unknown engine 'sphinx'"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), [*SILENT, *EVALUATE, *MODELS, *GRAPHS, *TEXTS])
 def test_a_wrong_argument_gets_a_sentence(wrong, sentence, model, graph):
     with pytest.raises(UserError) as caught:
         wrong(model, graph)
@@ -157,3 +182,15 @@ def test_parameters_may_be_given_by_name(graph):
 def test_a_title_is_found_by_row_or_id(graph):
     assert graph.title("hotel-0") == graph.title(graph.docs.id("hotel-0")) != ""
     assert graph.title("nothing") == ""
+
+
+def test_results_of_evaluation_have_a_short_repr(graph):
+    board = coclick.evaluate(graph, "bm25", qrels=QRELS)
+    assert repr(board).startswith("Leaderboard(1 models, 1 queries, best: bm25, nDCG@10 ")
+    assert repr(board.results[0]).startswith("ModelResult(bm25, 1 queries, nDCG@10 ")
+    assert (
+        repr(Comparison(board, {"ltr": "slow"}, "bm25", "it ranks best"))
+        == "Comparison(1 models, recommended: bm25, 1 left out)"
+    )
+    tuned = TuningResult("bm25", "bm25(k1=2)", [("bm25(k1=2)", 0.5)], 2, 2, 0.25, 0.5, 0.03)
+    assert repr(tuned) == "TuningResult(1 trials, best: bm25(k1=2), nDCG@10 0.250 → 0.500, p 0.03)"

@@ -45,6 +45,12 @@ class Comparison:
     recommended: str
     reason: str
 
+    def __repr__(self) -> str:
+        n_models = len(self.leaderboard.results)
+        return (
+            f"Comparison({n_models} models, recommended: {self.recommended}, {len(self.left_out)} left out)"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return `Leaderboard.to_dict()` with the recommendation, as `coclick compare --json` writes it."""
         recommendation = {"model": self.recommended, "reason": self.reason}

@@ -50,7 +50,7 @@ def load_data(
             _check_texts(judgments, graph)
         return EvaluationData(graph, judgments, "judgments")
     if queries is not None:
-        raise UserError("queries without judgments", hint="give judgments with --qrels")
+        raise UserError("queries without judgments", hint="give judgments with --qrels (in Python: qrels=…)")
     train, judgments, rule = hold_out(graph, holdout)
     return EvaluationData(train, judgments, f"held-out clicks, {rule}")
 

@@ -163,5 +163,8 @@ def leaderboard(
         with progress(f"evaluating {spec}"):
             results.append(evaluate_model(model, judgments, protocol, seconds))
     if not results:
-        raise UserError("no model is given", hint='for example --models "bm25" --models "vpcg"')
+        raise UserError(
+            "no model is given",
+            hint='for example --models "bm25" --models "vpcg" (in Python: ["bm25", "vpcg"])',
+        )
     return Leaderboard(graph, judgments, protocol, results)

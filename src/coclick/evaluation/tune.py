@@ -42,6 +42,10 @@ class TuningResult:
     best_value: float  # main measure of the best variant on the test queries
     p_t: float  # paired t-test of the two
 
+    def __repr__(self) -> str:
+        values = f"{MAIN_MEASURE} {self.given_value:.3f} → {self.best_value:.3f}, p {self.p_t:.2g}"
+        return f"TuningResult({len(self.trials)} trials, best: {self.best}, {values})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as `coclick tune --json` writes them."""
         trials = [{"model": spec, MAIN_MEASURE: value} for spec, value in self.trials]

@@ -63,7 +63,7 @@ def export(
     if not isinstance(model, Model):
         raise UserError(f"model must be a trained model or its directory, not {model!r:.50}")
     if engine not in ENGINES:
-        raise UserError(f"there is no export to {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
+        raise UserError(f"unknown engine {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name!r} cannot be the name of an index",

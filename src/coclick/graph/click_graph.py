@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError, UserError, check_path
-from coclick.graph.tables import check_docs, click_rows, doc_texts, is_table
+from coclick.graph.tables import check_docs, check_rows, click_rows, doc_texts, is_table
 from coclick.graph.user_views import UserView, align_rows, check_view_name, merge_views, view_names
 from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
@@ -149,15 +149,7 @@ class ClickGraph:
         if is_table(docs):
             docs = doc_texts(docs)
         given = click_rows(clicks) if is_table(clicks) else clicks
-        try:
-            rows = [(query, doc, float(count)) for query, doc, count in given]
-        except (TypeError, ValueError) as error:
-            raise UserError(
-                f"clicks must be rows of (query, document, number of clicks): {error}",
-                hint='for example [("ny hotels", "d1", 3)], or a table with columns query, doc, clicks',
-            ) from None
-        if not all(isinstance(text, str) for query, doc, _ in rows for text in (query, doc)):
-            raise UserError("queries and documents must be strings", hint="convert ids with str(id)")
+        rows = check_rows(given)
         if any(not 0 < count <= _MAX_CLICKS for _, _, count in rows):
             raise UserError(f"clicks must be positive numbers, at most {_MAX_CLICKS:g}")
         docs = {} if docs is None else check_docs(docs)

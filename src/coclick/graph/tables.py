@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from coclick.graph.columns import (
     canonical_name,
     match_columns,
     missing_column_error,
+    rename_hint,
 )
 
 _WHERE = "the table"
@@ -39,7 +40,9 @@ def click_rows(table: Any) -> Iterator[tuple[str, str, float]]:
     found = match_columns(names)
     for field in REQUIRED["events"]:
         if field not in found:
-            raise missing_column_error(field, "clicks", names, _WHERE)
+            error = missing_column_error(field, "clicks", names, _WHERE)
+            error.hint = rename_hint(field, names)
+            raise error
     name = names[found["action"]] if "action" in found and "clicks" not in found else None
     if name and not {canonical_name(str(action)) for action in set(columns[name])} <= set(CLICK_ACTIONS):
         raise UserError(
@@ -56,6 +59,39 @@ def click_rows(table: Any) -> Iterator[tuple[str, str, float]]:
                 hint="drop such rows, or use coclick.build, which counts and keeps rejected rows",
             )
         yield query if isinstance(query, str) else str(query), _text(doc), count
+
+
+def check_rows(clicks: Any) -> list[tuple[str, str, float]]:
+    """Return rows of (query, document, clicks) as a list; raise for the first that is something else."""
+    hint = 'for example [("ny hotels", "d1", 3)], or a table with columns query, doc, clicks'
+    if isinstance(clicks, str | bytes | Mapping) or not isinstance(clicks, Iterable):
+        raise UserError(f"clicks must be rows of (query, document, clicks), not {clicks!r:.50}", hint=hint)
+    rows = []
+    for row in clicks:
+        try:
+            query, doc, count = row
+            if isinstance(query, str) and isinstance(doc, str):
+                rows.append((query, doc, float(count)))
+                continue
+        except (TypeError, ValueError):
+            pass
+        raise UserError(_row_defect(row, len(rows) + 1), hint=hint)
+    return rows
+
+
+def _row_defect(row: Any, place: int) -> str:
+    """Say what is wrong with a row of clicks."""
+    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        return f"row {place} is {row!r:.50}; each row must be (query, document, clicks)"
+    values = list(row)
+    if len(values) != 3:
+        return f"row {place} has {len(values)} values; each row must be (query, document, clicks)"
+    for value, name in zip(values[:2], ("query", "document"), strict=True):
+        if value is None:
+            return f"row {place}: the {name} is None"
+        if not isinstance(value, str):
+            return f"row {place}: the {name} must be a text, not {value!r}: convert ids with str(id)"
+    return f"row {place}: the number of clicks is {values[2]!r}"
 
 
 def doc_texts(table: Any) -> dict[str, dict[str, str]]:

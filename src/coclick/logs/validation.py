@@ -28,7 +28,10 @@ def _is_number(value: Any, low: float) -> bool:
 def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] | None) -> None:
     """Check that the log has the columns that the arguments need."""
     if min_users > 1 and not fields & {"user", "users"}:
-        raise UserError("--min-users needs a log with a column for the user", hint="leave --min-users out")
+        raise UserError(
+            "--min-users needs a log with a column for the user",
+            hint="leave --min-users (in Python: min_users) out",
+        )
     if actions is not None and "action" not in fields:
         raise UserError("--actions needs a log of events with a column for the action", hint="leave it out")
 
@@ -67,7 +70,7 @@ def no_edges_error(
     if below:
         return UserError(
             f"all {below:,} clicked (query, document) pairs are below the thresholds",
-            hint="lower --min-clicks or --min-users",
+            hint="lower --min-clicks or --min-users (in Python: min_clicks, min_users)",
         )
     if not stats["rows"]:
         return UserError("the log is empty", where=", ".join(stats.get("files", ())[:3]))
@@ -75,7 +78,8 @@ def no_edges_error(
     if not stats["rejected"]:
         others = ", ".join(stats.get("other_actions", ())) or "impressions only"
         return UserError(
-            what, hint=f"name the actions that count as clicks with --actions; the log has {others}"
+            what,
+            hint=f"name the actions that count with --actions (in Python: actions=…); the log has {others}",
         )
     reason, count = next(iter(stats["rejected"].items()))
     total = sum(stats["rejected"].values())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -180,8 +180,17 @@ class Model:
         for each query an array aligned with its candidates; an unknown document scores 0.
         """
         asked = self._queries(queries)
+        if isinstance(candidates, str) or not isinstance(candidates, Sized):
+            raise UserError("candidates must be a list of document ids for each query")
         if len(asked) != len(candidates):
-            raise UserError(f"{len(asked)} queries but {len(candidates)} lists of candidates")
+            queries_, lists = (
+                f"{count} {one if count == 1 else many}"
+                for count, one, many in (
+                    (len(asked), "query", "queries"),
+                    (len(candidates), "list of candidates", "lists of candidates"),
+                )
+            )
+            raise UserError(f"{queries_} but {lists}")
         scores = []
         for query, docs in zip(asked, candidates, strict=True):
             rows = self.graph_.docs.lookup(_texts(docs, "a document id"))
