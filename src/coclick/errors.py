@@ -2,9 +2,16 @@
 
 Everything that a user can cause is a `CoclickError`. The command line prints it without a traceback
 and exits with its `exit_code`; any other exception is a bug in coclick and exits with 1.
+
+`check_path`, `check_whole` and `check_number` check arguments of public functions.
 """
 
 from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
 
 
 class CoclickError(Exception):
@@ -46,3 +53,24 @@ class ArtefactError(CoclickError):
 def corrupt_error(what: str) -> ArtefactError:
     """Return the error for stored arrays whose indices point out of bounds."""
     return ArtefactError(f"{what} damaged", hint="run `coclick verify`")
+
+
+def check_path(value: Any, name: str) -> Path:
+    """Return an argument as a path; raise if it is none."""
+    if not isinstance(value, str | Path) or not str(value):
+        raise UserError(f"{name} must be a path, not {value!r}")
+    return Path(value)
+
+
+def check_whole(value: Any, name: str, low: int) -> int:
+    """Return an argument as a whole number; raise if it is none, or too small."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        raise UserError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    return int(value)
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return an argument as a number; raise if it is none."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise UserError(f"{name} must be a number, not {value!r}")
+    return float(value)

@@ -8,7 +8,7 @@ are the edges of the click graph that a part comes from, or the largest of them;
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, NamedTuple, overload
@@ -92,14 +92,18 @@ class Explanation:
     def _repr_html_(self) -> str:
         """Draw the contributions as a tree with bars, for notebooks, without scripts or style sheets."""
         widest = max((abs(part.value) for part in self.parts), default=0.0) or 1.0
-        rows = "".join(_html_part(part, widest, opened=i < 3) for i, part in enumerate(self.parts))
+        words: Sequence[Word | None] = self.words or [None] * len(self.parts)
+        rows = "".join(
+            _html_part(part, widest, opened=i < 3, word=word)
+            for i, (part, word) in enumerate(zip(self.parts, words, strict=True))
+        )
         return (
             '<div style="font-family:sans-serif;font-size:13px;max-width:48em">'
             f"<b>{escape(self.query)}</b> → <b>{escape(self.doc)}</b>: {self.score:.4g}{rows}</div>"
         )
 
 
-def _html_part(part: Contribution, widest: float, opened: bool) -> str:
+def _html_part(part: Contribution, widest: float, opened: bool, word: Word | None = None) -> str:
     width = 100 * min(abs(part.value) / widest, 1.0)
     colour = "#4c78a8" if part.value >= 0 else "#e45756"
     head = (
@@ -108,17 +112,35 @@ def _html_part(part: Contribution, widest: float, opened: bool) -> str:
         f"{part.value:+.4g} <b>{escape(part.label)}</b> <small>{escape(part.kind)}</small>"
     )
     inner = "".join(_html_part(one, widest, opened=False) for one in part.parts)
-    clicks = "".join(
-        f"<li>{escape(click.query)} → {escape(click.doc)}: {click.clicks:g} clicks, {click.share:.0%}</li>"
-        for click in part.clicks
-    )
-    if part.edges > len(part.clicks) > 0:
-        clicks += f"<li>… {part.edges - len(part.clicks):,} more clicked pairs</li>"
-    inner += f'<ul style="margin:.2em 0 .4em 1em">{clicks}</ul>' if clicks else ""
+    if word:
+        head += f" = {word.query_weight:.3g} × {word.doc_weight:.3g}"
+        inner = (
+            _html_clicks(word.query_clicks, word.query_edges, "weight in the query, learned from")
+            + _html_clicks(part.clicks, part.edges, "weight in the document, learned from")
+            + inner
+        )
+    else:
+        inner += _html_clicks(part.clicks, part.edges)
     if not inner:
         return f'<div style="margin-left:1.1em">{head}</div>'
     state = " open" if opened else ""
     return f'<details style="margin-left:1em"{state}><summary>{head}</summary>{inner}</details>'
+
+
+def _html_clicks(clicks: list[Click], edges: int, title: str = "") -> str:
+    """A list of clicked pairs under a title, or nothing if there are none."""
+    if not clicks:
+        return ""
+    rows = "".join(
+        f"<li>{escape(click.query)} → {escape(click.doc)}: "
+        f"{'1 click' if click.clicks == 1 else f'{click.clicks:g} clicks'}, {click.share:.0%}</li>"
+        for click in clicks
+    )
+    if edges > len(clicks):
+        more = edges - len(clicks)
+        rows += f"<li>… {more:,} more clicked {'pair' if more == 1 else 'pairs'}</li>"
+    head = f'<div style="margin-left:1.1em"><small>{title}</small></div>' if title else ""
+    return f'{head}<ul style="margin:.2em 0 .4em 1em">{rows}</ul>'
 
 
 def _plain(value: Any) -> Any:
@@ -164,6 +186,8 @@ class Run:
         """
         if query is None:
             return self.hits(0) if self.single else [self.hits(i) for i in range(len(self))]
+        if not isinstance(query, int | np.integer) or not -len(self) <= query < len(self):
+            raise UserError(f"no query {query!r}: the run has {len(self)}, numbered from 0")
         found = self.rows[query] >= 0
         rows, scores = self.rows[query][found].tolist(), self.scores[query][found].tolist()
         return [(self.names[row], score) for row, score in zip(rows, scores, strict=True)]

@@ -10,6 +10,7 @@ import coclick
 import planted
 from coclick import UserError
 from coclick.models.lexical.bm25 import BM25
+from coclick.results import Click, Contribution, Word
 
 FUNCTIONS = ["build", "compare", "create", "evaluate", "export", "open_model", "serve", "train", "tune"]
 
@@ -56,9 +57,9 @@ def test_every_public_name_has_a_docstring(name):
         (lambda model, graph: model.search("a", k="ten"), "k must be a whole number, not 'ten'"),
         (lambda model, graph: model.search("a", k=0), "k must be at least 1"),
         (lambda model, graph: model.explain("a", 7), "a document id must be a text, not 7"),
-        (lambda model, graph: coclick.train(BM25, graph), "not by the class BM25"),  # type: ignore[arg-type]
+        (lambda model, graph: coclick.train(BM25, graph), "not the class BM25"),  # type: ignore[arg-type]
         (lambda model, graph: coclick.train("bm25", 5), "a model learns from a ClickGraph, not from int"),  # type: ignore[arg-type]
-        (lambda model, graph: coclick.create(5), "not by 5"),  # type: ignore[arg-type]
+        (lambda model, graph: coclick.create(5), "untrained model, not 5"),  # type: ignore[arg-type]
         (lambda model, graph: coclick.create("bm52"), "did you mean 'bm25'"),
         (lambda model, graph: coclick.create("vpcg(k=20)"), "'k' is now called 'max_terms'"),
         (lambda model, graph: model.similar_queries("a"), "bm25 cannot find similar queries"),
@@ -99,6 +100,18 @@ def test_an_explanation_draws_itself(model):
     html = model.explain("hotel <b>", doc)._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<script" not in html
+    assert html.count("<div") == html.count("</div>")
+
+
+def test_an_explanation_draws_both_sides_of_a_word():
+    asked, shown = Click("ny", "d1", 1, 0.5), Click("stay", "d2", 3, 1.0)
+    word = Word("hotel", 0.5, 0.25, 0.125, [shown], 1, [asked], 2)
+    html = coclick.Explanation(
+        "ny", "d1", 0.125, [Contribution("word", "hotel", 0.125, [shown], 1)], [word]
+    )._repr_html_()
+    query, doc = html.index("weight in the query, learned from"), html.index("weight in the document")
+    assert query < html.index("ny → d1: 1 click, 50%") < html.index("1 more clicked pair<") < doc
+    assert doc < html.index("stay → d2: 3 clicks, 100%")
     assert html.count("<div") == html.count("</div>")
 
 

@@ -12,8 +12,8 @@ from coclick.cli import MODULES
 from coclick.cli.arguments import RENAMED_OPTIONS
 
 MISTAKES = {
-    "no graph": ("info {there}/nothing", "does not exist"),
-    "no model": ("search {there}/nothing hotel", "does not exist"),
+    "no graph": ("info {there}/nothing", "no such directory"),
+    "no model": ("search {there}/nothing hotel", "no such directory"),
     "a graph for a model": ("search {graph} hotel", "this is a graph, not a model"),
     "a model for a graph": ("train vpcg {model} -o {there}/new", "not a graph"),
     "an empty directory": ("info {there}", "manifest.json"),
@@ -27,7 +27,7 @@ MISTAKES = {
     "an unknown parameter": ("train vpcg(itrations=2) {graph} -o {there}/new", "did you mean 'iterations'"),
     "a wrong parameter": ("train vpcg(max_terms=many) {graph} -o {there}/new", "max_terms cannot be 'many'"),
     "a specification that is none": ("train vpcg(max_terms=2 {graph} -o {there}/new", "vpcg(max_terms=2"),
-    "no graph to train on": ("train vpcg {there}/nothing -o {there}/new", "does not exist"),
+    "no graph to train on": ("train vpcg {there}/nothing -o {there}/new", "no such directory"),
     "an output that exists": ("train vpcg {graph} -o {model}", "--force"),
     "an output of another kind": ("train vpcg {graph} -o {graph} --force", "a model does not replace it"),
     "an output in a file": ("train vpcg {graph} -o {there}/file/new", "not one"),

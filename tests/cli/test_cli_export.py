@@ -21,7 +21,7 @@ def test_summary_and_json(run, model, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "sphinx", "-o", "new"], "there is no export to 'sphinx'"),
+        (["--to", "sphinx", "-o", "new"], "unknown engine 'sphinx'"),
         (["--to", "vespa", "-o", "new", "--name", "My Docs"], "cannot be the name of an index"),
         (["--to", "vespa"], "--out"),
         (["-o", "new"], "--to"),

@@ -114,3 +114,13 @@ def test_invalid_rows_of_a_table_are_rejected_and_counted(tmp_path):
     graph = coclick.build(frame, None, tmp_path / "graph")
     assert graph.queries.to_list() == ["a", "b"]
     assert graph.stats["rejected"]
+
+
+def test_a_table_of_events_is_not_counted_as_clicks():
+    frame = pd.DataFrame({"query": ["a", "a"], "doc": ["d", "e"], "action": ["impression", "click"]})
+    with pytest.raises(UserError, match="this table has a column 'action': it is a log of events") as caught:
+        ClickGraph.from_clicks(frame)
+    assert "coclick.build(table, docs, out)" in str(caught.value.hint)
+    graph = ClickGraph.from_clicks(frame[frame.action == "click"])  # as the hint says
+    assert graph.docs.to_list() == ["e"]
+    assert ClickGraph.from_clicks(frame.assign(clicks=1)).docs.to_list() == ["d", "e"]

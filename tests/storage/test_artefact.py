@@ -193,7 +193,7 @@ def test_a_hostile_manifest_is_refused(tmp_path, change):
 
 
 def test_a_directory_without_an_artefact(tmp_path):
-    with pytest.raises(UserError, match="does not exist"):
+    with pytest.raises(UserError, match="no such directory"):
         Artefact(tmp_path / "no")
     with pytest.raises(UserError, match=r"manifest\.json"):
         Artefact(tmp_path)

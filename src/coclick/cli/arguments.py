@@ -42,6 +42,10 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--models", help="Model, weighted sum of models, or saved model; repeat for several."),
 ]
+MoreModels = Annotated[
+    list[str] | None,
+    typer.Option("--models", help="Model to evaluate in addition to the default ones; repeat for several."),
+]
 Runs = Annotated[
     list[str] | None,
     typer.Option("--run", metavar="NAME=FILE", help="TREC run of another system to evaluate as well."),

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from coclick.errors import CoclickError
-from coclick.evaluation.inputs import Qrels, Queries, Runs, load_data, load_runs
+from coclick.errors import CoclickError, check_whole
+from coclick.evaluation.inputs import Graph, Models, Qrels, Queries, Runs, list_models, load_data, load_runs
 from coclick.evaluation.leaderboard import Leaderboard, leaderboard
 from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.evaluation.protocol import DEPTH, ModelResult, Protocol
@@ -45,6 +45,12 @@ class Comparison:
     recommended: str
     reason: str
 
+    def __repr__(self) -> str:
+        n_models = len(self.leaderboard.results)
+        return (
+            f"Comparison({n_models} models, recommended: {self.recommended}, {len(self.left_out)} left out)"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return `Leaderboard.to_dict()` with the recommendation, as `coclick compare --json` writes it."""
         recommendation = {"model": self.recommended, "reason": self.reason}
@@ -58,8 +64,8 @@ class Comparison:
 
 
 def compare(
-    graph: ClickGraph,
-    models: str | Sequence[str] = (),
+    graph: Graph,
+    models: Models = (),
     *,
     qrels: Qrels | None = None,
     queries: Queries | None = None,
@@ -73,19 +79,22 @@ def compare(
     """Evaluate every model that the graph and the machine support, and recommend one.
 
     Parameters:
-        graph: the click graph to train on.
-        models: more models to evaluate, such as those that are left out by default because they are slow.
+        graph: the click graph to train on, or its directory.
+        models: models to evaluate in addition to the default ones, such as those that are left out because
+            they are slow. To evaluate only some models, use `evaluate`.
         qrels, queries, holdout, runs, candidates, gain, depth, progress: as in `evaluate`.
 
     Returns a `Comparison`: `recommended` is the specification to pass to `coclick.train`, `reason` says why,
     `left_out` maps other models to the reason, `leaderboard` has all results, `write_html(path)` writes the
     report.
     """
+    given = list_models(models)
+    check_whole(depth, "depth", 1)
     data = load_data(graph, qrels, queries, holdout)
     protocol = Protocol(candidates, gain, depth, data.source)
     rankings = load_runs(runs)
     chosen, left_out = select_models(data.train)
-    specs = [*chosen, *([models] if isinstance(models, str) else models)]
+    specs = [*chosen, *given]
     board = leaderboard(data.train, data.judgments, specs, progress, protocol=protocol, runs=rankings)
 
     def trained() -> list[ModelResult]:

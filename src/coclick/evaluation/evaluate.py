@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
-from coclick.evaluation.inputs import Qrels, Queries, Runs, load_data, load_runs
+from coclick.errors import check_whole
+from coclick.evaluation.inputs import Graph, Models, Qrels, Queries, Runs, list_models, load_data, load_runs
 from coclick.evaluation.leaderboard import Leaderboard, leaderboard
 from coclick.evaluation.protocol import DEPTH, Protocol
-from coclick.graph.click_graph import ClickGraph
 from coclick.progress import Progress, quiet
 
 
 def evaluate(
-    graph: ClickGraph,
-    models: str | Sequence[str] = (),
+    graph: Graph,
+    models: Models = (),
     *,
     qrels: Qrels | None = None,
     queries: Queries | None = None,
@@ -28,10 +27,11 @@ def evaluate(
     """Train models on a graph and measure them by judgments or, without any, by held-out clicks.
 
     Parameters:
-        graph: the click graph to train on.
-        models: specifications such as `"vpcg(start=doc)"` or `"0.8*rw + 0.2*bm25"`, or directories of saved
-            models.
-        qrels: a file of judgments, a mapping {query: {document: grade}}, or `Judgments`.
+        graph: the click graph to train on, or its directory.
+        models: specifications such as `"vpcg(start=doc)"` or `"0.8*rw + 0.2*bm25"`, directories of saved
+            models, or models; trained ones must have been trained on this graph.
+        qrels: a file of judgments, a mapping {query: {document: grade}}, a table with columns query, doc and
+            grade, or `Judgments`.
         queries: the texts of the queries in `qrels`, as a file `id<TAB>text` or a mapping {id: text}. Without
             it, `qrels` names queries by their texts.
         holdout: without `qrels`, the clicks to hold out: `time:0.2` or `queries:0.2`.
@@ -44,7 +44,8 @@ def evaluate(
     Returns a `Leaderboard`: `ordered()` has the models, best first; `to_dict()` all measures, breakdowns and
     significance tests; `write_html(path)` writes the report.
     """
+    given = list_models(models)
+    check_whole(depth, "depth", 1)
     data = load_data(graph, qrels, queries, holdout)
     protocol = Protocol(candidates, gain, depth, data.source)
-    specs = [models] if isinstance(models, str) else models
-    return leaderboard(data.train, data.judgments, specs, progress, protocol=protocol, runs=load_runs(runs))
+    return leaderboard(data.train, data.judgments, given, progress, protocol=protocol, runs=load_runs(runs))

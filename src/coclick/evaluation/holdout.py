@@ -48,7 +48,7 @@ def hold_out(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> HeldO
     if not len(rows) or not train.clicks.nnz:
         raise UserError(
             f"the holdout {rule} leaves no clicks to {'train on' if len(rows) else 'evaluate on'}",
-            hint="use another holdout, such as queries:0.2, or judgments (--qrels)",
+            hint="use another holdout, such as queries:0.2, or judgments: --qrels (in Python: qrels=…)",
         )
     chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_QUERIES])
     return HeldOut(train, _judgments(graph, held, chosen), f"{by}:{share:g}")

@@ -8,13 +8,15 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coclick.errors import UserError
+from coclick.graph.tables import table_columns
 
 _QUERY = ("query", "query text", "query_text", "keywords", "q")
+_QUERY_ID = ("query_id", "query id", "queryid", "qid", "topic")
 _DOC = ("docid", "doc id", "doc_id", "doc", "document", "document id", "document_id", "id")
 _GRADE = ("rating", "grade", "relevance", "judgment", "judgement", "label", "score")
 
@@ -150,6 +152,44 @@ def _find(content: Any, key: str) -> Iterator[Any]:
     elif isinstance(content, list):
         for value in content:
             yield from _find(value, key)
+
+
+def table_rows(table: Any, queries_given: bool) -> list[JudgmentRow]:
+    """Return the rows of a table with columns query, doc and grade."""
+    columns = table_columns(table)
+    head = list(columns)
+    names = (*_QUERY_ID, *_QUERY) if queries_given else (*_QUERY, *_QUERY_ID)
+    places = [_column(head, wanted) for wanted in (names, _DOC, _GRADE)]
+    if min(places) < 0:
+        raise UserError(
+            "a table of judgments needs columns for the query, the document and the grade",
+            where=f"qrels, whose columns are {', '.join(map(repr, head[:20]))}",
+            hint="call them query, doc and grade",
+        )
+    values = zip(*(columns[head[place]] for place in places), strict=True)
+    return [
+        JudgmentRow(f"qrels, row {row}", str(query), str(doc), str(grade))
+        for row, (query, doc, grade) in enumerate(values, 1)
+    ]
+
+
+def mapping_rows(qrels: Any) -> list[JudgmentRow]:
+    """Return the rows of a mapping {query: {document: grade}}."""
+    hint = "for example {'ny hotels': {'d1': 2}}"
+    if not isinstance(qrels, Mapping):
+        what = "a file, a table or a mapping from query to grades"
+        raise UserError(f"qrels must be {what}, not {qrels!r:.50}", hint=hint)
+    rows = []
+    for query, found in qrels.items():
+        if not isinstance(query, str) or not isinstance(found, Mapping):
+            raise UserError(
+                f"the judgments of {query!r} must be a mapping from document to grade, not {found!r:.50}",
+                hint=hint,
+            )
+        rows += [
+            JudgmentRow(f"qrels[{query!r}][{doc!r}]", query, doc, str(grade)) for doc, grade in found.items()
+        ]
+    return rows
 
 
 def _cells(line: str) -> list[str]:

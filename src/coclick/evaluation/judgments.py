@@ -50,7 +50,7 @@ def read_judgments(queries: str | Path | Mapping[str, str] | None, qrels: str | 
     """
     found = read_rows(qrels, queries is not None)
     texts = None if found.by_text else read_queries(queries) if isinstance(queries, str | Path) else queries
-    return match_queries(_grades(found.rows, qrels), texts, str(qrels))
+    return match_queries(grades_of(found.rows, qrels), texts, str(qrels))
 
 
 def match_queries(
@@ -92,10 +92,11 @@ def read_queries(path: str | Path) -> dict[str, str]:
 
 def read_qrels(path: str | Path) -> dict[str, dict[str, int]]:
     """Read a file of judgments; return {query id: {document: grade}}."""
-    return _grades(read_rows(path, True).rows, path)
+    return grades_of(read_rows(path, True).rows, path)
 
 
-def _grades(rows: list[JudgmentRow], path: str | Path) -> dict[str, dict[str, int]]:
+def grades_of(rows: list[JudgmentRow], path: str | Path) -> dict[str, dict[str, int]]:
+    """Return the grades of rows, checked, as {query: {document: grade}}."""
     values = [_number(row) for row in rows]
     fractions = any(not value.is_integer() for value in values) and max(values) <= 1
     grades: dict[str, dict[str, int]] = {}

@@ -37,6 +37,14 @@ class Trainer:
             if not self._is_path(spec):
                 create(spec).check_requirements(self.graph)
 
+    def use(self, model: Model) -> str:
+        """Take a trained model as it is; return the specification to get it by."""
+        if not self._open_saved:
+            raise self._trained_on_held_out(f"the model {model}")
+        model.check_graph(self.graph)
+        self._trained[str(model)] = model, 0.0
+        return str(model)
+
     def get(self, spec: str) -> tuple[Model, float]:
         """Return a trained model and its training time in seconds."""
         if self._is_path(spec):
@@ -63,11 +71,15 @@ class Trainer:
         if not (Path(spec) / "manifest.json").is_file():
             return False
         if not self._open_saved:
-            raise UserError(
-                f"the model in {spec} was trained on the clicks that are held out",
-                hint="give judgments (--queries, --qrels), or a model's name to train it again",
-            )
+            raise self._trained_on_held_out(f"the model in {spec}")
         return True
+
+    @staticmethod
+    def _trained_on_held_out(model: str) -> UserError:
+        return UserError(
+            f"{model} was trained on the clicks that are held out",
+            hint="give judgments: --qrels (in Python: qrels=…), or a model's name to train it again",
+        )
 
 
 @dataclass(frozen=True)
@@ -127,7 +139,7 @@ class Leaderboard:
 def leaderboard(
     graph: ClickGraph,
     judgments: Judgments,
-    models: Sequence[str],
+    models: Sequence[str | Model],
     progress: Progress = quiet,
     *,
     protocol: Protocol | None = None,
@@ -140,15 +152,19 @@ def leaderboard(
     protocol = protocol or Protocol()
     protocol.check(graph, judgments)
     trainer = Trainer(graph, progress, open_saved=protocol.source == "judgments")
-    trainer.check(models)
+    specs = [trainer.use(model) if isinstance(model, Model) else model for model in models]
+    trainer.check(specs)
     for name in runs or {}:
-        if name in models:
+        if name in specs:
             raise UserError(f"a run and a model are both called {name!r}", hint="give the run another name")
     results = [evaluate_rankings(name, run, judgments, protocol) for name, run in (runs or {}).items()]
-    for spec in dict.fromkeys(models):
+    for spec in dict.fromkeys(specs):
         model, seconds = trainer.get(spec)
         with progress(f"evaluating {spec}"):
             results.append(evaluate_model(model, judgments, protocol, seconds))
     if not results:
-        raise UserError("no model is given", hint='for example --models "bm25" --models "vpcg"')
+        raise UserError(
+            "no model is given",
+            hint='for example --models "bm25" --models "vpcg" (in Python: ["bm25", "vpcg"])',
+        )
     return Leaderboard(graph, judgments, protocol, results)

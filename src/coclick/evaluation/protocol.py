@@ -104,6 +104,10 @@ class ModelResult:
     importance: dict[str, float] = field(default_factory=dict)  # of the features of `ltr`
     training: dict[str, Any] = field(default_factory=dict)  # training statistics for reports
 
+    def __repr__(self) -> str:
+        value = f", {MAIN_MEASURE} {self.values().mean():.3f}" if self.by_query else ""
+        return f"ModelResult({self.name}, {len(self.by_query):,} queries{value})"
+
     def values(self, measure: str = MAIN_MEASURE) -> NDArray[np.float64]:
         """Return one measure of all queries, in the order of the judgments."""
         return np.array([found[measure] for found in self.by_query.values()])

@@ -11,14 +11,13 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
-from coclick.errors import UserError
-from coclick.evaluation.inputs import Qrels, Queries, load_data
+from coclick.errors import UserError, check_whole
+from coclick.evaluation.inputs import Graph, Qrels, Queries, list_models, load_data
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.leaderboard import Trainer
 from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.evaluation.protocol import Protocol, evaluate_model
 from coclick.evaluation.significance import Values, t_test
-from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.combination._base import Combination
 from coclick.models.registry import create
@@ -43,6 +42,10 @@ class TuningResult:
     best_value: float  # main measure of the best variant on the test queries
     p_t: float  # paired t-test of the two
 
+    def __repr__(self) -> str:
+        values = f"{MAIN_MEASURE} {self.given_value:.3f} → {self.best_value:.3f}, p {self.p_t:.2g}"
+        return f"TuningResult({len(self.trials)} trials, best: {self.best}, {values})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as `coclick tune --json` writes them."""
         trials = [{"model": spec, MAIN_MEASURE: value} for spec, value in self.trials]
@@ -63,8 +66,8 @@ class TuningResult:
 
 
 def tune(
-    graph: ClickGraph,
-    model: str,
+    graph: Graph,
+    model: str | Model,
     *,
     qrels: Qrels | None = None,
     queries: Queries | None = None,
@@ -77,7 +80,7 @@ def tune(
     """Search better parameters of a model, or better weights of a combination.
 
     Parameters:
-        graph: the click graph to train on.
+        graph: the click graph to train on, or its directory.
         model: the specification to start from.
         qrels, queries, holdout, gain, progress: as in `evaluate`.
         trials: how many variants to try.
@@ -86,6 +89,10 @@ def tune(
     Returns a `TuningResult`: `best` is the best specification, `trials` all that were tried, `given_value`
     and `best_value` the main measure before and after on queries that did not select, `p_t` its p-value.
     """
+    [spec] = list_models([model])
+    given = create(str(spec))
+    check_whole(trials, "trials", 1)
+    check_whole(seed, "seed", 0)
     graph, judgments, source = load_data(graph, qrels, queries, holdout)
     protocol = Protocol(gain=gain, source=source)
     protocol.check(graph, judgments)
@@ -96,7 +103,6 @@ def tune(
     rng.shuffle(ids)
     selection, test = (judgments.only(set(half)) for half in (ids[::2], ids[1::2]))
     trainer = Trainer(graph)
-    given = create(model)
     given.check_requirements(graph)
 
     def measure(variant: Model, by: Judgments) -> Values:

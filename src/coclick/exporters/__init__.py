@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from coclick.errors import UserError
+from coclick.errors import UserError, check_path, check_whole
 from coclick.exporters.base import Exporter
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.output_folder import (
@@ -25,6 +25,7 @@ from coclick.exporters.output_folder import (
 from coclick.exporters.readme import readme
 from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries, pick_sample_query
 from coclick.models.base import Model
+from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
 
 ENGINES = ("elasticsearch", "opensearch", "parquet", "pgvector", "qdrant", "solr", "tantivy", "vespa")
@@ -32,7 +33,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 
 
 def export(
-    model: Model,
+    model: Model | str | Path,
     engine: str,
     path: str | Path,
     *,
@@ -45,7 +46,7 @@ def export(
     """Export the vectors of a trained model to a search engine.
 
     Parameters:
-        model: a trained model whose scores are dot products of vectors.
+        model: a trained model whose scores are dot products of vectors, or its directory.
         engine: one of `ENGINES`.
         path: the folder to write. It appears only when it is complete.
         name: the name of the index, collection or table.
@@ -57,18 +58,24 @@ def export(
     Returns the statistics that `manifest.json` also holds: the number of documents, queries and weights, what
     was left out and why, and the error of the engine's scores.
     """
+    if isinstance(model, str | Path):
+        model = open_model(model)
+    if not isinstance(model, Model):
+        raise UserError(f"model must be a trained model or its directory, not {model!r:.50}")
     if engine not in ENGINES:
-        raise UserError(f"there is no export to {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
+        raise UserError(f"unknown engine {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name!r} cannot be the name of an index",
             hint="use at most 48 of a–z, 0–9 and _, with a letter first: every engine accepts those",
         )
-    check_folder(Path(path), force=force)
+    path = check_path(path, "path")
+    check_folder(path, force=force)
+    check_whole(queries, "queries", 0)
     source = ModelVectors.from_model(model)
     module = importlib.import_module(f"coclick.exporters.{engine}")
     exporter: Exporter = module.EXPORTER(source, name, max_weights)
-    with create_folder(Path(path), force=force) as folder:
+    with create_folder(path, force=force) as folder:
         with progress("queries"):
             sample = pick_sample_query(exporter)
             blocks = exporter.query_blocks(most_clicked_queries(source, queries))

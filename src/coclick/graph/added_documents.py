@@ -11,6 +11,7 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, columns_of
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.graph.tables import check_docs
 from coclick.text.term_matrix import short_field
 
 
@@ -28,7 +29,7 @@ class AddedDocuments:
 
         Raises if the graph has one of the documents already.
         """
-        names = list(docs)
+        names = list(check_docs(docs))
         known = graph.docs.lookup(names) >= 0
         if known.any():
             count, example = int(known.sum()), names[int(np.flatnonzero(known)[0])]

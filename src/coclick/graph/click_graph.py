@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
-from coclick.errors import ArtefactError, UserError
-from coclick.graph.tables import click_rows, doc_texts, is_table
+from coclick.errors import ArtefactError, UserError, check_path
+from coclick.graph.tables import check_docs, check_rows, click_rows, doc_texts, is_table
 from coclick.graph.user_views import UserView, align_rows, check_view_name, merge_views, view_names
 from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
@@ -149,18 +149,10 @@ class ClickGraph:
         if is_table(docs):
             docs = doc_texts(docs)
         given = click_rows(clicks) if is_table(clicks) else clicks
-        try:
-            rows = [(query, doc, float(count)) for query, doc, count in given]
-        except (TypeError, ValueError) as error:
-            raise UserError(
-                f"clicks must be rows of (query, document, number of clicks): {error}",
-                hint='for example [("ny hotels", "d1", 3)], or a table with columns query, doc, clicks',
-            ) from None
-        if not all(isinstance(text, str) for query, doc, _ in rows for text in (query, doc)):
-            raise UserError("queries and documents must be strings", hint="convert ids with str(id)")
+        rows = check_rows(given)
         if any(not 0 < count <= _MAX_CLICKS for _, _, count in rows):
             raise UserError(f"clicks must be positive numbers, at most {_MAX_CLICKS:g}")
-        docs = {} if docs is None else docs
+        docs = {} if docs is None else check_docs(docs)
         texts = normalise_batch([query for query, _, _ in rows])
         if not all(texts):
             raise UserError("a query is empty", hint="leave such rows out")
@@ -186,7 +178,7 @@ class ClickGraph:
     @classmethod
     def open(cls, path: str | Path) -> ClickGraph:
         """Open a graph on disk. Its arrays are memory-mapped, so this takes milliseconds at any size."""
-        source = Artefact(path)
+        source = Artefact(check_path(path, "path"))
         if source.kind != "graph":
             raise UserError(f"this is {with_article(source.kind)}, not a graph", where=str(path))
         return cls.read(source)
@@ -242,7 +234,7 @@ class ClickGraph:
 
     def save(self, path: str | Path, *, force: bool = False) -> ClickGraph:
         """Write the graph to a directory, and return it opened from there."""
-        with writing(path, force=force) as out:
+        with writing(check_path(path, "path"), force=force) as out:
             self.write(out)
             out.commit("graph", stats=dict(self.stats))
         return ClickGraph.open(path)
@@ -300,9 +292,12 @@ class ClickGraph:
         """A digest of the content; empty for a graph that was never saved."""
         return self.artefact.digest if self.artefact else ""
 
-    def title(self, doc: int) -> str:
-        """Return the title of a document, or the empty string."""
-        return self.texts["title"][doc] if "title" in self.texts else ""
+    def title(self, doc: int | str) -> str:
+        """Return the title of a document, given by its row or id, or the empty string."""
+        row = self.docs.id(doc) if isinstance(doc, str) else doc
+        if not -1 <= row < len(self.docs):
+            raise UserError(f"no document has the row {row}", hint=f"rows are from 0 to {len(self.docs) - 1}")
+        return self.texts["title"][row] if row >= 0 and "title" in self.texts else ""
 
     @cached_property
     def provides(self) -> frozenset[str]:

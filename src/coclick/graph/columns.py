@@ -32,6 +32,7 @@ VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
     "feature": ("feature", "feature_name", "tag", "category", "term", "word", "token", "name", "key"),
     "value": ("value", "weight", "score", "count", "n", "tf"),
 }
+CLICK_ACTIONS = ("click", "clicks", "clicked", "item_click", "product_click", "result_click", "doc_click")
 FIELDS = {
     "clicks": ("query", "doc", "clicks", "impressions", "users"),
     "events": ("query", "doc", "timestamp", "user", "action", "position"),
@@ -71,5 +72,13 @@ def missing_column_error(field: str, format: str, columns: Sequence[str], where:
     return UserError(
         f"no column for {field!r}: a log of {format} needs {required} and may have {optional}",
         where=f"{where}, whose columns are {existing}",
-        hint=f"name the columns in the order of the file: --columns {required.replace(' ', '')}",
+        hint=f"name the columns in the order of the file: --columns {required.replace(' ', '')} "
+        "(in Python: columns=[…])",
     )
+
+
+def rename_hint(field: str, columns: Sequence[str]) -> str:
+    """Return the hint for a table in memory that lacks a column."""
+    unknown = [name for name in columns if find_field(name) is None] or [*columns, "…"]
+    plural = {"query": "queries", "doc": "documents"}.get(field, field)
+    return f"rename the column that holds the {plural}: frame.rename(columns={{{unknown[0]!r}: {field!r}}})"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Vocab
-from coclick.errors import UserError
+from coclick.errors import UserError, check_number
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
 
 Mask = NDArray[np.bool_]
@@ -34,7 +34,7 @@ def split(graph: ClickGraph, by: str = "time", fraction: float = 0.2, seed: int 
     `by="time"`: the clicks of the last days; `"queries"`: all clicks of randomly chosen queries; `"pairs"`:
     randomly chosen pairs of queries that keep at least one other pair.
     """
-    if not 0 < fraction < 1:
+    if not 0 < check_number(fraction, "fraction") < 1:
         raise UserError(f"fraction must be between 0 and 1, not {fraction}")
     random = np.random.default_rng(seed)
     if by == "time":

@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from coclick.errors import UserError
-from coclick.graph.columns import DOC_COLUMNS, REQUIRED, canonical_name, match_columns, missing_column_error
+from coclick.graph.columns import (
+    CLICK_ACTIONS,
+    DOC_COLUMNS,
+    REQUIRED,
+    canonical_name,
+    match_columns,
+    missing_column_error,
+    rename_hint,
+)
 
 _WHERE = "the table"
 
@@ -23,13 +31,24 @@ def is_table(value: Any) -> bool:
 
 
 def click_rows(table: Any) -> Iterator[tuple[str, str, float]]:
-    """Yield (query, doc, clicks) of each row; without a column of clicks, every row is one click."""
-    columns = _columns(table)
+    """Yield (query, doc, clicks) of each row; without a column of clicks, every row is one click.
+
+    Raises for a log of events that has other actions than clicks.
+    """
+    columns = table_columns(table)
     names = list(columns)
     found = match_columns(names)
     for field in REQUIRED["events"]:
         if field not in found:
-            raise missing_column_error(field, "clicks", names, _WHERE)
+            error = missing_column_error(field, "clicks", names, _WHERE)
+            error.hint = rename_hint(field, names)
+            raise error
+    name = names[found["action"]] if "action" in found and "clicks" not in found else None
+    if name and not {canonical_name(str(action)) for action in set(columns[name])} <= set(CLICK_ACTIONS):
+        raise UserError(
+            f"this table has a column {name!r}: it is a log of events, not of clicks",
+            hint=f"use coclick.build(table, docs, out), or filter it: table[table.{name} == 'click']",
+        )
     queries, docs = (columns[names[found[field]]] for field in REQUIRED["events"])
     clicks = columns[names[found["clicks"]]] if "clicks" in found else [1.0] * len(queries)
     for row, (query, doc, count) in enumerate(zip(queries, docs, clicks, strict=True), 1):
@@ -42,9 +61,42 @@ def click_rows(table: Any) -> Iterator[tuple[str, str, float]]:
         yield query if isinstance(query, str) else str(query), _text(doc), count
 
 
+def check_rows(clicks: Any) -> list[tuple[str, str, float]]:
+    """Return rows of (query, document, clicks) as a list; raise for the first that is something else."""
+    hint = 'for example [("ny hotels", "d1", 3)], or a table with columns query, doc, clicks'
+    if isinstance(clicks, str | bytes | Mapping) or not isinstance(clicks, Iterable):
+        raise UserError(f"clicks must be rows of (query, document, clicks), not {clicks!r:.50}", hint=hint)
+    rows = []
+    for row in clicks:
+        try:
+            query, doc, count = row
+            if isinstance(query, str) and isinstance(doc, str):
+                rows.append((query, doc, float(count)))
+                continue
+        except (TypeError, ValueError):
+            pass
+        raise UserError(_row_defect(row, len(rows) + 1), hint=hint)
+    return rows
+
+
+def _row_defect(row: Any, place: int) -> str:
+    """Say what is wrong with a row of clicks."""
+    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        return f"row {place} is {row!r:.50}; each row must be (query, document, clicks)"
+    values = list(row)
+    if len(values) != 3:
+        return f"row {place} has {len(values)} values; each row must be (query, document, clicks)"
+    for value, name in zip(values[:2], ("query", "document"), strict=True):
+        if value is None:
+            return f"row {place}: the {name} is None"
+        if not isinstance(value, str):
+            return f"row {place}: the {name} must be a text, not {value!r}: convert ids with str(id)"
+    return f"row {place}: the number of clicks is {values[2]!r}"
+
+
 def doc_texts(table: Any) -> dict[str, dict[str, str]]:
     """Return the text fields of each document by its id; of several with one id the first is used."""
-    columns = _columns(table)
+    columns = table_columns(table)
     names = list(columns)
     found = match_columns(names, DOC_COLUMNS)
     if "doc" not in found:
@@ -61,6 +113,28 @@ def doc_texts(table: Any) -> dict[str, dict[str, str]]:
         given = {name: value for name, value in values.items() if isinstance(value, str)}
         texts.setdefault(_text(doc), given)
     return texts
+
+
+def check_docs(docs: Any) -> Mapping[str, str | Mapping[str, str]]:
+    """Return documents given as a mapping; raise if they are not {id: text} or {id: {field: text}}."""
+    if not isinstance(docs, Mapping):
+        raise UserError(
+            f"docs must be a mapping from id to title or to fields, or a table, not {docs!r:.50}",
+            hint='for example {"d1": "New York hotels"}; files are read by coclick.build',
+        )
+    for doc, text in docs.items():
+        if not isinstance(doc, str):
+            raise UserError(f"a document id must be a text, not {doc!r}", hint="convert ids with str(id)")
+        if isinstance(text, str):
+            continue
+        if not isinstance(text, Mapping):
+            raise UserError(
+                f"the document {doc!r} must be a text or a mapping from fields to texts, not {text!r}"
+            )
+        for field, value in text.items():
+            if not isinstance(field, str) or not isinstance(value, str):
+                raise UserError(f"the field {field!r} of the document {doc!r} must be a text, not {value!r}")
+    return docs
 
 
 def write_parquet(table: Any, path: Path) -> None:
@@ -92,7 +166,8 @@ def _write_pandas(frame: Any, path: Path) -> None:
         connection.execute("COPY frame TO $1 (FORMAT parquet)", [str(path)])
 
 
-def _columns(table: Any) -> dict[str, list[Any]]:
+def table_columns(table: Any) -> dict[str, list[Any]]:
+    """Return the values of each column."""
     library = _library(table)
     if library == "pandas":
         return {str(name): column.tolist() for name, column in table.items()}

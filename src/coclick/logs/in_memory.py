@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,15 @@ def as_files(sources: Any, docs: Any) -> Iterator[tuple[list[str | Path], str | 
 
     In errors the temporary files are called "the table of clicks" and "the table of documents".
     """
-    given = [sources] if isinstance(sources, str | Path) or is_table(sources) else list(sources)
+    given = [sources] if isinstance(sources, str | Path) or is_table(sources) else sources
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        raise UserError(
+            f"a log cannot be {sources!r:.50}",
+            hint="give a path, a pandas or polars frame or an Arrow table, or a list of them",
+        )
+    given = list(given)
+    if wrong := [source for source in given if not isinstance(source, str | Path) and not is_table(source)]:
+        raise _kind_error(wrong[0])
     if not any(map(is_table, given)) and (docs is None or isinstance(docs, str | Path)):
         yield given, docs
         return
@@ -48,12 +56,16 @@ def _write(source: Any, path: Path) -> str | Path:
     if isinstance(source, Mapping):
         return _write_mapping(source, path)
     if not is_table(source):
-        raise UserError(
-            f"a log or a file of documents cannot be {type(source).__name__}",
-            hint="give a path, a pandas or polars frame or an Arrow table; documents also as {id: title}",
-        )
+        raise _kind_error(source)
     write_parquet(source, path)
     return path
+
+
+def _kind_error(source: Any) -> UserError:
+    return UserError(
+        f"a log or a file of documents cannot be {type(source).__name__}",
+        hint="give a path, a pandas or polars frame or an Arrow table; documents also as {id: title}",
+    )
 
 
 def _write_mapping(docs: Mapping[str, str | Mapping[str, str]], path: Path) -> Path:

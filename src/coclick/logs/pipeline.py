@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from coclick.errors import UserError, check_path, check_whole
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
@@ -71,8 +72,20 @@ def build(
     Returns the graph, opened. Invalid rows are counted in its statistics and stored in `rejects.parquet` in
     `out`.
     """
+    out = check_path(out, "out")
+    if threads is not None:
+        check_whole(threads, "threads", 1)
+    if progress is not None and not callable(progress):
+        raise UserError(
+            f"progress must be a function that takes a line, not {progress!r}", hint="progress=print"
+        )
+    if isinstance(columns, str):
+        raise UserError(
+            f"columns must be a list of names, not the text {columns!r}",
+            hint=f"columns={[name.strip() for name in columns.split(',')]}",
+        )
     with as_files(sources, docs) as (paths, docs_path):
-        _build(paths, docs_path, Path(out).resolve(), format, columns, min_clicks, min_users, actions, memory,
+        _build(paths, docs_path, out.resolve(), format, columns, min_clicks, min_users, actions, memory,
                threads, force, progress)  # fmt: skip
     return ClickGraph.open(out)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coclick.errors import UserError
-from coclick.graph.columns import LOG_COLUMNS, canonical_name, find_field
+from coclick.graph.columns import CLICK_ACTIONS, LOG_COLUMNS, canonical_name, find_field
 
 FORMATS = ("clicks", "events", "ubi")
 
@@ -16,7 +16,7 @@ SKIPPED = ("", "_", "-")  # names in --columns for a column to skip
 # Action → accepted names. Rows with any other action are ignored: neither impressions nor clicks.
 ACTIONS: dict[str, tuple[str, ...]] = {
     "impression": ("impression", "impressions", "item_impression", "product_impression", "shown", "view"),
-    "click": ("click", "clicks", "clicked", "item_click", "product_click", "result_click", "doc_click"),
+    "click": CLICK_ACTIONS,
     "cart": ("cart", "add_to_cart", "addtocart", "cart_add", "add_to_basket"),
     "purchase": ("purchase", "purchased", "buy", "order"),
 }
@@ -60,6 +60,11 @@ class Action:
 
 def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
     """Return what counts as a click. A key of `ACTIONS` matches all its names, others just themselves."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise UserError(
+            f"actions must be a mapping from action to weight, not {weights!r:.50}",
+            hint='for example {"click": 1, "cart": 3}',
+        )
     weights = {canonical_name(name): weight for name, weight in (weights or DEFAULT_WEIGHTS).items()}
     for name, weight in weights.items():
         if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):

@@ -16,14 +16,22 @@ def check_arguments(format: str, formats: Sequence[str], min_clicks: float, min_
     """Check the arguments that do not depend on the log."""
     if format not in ("auto", *formats):
         raise UserError(f"unknown log format {format!r}", hint=f"choose from auto, {', '.join(formats)}")
-    if not (math.isfinite(min_clicks) and min_clicks >= 0 and min_users >= 1):
-        raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more")
+    if not (_is_number(min_clicks, 0) and _is_number(min_users, 1)):
+        raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more",
+                        hint="in Python: min_clicks and min_users, as numbers")  # fmt: skip
+
+
+def _is_number(value: Any, low: float) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= low
 
 
 def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] | None) -> None:
     """Check that the log has the columns that the arguments need."""
     if min_users > 1 and not fields & {"user", "users"}:
-        raise UserError("--min-users needs a log with a column for the user", hint="leave --min-users out")
+        raise UserError(
+            "--min-users needs a log with a column for the user",
+            hint="leave --min-users (in Python: min_users) out",
+        )
     if actions is not None and "action" not in fields:
         raise UserError("--actions needs a log of events with a column for the action", hint="leave it out")
 
@@ -62,7 +70,7 @@ def no_edges_error(
     if below:
         return UserError(
             f"all {below:,} clicked (query, document) pairs are below the thresholds",
-            hint="lower --min-clicks or --min-users",
+            hint="lower --min-clicks or --min-users (in Python: min_clicks, min_users)",
         )
     if not stats["rows"]:
         return UserError("the log is empty", where=", ".join(stats.get("files", ())[:3]))
@@ -70,7 +78,8 @@ def no_edges_error(
     if not stats["rejected"]:
         others = ", ".join(stats.get("other_actions", ())) or "impressions only"
         return UserError(
-            what, hint=f"name the actions that count as clicks with --actions; the log has {others}"
+            what,
+            hint=f"name the actions that count with --actions (in Python: actions=…); the log has {others}",
         )
     reason, count = next(iter(stats["rejected"].items()))
     total = sum(stats["rejected"].values())

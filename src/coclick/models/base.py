@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings, columns_of
-from coclick.errors import ArtefactError, NotFoundError, UserError
+from coclick.errors import ArtefactError, NotFoundError, UserError, check_whole
 from coclick.graph.added_documents import AddedDocuments
 from coclick.graph.click_graph import ClickGraph
+from coclick.graph.tables import is_table
 from coclick.models import spec as specs
 from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
 from coclick.models.integrity import check_bounds
@@ -179,8 +180,17 @@ class Model:
         for each query an array aligned with its candidates; an unknown document scores 0.
         """
         asked = self._queries(queries)
+        if isinstance(candidates, str) or not isinstance(candidates, Sized):
+            raise UserError("candidates must be a list of document ids for each query")
         if len(asked) != len(candidates):
-            raise UserError(f"{len(asked)} queries but {len(candidates)} lists of candidates")
+            queries_, lists = (
+                f"{count} {one if count == 1 else many}"
+                for count, one, many in (
+                    (len(asked), "query", "queries"),
+                    (len(candidates), "list of candidates", "lists of candidates"),
+                )
+            )
+            raise UserError(f"{queries_} but {lists}")
         scores = []
         for query, docs in zip(asked, candidates, strict=True):
             rows = self.graph_.docs.lookup(_texts(docs, "a document id"))
@@ -192,6 +202,8 @@ class Model:
     def score_texts(self, query: str, docs: Sequence[str | Mapping[str, str]]) -> NDArray[np.float32]:
         """Score documents that the model does not know, each given by its title or by its fields."""
         self._require("add")
+        if isinstance(docs, str | Mapping):
+            raise UserError("docs must be a list of texts, not one text", hint="score_texts(query, [text])")
         [asked] = self._queries([query])
         return self._score_texts(asked, columns_of(docs, short_field(self.graph_.texts)))
 
@@ -222,6 +234,8 @@ class Model:
         None for all. Returns an `Explanation`, whose contributions add up to the score.
         """
         self._require("explain")
+        if clicks is not None:
+            check_whole(clicks, "clicks", 0)
         [asked] = self._queries([query])
         [row] = self.rows_of_docs(_texts([doc], "a document id"))
         return replace(self._explain(asked, int(row), clicks), query=query, doc=doc)
@@ -235,6 +249,16 @@ class Model:
         """Rate the evidence for the scores of a query as one number from 0 to 1: the product of all."""
         [asked] = self._queries([query])
         return self._confidence(asked)
+
+    def embed_queries(self, queries: str | Sequence[str]) -> Any:
+        """Return one vector per query; raise for models whose scores are not dot products of vectors."""
+        self._require("export")
+        raise NotImplementedError  # models that can export override it
+
+    def embed_docs(self, docs: str | Sequence[str]) -> Any:
+        """Return the vectors of documents, given by id; raise for models without vectors."""
+        self._require("export")
+        raise NotImplementedError  # models that can export override it
 
     def add(self, docs: Any) -> Self:
         """Return a model that also knows these documents; nothing is learned again.
@@ -376,12 +400,15 @@ class Model:
         return min(int(k), largest)
 
     def _mask(self, allow: Collection[str] | None, block: Collection[str] | None) -> DocMask:
-        if allow is None and not block:
+        if allow is None and block is None:
+            return None
+        allowed, blocked = ([] if ids is None else _texts(ids, "a document id") for ids in (allow, block))
+        if allow is None and not blocked:
             return None
         docs = self.graph_.docs
         mask = np.full(len(docs), allow is None, np.uint8)
-        for ids, value in ((allow, 1), (block, 0)):
-            rows = docs.lookup(list(ids or ()))
+        for ids, value in ((allowed, 1), (blocked, 0)):
+            rows = docs.lookup(ids)
             mask[rows[rows >= 0]] = value
         return mask
 
@@ -401,15 +428,22 @@ def documents_from(given: Any) -> Mapping[str, str | Mapping[str, str]]:
     """Documents as a mapping, from a mapping, a table or a file."""
     if isinstance(given, Mapping):
         return given
+    if not isinstance(given, str | Path) and not is_table(given):
+        raise UserError(
+            f"docs must be a mapping from id to text, a table or a file, not {given!r:.50}",
+            hint='for example {"n1": "New York hotels"}',
+        )
     from coclick.logs.documents import read_docs
 
     return read_docs(given).docs
 
 
-def _texts(given: str | Sequence[str], what: str) -> list[str]:
+def _texts(given: str | Iterable[str], what: str) -> list[str]:
     """One text or several as a list; raise for anything else."""
     if isinstance(given, str):
         return [given]
+    if not isinstance(given, list | tuple):
+        _check_no_table(given, what)
     try:
         texts = list(given)
     except TypeError:
@@ -418,3 +452,16 @@ def _texts(given: str | Sequence[str], what: str) -> list[str]:
         if not isinstance(text, str):
             raise UserError(f"{what} must be a text, not {text!r}")
     return texts
+
+
+def _check_no_table(given: Any, what: str) -> None:
+    """Raise for values that can be iterated, but not over their texts: column names, keys, bytes."""
+    if isinstance(given, bytes | bytearray | Mapping) or any(
+        hasattr(type(given), name) for name in ("columns", "column_names")
+    ):
+        names, column = ("queries", "query") if what == "a query" else ("document ids", "doc")
+        is_bytes = isinstance(given, bytes | bytearray)
+        raise UserError(
+            f"{names} must be a string or a list of strings, not {type(given).__name__}",
+            hint="decode it: text.decode()" if is_bytes else f'pass one column: frame["{column}"]',
+        )

@@ -11,7 +11,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from coclick.errors import ArtefactError, UserError
+from coclick.errors import ArtefactError, UserError, check_path
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.base import NOT_STATE, Model
@@ -24,6 +24,7 @@ from coclick.text.term_matrix import short_field
 
 def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model | None = None) -> None:
     """Write a trained model; files that the graph already has on disk are linked."""
+    path = check_path(path, "path")
     graph = model.trained_on
     short = short_field(graph.texts)  # explanations need it
     texts = {name: texts for name, texts in graph.texts.items() if name == short}
@@ -40,7 +41,7 @@ def save(model: Model, path: str | Path, *, force: bool = False, replaces: Model
 
 def open_model(path: str | Path, graph: ClickGraph | None = None) -> Model:
     """Open a saved model; with `graph`, raise unless it was trained on that graph."""
-    source = Artefact(path)
+    source = Artefact(check_path(path, "path"))
     if source.kind != "model":
         raise UserError(
             f"this is {with_article(source.kind)}, not a model",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coclick.errors import UserError
 from coclick.models import spec as specs
@@ -82,18 +82,24 @@ def model_class(name: str) -> type[Model]:
     return _registered[name]
 
 
-def create(spec: str) -> Model:
+def create(spec: str, **parameters: Any) -> Model:
     """Create an untrained model from its specification.
 
     Parameters: `spec`, a name with parameters such as `"vpcg(start=doc)"`, or a sum of models such as
-    `"0.8*rw + 0.2*bm25"`. Returns the model; call its `fit` with a graph.
+    `"0.8*rw + 0.2*bm25"`; `parameters`, more of them: `create("vpcg", start="doc")`. Returns the model; call
+    its `fit` with a graph.
     """
     if not isinstance(spec, str):
+        cls = spec if isinstance(spec, type) else None
+        name = getattr(cls, "name", "bm25")
         raise UserError(
-            f"a model is given by its specification, a text, not by {_describe(spec)}",
-            hint='for example "bm25" or "vpcg(start=doc)"',
+            f"give a specification string or an untrained model, not {_describe(spec)}",
+            hint=f'"{name}" or {cls.__name__}()' if cls else 'for example "bm25" or "vpcg(start=doc)"',
         )
     name, given = ("mix", {specs.SUM: spec}) if specs.is_sum(spec) else specs.parse(spec)
+    if twice := sorted(given.keys() & parameters.keys()):
+        raise UserError(f"the parameter {twice[0]!r} is given twice", where=spec)
+    given |= {key: specs.as_text(value) for key, value in parameters.items()}
     cls = model_class(name)
     model: Model = cls(**specs.convert(cls, given, spec))
     specs.check(model)

@@ -174,9 +174,8 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
                             hint=f"the parameters are {', '.join(known)}")  # fmt: skip
         value = _from_text(text, hints[key])
         if value is None:
-            raise UserError(
-                f"the parameter {key} cannot be {text!r}", where=where, hint=f"it is {_described(hints[key])}"
-            )
+            hint = f"use {_described(hints[key], ranges(cls).get(key))}"
+            raise UserError(f"the parameter {key} cannot be {text!r}", where=where, hint=hint)
         values[key] = value
     return values
 
@@ -191,13 +190,10 @@ def check(model: Any) -> None:
         if right and field.name in limits and not isinstance(value, str):
             right = value in limits[field.name]
         if not right:
-            described = _described(hints[field.name])
             raise UserError(
                 f"the parameter {field.name} cannot be {value!r}",
                 where=str(model.name),
-                hint=f"it is {described}, {limits[field.name]}"
-                if field.name in limits
-                else f"it is {described}",
+                hint=f"use {_described(hints[field.name], limits.get(field.name))}",
             )
 
 
@@ -259,9 +255,11 @@ def _from_text(text: str, hint: Any) -> Any:
     return None
 
 
-def _described(hint: Any) -> str:
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+def _described(hint: Any, limits: Range | None = None) -> str:
+    """The allowed values in words: "a whole number of at least 1, converge or validate"."""
+    limit = "" if limits is None else f" of {limits}" if limits.high == math.inf else f" {limits}"
+    names = {int: f"a whole number{limit}", float: f"a number{limit}", bool: "true or false", str: "a text"}
     parts: list[str] = []
     for choice in choices(hint):
         parts.extend(get_args(choice) if get_origin(choice) is Literal else [names[choice]])
-    return " or ".join(parts)
+    return " or ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

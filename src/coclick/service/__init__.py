@@ -35,6 +35,12 @@ def serve(
     `port` to listen on, port 0 for a free one; `api_key`, which every request must send; `report`, an HTML
     report for the studio; `workers`, the number of processes; `timeout` of a request in seconds.
     """
+    given = [models] if isinstance(models, str | Path) else models
+    if not isinstance(given, Sequence) or not all(isinstance(path, str | Path) for path in given):
+        raise UserError(
+            f"models must be directories of saved models, not {models!r:.80}",
+            hint='save the model first: model.save("model"); coclick.serve("model")',
+        )
     gc.disable()  # until the service is up: what it loads stays, and collecting takes long
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # like kernels: requests run in parallel instead
     try:
@@ -52,6 +58,5 @@ def serve(
     if api_key is None and host not in _LOOPBACK:
         note = "note: no API key is set: anyone who can reach this address can query it"
         print(f"{note}; --api-key-file sets a key", file=sys.stderr)
-    given = [models] if isinstance(models, str | Path) else models
     page = None if report is None else str(Path(report).resolve())
     run_server(Settings(named_paths(map(str, given)), api_key, timeout, page), host, port, workers)

@@ -113,7 +113,9 @@ def check_file(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise UserError("the output must be a file, and this is a directory", where=str(path))
     if path.exists() and not force:
-        raise UserError("the output exists", where=str(path), hint="add --force to replace it")
+        raise UserError(
+            "the output exists", where=str(path), hint="add --force (in Python: force=True) to replace it"
+        )
     if not path.absolute().parent.is_dir():
         raise UserError("there is no such directory", where=str(path.absolute().parent))
     if not os.access(path.absolute().parent, os.W_OK | os.X_OK):

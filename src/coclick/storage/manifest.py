@@ -28,9 +28,8 @@ def read_manifest(path: Path, *, allow_older: bool = False) -> dict[str, Any]:
     """
     source = path / MANIFEST
     if not path.is_dir():
-        state = "is not a directory" if path.exists() else "does not exist"
         raise UserError(
-            f"no graph or model here: it {state}",
+            "no graph or model here: it is not a directory" if path.exists() else "no such directory",
             where=str(path),
             hint="coclick build makes a graph, coclick train makes a model from it",
         )
