@@ -48,7 +48,14 @@ WEIRD = [
 ]
 
 
-@pytest.fixture(scope="module", params=MODELS)
+# `make quick` runs one model of each family through the contract, `make test` all of them.
+QUICK = ("bm25", "clicks", "vpcg", "neighbours", "pls", "wtm")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MODELS],
+)
 def name(request):
     return request.param
 

@@ -49,6 +49,7 @@ def test_the_model_is_short(package):
     assert len(code) <= 25
 
 
+@pytest.mark.slow
 def test_it_trains_and_opens_in_a_new_process(package):
     _, usage, run = package
     hits = eval(run("-c", usage))

@@ -179,6 +179,7 @@ def test_clicks_are_held_out_without_judgments():
     assert tune(GRAPH, "bm25", holdout="queries:0.3", trials=2).n_test_queries
 
 
+@pytest.mark.slow
 def test_reports_are_written(tmp_path):
     comparison = compare(GRAPH, qrels=JUDGMENTS)
     comparison.write_html(tmp_path / "comparison.html")

@@ -281,6 +281,7 @@ def test_evaluate_writes_the_page(files):
     assert "recommendation" not in data
 
 
+@pytest.mark.slow
 def test_compare_writes_the_page_with_the_recommendation(files):
     result = invoke("compare", files / "graph", "--qrels", files / "qrels.tsv", "--html", files / "page.html")
     assert result.exit_code == 0, result.output

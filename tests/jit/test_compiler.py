@@ -76,6 +76,7 @@ def test_the_digest_ignores_other_files(package):
     assert _sources_digest(package) == before
 
 
+@pytest.mark.slow
 def test_a_changed_callee_in_another_file_is_recompiled(package, tmp_path):
     """`candidates` in kernels/ keeps the best rows with `push` in jit/, whose order is reversed here."""
     environment = {"PYTHONPATH": str(tmp_path), "COCLICK_CACHE": str(tmp_path / "cache")}

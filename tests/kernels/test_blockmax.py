@@ -103,6 +103,7 @@ def problems(draw: st.DrawFn) -> tuple[NDArray[np.float32], NDArray[np.float32],
     )
 
 
+@pytest.mark.slow
 @given(problems(), st.integers(0, 40))
 @settings(max_examples=120, deadline=None)
 def test_search_equals_brute_force(problem, length):
@@ -112,6 +113,7 @@ def test_search_equals_brute_force(problem, length):
         assert found_by_search(unit(dense), query, k) == naive(unit(dense), query, k)
 
 
+@pytest.mark.slow
 @given(problems(), st.integers(0, 40), st.data())
 @settings(max_examples=120, deadline=None)
 def test_search_finds_allowed_rows_only(problem, length, data):

@@ -142,6 +142,7 @@ _EVENTS = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(_EVENTS, st.booleans())
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_logs_equal_the_reference(tmp_path_factory, events, carts):
@@ -181,6 +182,7 @@ def test_order_of_rows_and_files_does_not_matter(tmp_path):
     assert first.stats["sessions"] == second.stats["sessions"]
 
 
+@pytest.mark.slow
 def test_small_blocks_give_the_same_graph(tmp_path, monkeypatch):
     head = [
         event(i, f"u{i % 40}", "aa", "D1", position=1 + i % 3) for i in range(500)

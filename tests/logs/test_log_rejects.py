@@ -114,6 +114,7 @@ def test_lines_that_are_not_utf_8(tmp_path, zipped):
     assert (graph.stats["rows"], graph.stats["right"]) == (7, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_long_lines_at_any_position(tmp_path, end):
     """DuckDB reads buffers of 32 MB and silently drops a long line that crosses two of them."""

@@ -40,6 +40,7 @@ TRIALS = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 def test_responses_conform_to_the_openapi_document(models, mode):
     settings_ = Settings(tuple((name, str(models / name)) for name in ("vpcg", "pls")))

@@ -188,6 +188,7 @@ def test_objective_never_falls(data: Corpus, topics: int, seed: int, shared: boo
             assert max(step["disagreement"] for step in curve) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularise", [False, True])
 def test_objective_never_falls_on_many_pairs(regularise: bool) -> None:
     data, _ = planted(20_000, topics=12, words=400)
@@ -198,6 +199,7 @@ def test_objective_never_falls_on_many_pairs(regularise: bool) -> None:
         assert max(step["disagreement"] for step in curve) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularise", [False, True])
 def test_planted_topics_are_found(regularise: bool) -> None:
     data, truth = planted(6_000)
@@ -251,6 +253,7 @@ def test_unseen_words_get_their_prior() -> None:
         np.testing.assert_allclose(expected[0].sum(), tokens, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_threads() -> None:
     data, _ = planted(40_000, topics=7, words=300)
     for regularise in (False, True):
