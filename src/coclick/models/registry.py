@@ -8,13 +8,14 @@ name that is not built in, or to list all names.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from coclick.errors import UserError
 from coclick.models import spec as specs
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from coclick.models.base import Model
 
 M = TypeVar("M", bound="type[Model]")
@@ -107,6 +108,8 @@ def create(spec: str, **parameters: Any) -> Model:
 
 
 def _entry_points() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # takes as long as opening a model
+
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINT_GROUP)}
 
 
