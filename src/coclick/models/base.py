@@ -253,12 +253,12 @@ class Model:
     def embed_queries(self, queries: str | Sequence[str]) -> Any:
         """Return one vector per query; raise for models whose scores are not dot products of vectors."""
         self._require("export")
-        raise NotImplementedError  # models that can export override it
+        raise NotImplementedError  # abstract for models that can export
 
     def embed_docs(self, docs: str | Sequence[str]) -> Any:
         """Return the vectors of documents, given by id; raise for models without vectors."""
         self._require("export")
-        raise NotImplementedError  # models that can export override it
+        raise NotImplementedError  # abstract for models that can export
 
     def add(self, docs: Any) -> Self:
         """Return a model that also knows these documents; nothing is learned again.
