@@ -70,6 +70,12 @@ def test_the_api_reference_is_what_docstrings_say():
     assert (ROOT / "docs/api.md").read_text() == reference(), "run: make docs"
 
 
+def test_the_table_of_presets_is_what_models_declare():
+    from docs.presets import PAGE, page
+
+    assert PAGE.read_text() == page(PAGE.read_text()), "run: make docs"
+
+
 def test_every_command_has_help():
     for name in command_names():
         result = CliRunner().invoke(app, [name, "--help"])

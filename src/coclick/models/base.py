@@ -27,6 +27,7 @@ from coclick.graph.tables import is_table
 from coclick.models import spec as specs
 from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
 from coclick.models.integrity import check_bounds
+from coclick.models.presets import Preset
 from coclick.models.registry import model_class, model_names
 from coclick.progress import Progress, quiet
 from coclick.results import Explanation, Run, padded, top_rows, without_itself
@@ -45,6 +46,7 @@ class Model:
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
+    presets: ClassVar[Mapping[str, Preset]] = {}  # parameters as papers set them
     requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.provides`
     capabilities: frozenset[str] = frozenset()  # of `CAPABILITIES`
     evidence_names: tuple[str, ...] = ()  # what `evidence` may return
