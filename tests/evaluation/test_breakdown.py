@@ -13,7 +13,7 @@ GRAPH = ClickGraph.from_clicks([(text, "d", float(clicks)) for text, clicks in C
 
 
 def test_limits_of_the_bins():
-    """A limit belongs to its bin. Queries are looked up after normalisation; the words are counted as asked."""
+    """A limit belongs to its bin; queries are normalised before they are looked up."""
     texts = {**{f"q{clicks}": text.upper() for text, clicks in CLICKS.items()}, "new": "never seen"}
     texts |= {f"w{n}": " ".join("abcdefg"[:n]) for n in (3, 4, 5, 7)}
     groups = query_groups(GRAPH, Judgments(texts, {query: {"d": 1} for query in texts}))

@@ -7,7 +7,13 @@ from coclick.evaluation.similar_queries import compare_similar, grade_similar, r
 from coclick.graph.click_graph import ClickGraph
 
 # Four queries that share one document, and one of their own.
-ROWS = [("nine", "d", 9.0), ("ten", "d", 10.0), ("eleven", "d", 11.0), ("other", "d", 1.0), ("far", "e", 50.0)]
+ROWS = [
+    ("nine", "d", 9.0),
+    ("ten", "d", 10.0),
+    ("eleven", "d", 11.0),
+    ("other", "d", 1.0),
+    ("far", "e", 50.0),
+]
 GRAPH = ClickGraph.from_clicks(ROWS)
 
 

@@ -45,7 +45,9 @@ def compare_units(
     truth.fit(graph, progress)
     learner.fit(train, progress)
     assert isinstance(learner, VPCG)
-    targets = truth.embed_queries([graph.queries[int(row)] for row in rows])  # held-out texts stay: same terms
+    targets = truth.embed_queries(
+        [graph.queries[int(row)] for row in rows]
+    )  # held-out texts stay: same terms
     grades = {str(row): {graph.docs[int(doc)]: 1 for doc in held.row(row)[0]} for row in rows.tolist()}
     return [
         {

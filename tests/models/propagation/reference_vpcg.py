@@ -14,7 +14,7 @@ import numpy as np
 
 Vector = dict[str, float]
 
-WORDS = "hotel cheap york new card credit money storm long is best flights".split()
+WORDS = ["hotel", "cheap", "york", "new", "card", "credit", "money", "storm", "long", "is", "best", "flights"]
 
 
 def random_log(seed: int, queries: int = 50, docs: int = 12) -> tuple[list, dict[str, dict[str, str]]]:

@@ -276,7 +276,7 @@ def test_fields_and_pruning(start, fields):
 
 @pytest.mark.parametrize("start", ["query", "doc"])
 def test_validation_by_the_reference(start):
-    """Train on the pairs that are not held out, rank without the documents of training, keep the best round."""
+    """Train on some pairs, rank without their documents, keep the best number of iterations."""
     rows, docs = random_log(4, queries=60, docs=25)
     graph = ClickGraph.from_clicks(rows, docs)
     model = create(f"vpcg(start={start},iterations=validate,seed=2)").fit(graph)
@@ -293,8 +293,8 @@ def test_validation_by_the_reference(start):
     for iterations in range(1, 6):
         reference = Reference(trained, query_terms, doc_terms, doc_terms, start, 20, iterations)
         values = []
-        for row in np.flatnonzero(held_out.row_nnz()):
-            query = graph.queries[int(row)]
+        for row in np.flatnonzero(held_out.row_nnz()).tolist():
+            query = graph.queries[row]
             scores = {
                 doc: dot(reference.queries[query], vector)
                 for doc, vector in reference.docs.items()
