@@ -177,8 +177,9 @@ def models(rows: Sequence[Mapping[str, Any]]) -> None:
     def signature(parameters: Mapping[str, Any]) -> str:
         return ", ".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
-    print_table("", ["model", "summary", "parameters"],
-          [[row["name"], row["summary"], signature(row["parameters"])] for row in rows])  # fmt: skip
+    print_table("", ["model", "summary", "presets", "parameters"],
+          [[row["name"], row["summary"], ", ".join(row["presets"]), signature(row["parameters"])]
+           for row in rows])  # fmt: skip
 
 
 def leaderboard(board: Mapping[str, Any]) -> None:
