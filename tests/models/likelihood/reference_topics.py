@@ -46,16 +46,17 @@ class ReferenceTopics:
         shared = self.query_words is self.title_words
         tables = [self.title_words] if shared else [self.query_words, self.title_words]
         counts = [{word: np.zeros(len(self.mixes[0])) for word in table} for table in tables]
-        objective = sum((self.beta - 1) * np.log(row).sum() for table in tables for row in table.values())
+        every = [row for table in tables for row in table.values()]
+        objective = float(sum((self.beta - 1) * np.log(row).sum() for row in every))
         for i, pair in enumerate(self.pairs):
             mix = self.mixes[i]
             asked = [_normalised(mix * self.query_words[word]) for word in pair.query]  # Eq. 4
             held = [_normalised(mix * self.title_words[word]) for word in pair.title]  # Eq. 5
-            likelihood = sum(np.log(mix @ self.query_words[word]) for word in pair.query)
-            likelihood += sum(np.log(mix @ self.title_words[word]) for word in pair.title)
+            likelihood = float(sum(np.log(mix @ self.query_words[word]) for word in pair.query))
+            likelihood += float(sum(np.log(mix @ self.title_words[word]) for word in pair.title))
             if self.regularise:
                 before = np.array(asked + held)
-                asked, held = project(np.array(asked), np.array(held))
+                asked, held = map(list, project(np.array(asked), np.array(held)))
                 after = np.array([*asked, *held])
                 likelihood -= float((after * np.log(after / before)).sum())
             objective += pair.weight * likelihood + (self.alpha - 1) * np.log(mix).sum()
@@ -67,11 +68,11 @@ class ReferenceTopics:
                 counts[-1][word] += pair.weight * share
                 expected += pair.weight * share
             self.mixes[i] = expected / expected.sum()  # Eq. 8
-        for table, expected in zip(tables, counts, strict=True):
-            total = sum(row + self.beta - 1 for row in expected.values())
-            for word, row in expected.items():
+        for table, count in zip(tables, counts, strict=True):
+            total = sum(row + self.beta - 1 for row in count.values())
+            for word, row in count.items():
                 table[word] = (row + self.beta - 1) / total  # Eq. 6–7
-        self.objectives.append(float(objective))
+        self.objectives.append(objective)
 
     def fold_in(self, title: list[str]) -> Floats:
         """θ of a title: twenty rounds of Eq. 8 with fixed word distributions (§3.3)."""

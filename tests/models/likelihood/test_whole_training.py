@@ -18,7 +18,8 @@ from models import small_log
 from models.likelihood.reference_topics import Pair, ReferenceTopics, score
 
 TOPICS, SEED = 3, 5
-WEIGHTS = {"log1p": np.log1p, "clicks": float, "one": lambda clicks: 1.0}
+ASKED = ["hotel", "cheap stay", "run run error", "unknown nike", "running-shoe 3.12"]
+WEIGHTS: dict[str, Any] = {"log1p": np.log1p, "clicks": float, "one": lambda clicks: 1.0}
 NAMES = ["plsa", "bltm", "bltm_pr", "bltm_pr_1v"]
 
 
@@ -80,7 +81,7 @@ def test_topics_and_scores_after_six_rounds(name: str, fields: str) -> None:
     queries, titles = small_log.query_texts(graph), small_log.doc_texts(graph, fields.split("+"))
     thetas = [reference.fold_in(title) for title in titles]
     of_model = [{word: float(theta @ row) for word, row in reference.query_words.items()} for theta in thetas]
-    for query in ["hotel", "cheap stay", "run run error", "unknown nike"]:
+    for query in ASKED:
         [ours] = model.score([query], [list(graph.docs)])
         theirs = score(query.split(), titles, queries, of_model, 0.3, 0.4)
         np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-5)
@@ -151,7 +152,7 @@ def test_translations_and_scores_of_wtm(fields: str, null_word: bool) -> None:
     given = f"iterations=5,min_probability=0,use_null_word={str(null_word).lower()}"
     mixed = "lambda_collection=0.2,lambda_doc=0.3"
     model = create(f"wtm({given},{mixed},fields={fields},{small_log.PLAIN_TEXT})").fit(graph)
-    for query in ["hotel", "cheap stay", "run run error", "unknown nike"]:
-        [ours] = model.score([query], [list(graph.docs)])
-        theirs = score(query.split(), titles, queries, of_model, 0.2, 0.3)
+    for text in ASKED:
+        [ours] = model.score([text], [list(graph.docs)])
+        theirs = score(text.split(), titles, queries, of_model, 0.2, 0.3)
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
