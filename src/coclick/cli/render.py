@@ -177,8 +177,9 @@ def models(rows: Sequence[Mapping[str, Any]]) -> None:
     def signature(parameters: Mapping[str, Any]) -> str:
         return ", ".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
-    print_table("", ["model", "summary", "parameters"],
-          [[row["name"], row["summary"], signature(row["parameters"])] for row in rows])  # fmt: skip
+    print_table("", ["model", "summary", "presets", "parameters"],
+          [[row["name"], row["summary"], ", ".join(row["presets"]), signature(row["parameters"])]
+           for row in rows])  # fmt: skip
 
 
 def leaderboard(board: Mapping[str, Any]) -> None:
@@ -318,8 +319,12 @@ def tuning(found: Mapping[str, Any]) -> None:
     print_table(f"{tried} on {counted(found['queries'], 'query', 'queries')}", ["model", measure, ""], rows)
     verdict = "significant" if check["p_t"] < _LEVEL else "not significant"
     checked = counted(check["queries"], "query", "queries")
+    tested = "not used for tuning"
+    if len(found["chosen"]) == 2:
+        console().print("\nchosen by each half: {}, and {}".format(*found["chosen"]))
+        tested = "tested with the choice of the other half"
     console().print(
-        f"\non {checked} not used for tuning: {check['given']:.4f} as given, "
+        f"\non {checked} {tested}: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
 
