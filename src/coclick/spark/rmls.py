@@ -166,7 +166,8 @@ class _Chain:
             edges = edges.join(degrees, "q")
             weight = clicks / F.col("degree") / (degrees.count() if self.model.weight == "mean" else 1)
         else:
-            weight = {"log1p": F.log1p(clicks), "log": F.log(clicks), "clicks": clicks}[self.model.weight]
+            scales = {"log1p": F.log1p(clicks), "log": F.log(clicks), "clicks": clicks, "one": F.lit(1.0)}
+            weight = scales[self.model.weight]
         chosen = edges.select(
             F.col(target).alias("target"), F.col(source).alias("source"), weight.cast("float").alias("weight")
         )

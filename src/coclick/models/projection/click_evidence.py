@@ -19,7 +19,7 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.results import Click, ClickEvidence
 
-Weight = Literal["log1p", "log", "clicks", "degree", "mean"]
+Weight = Literal["log1p", "log", "clicks", "degree", "mean", "one"]
 
 
 def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
@@ -27,7 +27,8 @@ def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
 
     `log1p`: ln(1 + clicks); `log`: ln clicks (Wu, Li & Xu 2013); `clicks`: clicks; `degree`: clicks divided
     by the number of documents clicked for the query; `mean`: these divided by the number of queries with
-    clicks, so that a sum is a mean over queries of means over documents (Wu, Lu & Li 2013, Eq. 2).
+    clicks, so that a sum is a mean over queries of means over documents (Wu, Lu & Li 2013, Eq. 2); `one`: 1
+    (Gao et al. 2011).
     """
     if weight == "log1p":
         return clicks.with_data(np.log1p(clicks.data))
@@ -44,6 +45,8 @@ def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
         queries = np.count_nonzero(counts) if weight == "mean" else 1
         divisors: NDArray[np.float32] = np.repeat(counts, counts).astype(np.float32) * np.float32(queries)
         return clicks.with_data(clicks.data / divisors)
+    if weight == "one":
+        return clicks.with_data(np.ones(clicks.nnz, np.float32))
     return clicks
 
 
