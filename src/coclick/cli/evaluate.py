@@ -117,6 +117,9 @@ def tune(
     qrels: Qrels = None,
     holdout: Holdout = None,
     trials: Annotated[int, typer.Option(min=1, help="Number of variants to try.")] = 30,
+    cross_validate: Annotated[
+        bool, typer.Option("--cross-validate", help="Also tune on the other half, and test on all queries.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     gain: Gain = "linear",
     json_: JsonFile = None,
@@ -135,6 +138,7 @@ def tune(
         queries=queries,
         holdout=holdout,
         trials=trials,
+        cross_validate=cross_validate,
         gain=gain,
         seed=seed,
         progress=for_terminal(),

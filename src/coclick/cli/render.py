@@ -319,8 +319,12 @@ def tuning(found: Mapping[str, Any]) -> None:
     print_table(f"{tried} on {counted(found['queries'], 'query', 'queries')}", ["model", measure, ""], rows)
     verdict = "significant" if check["p_t"] < _LEVEL else "not significant"
     checked = counted(check["queries"], "query", "queries")
+    tested = "not used for tuning"
+    if len(found["chosen"]) == 2:
+        console().print("\nchosen by each half: {}, and {}".format(*found["chosen"]))
+        tested = "tested with the choice of the other half"
     console().print(
-        f"\non {checked} not used for tuning: {check['given']:.4f} as given, "
+        f"\non {checked} {tested}: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
 

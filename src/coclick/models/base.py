@@ -321,10 +321,11 @@ class Model:
 
     def check_requirements(self, graph: ClickGraph) -> None:
         """Raise if the graph lacks what this model learns from."""
-        for required in self.requires:
-            if required not in graph.provides:
-                hint = HOW_TO_PROVIDE.get(required)
-                raise UserError(f"{self.name} needs {required}, and this graph has none", hint=hint)
+        missing = [required for required in self.requires if required not in graph.provides]
+        if missing:
+            hints = dict.fromkeys(HOW_TO_PROVIDE[name] for name in missing if name in HOW_TO_PROVIDE)
+            what = f"{self.name} needs {' and '.join(missing)}, and this graph has none"
+            raise UserError(what, hint="; ".join(hints) or None)
 
     def check_graph(self, graph: ClickGraph) -> None:
         """Raise if this model was not trained on that graph."""
