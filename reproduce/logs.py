@@ -19,6 +19,7 @@ from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments, read_judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
+from coclick.simulate import PROFILES, sample_like
 from coclick.text.normalise import normalise
 from reproduce.judged import GOOD, Judged
 
@@ -132,17 +133,14 @@ class Simulated:
     """Make a log like a paper's, or with some of the generator's knobs changed."""
 
     profile: str
-    world: Mapping[str, float] = field(default_factory=dict)
-    traffic: Mapping[str, float] = field(default_factory=dict)
+    world: Mapping[str, Any] = field(default_factory=dict)
+    traffic: Mapping[str, Any] = field(default_factory=dict)
     scale: float = 1.0
 
     def __call__(self, directory: Path, scale: float) -> None:
         """Write the log; `scale` is its size as a share of the full one."""
-        from coclick.simulate.profiles import find_profile
 
-        from coclick.simulate import sample_like
-
-        profile = find_profile(self.profile)
+        profile = PROFILES[self.profile]
         profile = replace(
             profile,
             world=replace(profile.world, **self.world),

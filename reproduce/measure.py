@@ -338,22 +338,13 @@ def _(exhibit: UnseenVectors, systems: Systems) -> Answer:
     found = JobResult.read(Job(exhibit.spec.format(**systems.log.settings), units=True), systems.log)
     if found is None or "error" in found.info:
         raise NotMeasured(found.info["error"] if found else "it has not been run")
-    names = dict(zip(UNIT_ROWS, exhibit.values, strict=True))
-    rows = {names[row["method"]]: row for row in found.info["rows"] if row["method"] in names}
+    rows = dict(zip(exhibit.values, found.info["rows"][1:], strict=True))  # the first is a mean vector
     values = {
         name: {system: np.array([row[name]]) for system, row in rows.items()}
         for name in ("cosine", "nDCG@10")
     }
     return {"rows": rows, "paper": exhibit.values,
             "orders": [_order(text, values, systems.paper, [*rows]) for text in exhibit.orders]}  # fmt: skip
-
-
-UNIT_ROWS = (  # the methods of `compare_units`, in the order of the paper's table
-    "bag of words",
-    "vectors of one-word queries, equal weights",
-    "unit vectors, equal weights",
-    "unit vectors, regression weights",
-)
 
 
 @measure.register

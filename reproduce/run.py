@@ -39,6 +39,7 @@ def run(
     processes: int,
 ) -> None:
     """Make the logs, run the jobs, measure, and write one file for each paper and log."""
+    set_threads(1)
     logs = [Log(source, work / ("quick" if quick else "full") / source.name, quick) for source in sources]
     logs = [log for log in logs if _is_available(log.source)]
     started = {log.source.name: time.perf_counter() for log in logs}

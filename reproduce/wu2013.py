@@ -9,17 +9,17 @@ _BASELINES = ("SVDFeature", "BLTM", "SSI", "RW", "RW+BM25", "LSI_qd", "LSI_qd+BM
 _HALF_YEAR_BASELINES = ("SVDFeature", "BLTM", "BM25")
 
 SYSTEMS: dict[str, System] = {
-    "RMLS": "rmls(dim={dim})",
-    "PLS": "pls(dim={dim})",
-    "PLS(word)": "pls(dim={dim},views=words)",
+    "RMLS": "rmls(preset=wu2013,dim={dim})",
+    "PLS": "pls(preset=wu2013,dim={dim})",
+    "PLS(word)": "pls(preset=wu2013,dim={dim},views=words)",
     "SVDFeature": "svdfeature(dim={dim})",
     "BLTM": "bltm(n_topics={topics})",
     "SSI": "ssi(dim={ssi_dim})",
     "RW": "rw",
     "RW+BM25": Mix("RW", "BM25"),
-    "LSI_qd": "lsi_qd(dim={dim})",
+    "LSI_qd": "lsi_qd(preset=wu2013,dim={dim})",
     "LSI_qd+BM25": Mix("LSI_qd", "BM25"),
-    "LSI_dt": "lsi_dt(dim={dim})",
+    "LSI_dt": "lsi_dt(preset=wu2013,dim={dim})",
     "BM25": "bm25",
 }
 

@@ -99,7 +99,8 @@ def test_two_folds_use_the_weight_of_the_other_half(log):
     assert best.measured.all()
 
 
-def test_rankers_learn_from_judgments_and_leave_absent_features_out(log):
+def test_rankers_learn_from_judgments_and_leave_absent_features_out(log, monkeypatch):
+    monkeypatch.setattr("reproduce.systems.N_TREES", 5)
     systems = Systems(paper("two-fold"), log)
     assert systems.values("trees", "nDCG@1").mean() > 0.9
     assert set(systems.importance["trees"]) == {"good", "bad"}
