@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from coclick.cli.arguments import Json, ModelPath
-from coclick.cli.terminal import print_json
+from coclick.cli.terminal import output
 
 
 def topics(
@@ -23,10 +23,7 @@ def topics(
         topic | {side: _as_dicts(topic[side]) for side in ("query_words", "title_words")}
         for topic in open_model(model).describe_topics(words)
     ]
-    if json_:
-        print_json({"topics": found})
-    else:
-        render.topics(found)
+    output({"topics": found}, json_, render.topics, found)
 
 
 def translate(
@@ -40,10 +37,7 @@ def translate(
     from coclick.cli import render
 
     found = _as_dicts(open_model(model).translate(word, k))
-    if json_:
-        print_json({"word": word, "translations": found})
-    else:
-        render.translations(word, found)
+    output({"word": word, "translations": found}, json_, render.translations, word, found)
 
 
 def _as_dicts(words: list[tuple[str, float]]) -> list[dict[str, Any]]:
