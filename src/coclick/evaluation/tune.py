@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
-from coclick.errors import UserError, check_whole
+from coclick.errors import UserError, check_whole, counted
 from coclick.evaluation.inputs import Graph, Qrels, Queries, list_models, load_data
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.leaderboard import Trainer
@@ -44,25 +44,15 @@ class TuningResult:
 
     def __repr__(self) -> str:
         values = f"{MAIN_MEASURE} {self.given_value:.3f} → {self.best_value:.3f}, p {self.p_t:.2g}"
-        return f"TuningResult({len(self.trials)} trials, best: {self.best}, {values})"
+        return f"TuningResult({counted(len(self.trials), 'trial')}, best: {self.best}, {values})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as `coclick tune --json` writes them."""
         trials = [{"model": spec, MAIN_MEASURE: value} for spec, value in self.trials]
-        check = {
-            "queries": self.n_test_queries,
-            "given": self.given_value,
-            "best": self.best_value,
-            "p_t": self.p_t,
-        }
-        return {
-            "given": self.given,
-            "best": self.best,
-            "measure": MAIN_MEASURE,
-            "queries": self.n_selection_queries,
-            "trials": trials,
-            "check": check,
-        }
+        check = {"queries": self.n_test_queries, "given": self.given_value, "best": self.best_value}
+        head = {"given": self.given, "best": self.best, "measure": MAIN_MEASURE}
+        selected = {"queries": self.n_selection_queries, "trials": trials}
+        return head | selected | {"check": check | {"p_t": self.p_t}}
 
 
 def tune(
