@@ -16,7 +16,7 @@ help:
 	@echo "make matrix     the quick tests on every supported Python, and with the lowest versions (ARGS='3.13 lowest')"
 	@echo "make setup      .venv with the package and every extra, for development"
 	@echo "make check      formatting, lint and types alone"
-	@echo "make docs       generate the commands, API and rooms pages, build the site into site/"
+	@echo "make docs       generate the commands, API, rooms and presets, build the site into site/"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
 	@echo "make reproduce  the papers' experiments on a simulated log; writes docs/reproduction.md"
@@ -49,6 +49,7 @@ docs: setup
 	@$(BIN)/python -m docs.commands
 	@$(BIN)/python -m docs.api
 	@$(BIN)/python -m docs.rooms
+	@$(BIN)/python -m docs.presets
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@echo "to read it: $(BIN)/python -m http.server --directory site"
 

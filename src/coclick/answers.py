@@ -244,11 +244,12 @@ def _number(value: Any) -> int | float:
 
 
 def describe_models() -> list[dict[str, Any]]:
-    """List every model with its summary and the defaults of its parameters."""
+    """List every model with its summary, its presets with their sources, and its parameters' defaults."""
     return [
         {
             "name": name,
             "summary": model_class(name).summary,
+            "presets": {preset: values.source for preset, values in model_class(name).presets.items()},
             "parameters": {field.name: field.default for field in parameters_of(model_class(name))},
         }
         for name in model_names()

@@ -26,6 +26,11 @@ class CoclickError(Exception):
         self.where = where
         self.hint = hint
 
+    @property
+    def reason(self) -> str:
+        """What was wrong and what to do about it, on one line."""
+        return f"{self.what}; {self.hint}" if self.hint else self.what
+
     def __str__(self) -> str:
         lines = [self.what]
         if self.where:

@@ -192,5 +192,5 @@ def test_results_of_evaluation_have_a_short_repr(graph):
         repr(Comparison(board, {"ltr": "slow"}, "bm25", "it ranks best"))
         == "Comparison(1 model, recommended: bm25, 1 left out)"
     )
-    tuned = TuningResult("bm25", "bm25(k1=2)", [("bm25(k1=2)", 0.5)], 2, 2, 0.25, 0.5, 0.03)
-    assert repr(tuned) == "TuningResult(1 trials, best: bm25(k1=2), nDCG@10 0.250 → 0.500, p 0.03)"
+    tuned = TuningResult("bm25", "bm25(k1=2)", [("bm25(k1=2)", 0.5)], 2, 2, 0.25, 0.5, 0.03, ("bm25(k1=2)",))
+    assert repr(tuned) == "TuningResult(1 trial, best: bm25(k1=2), nDCG@10 0.250 → 0.500, p 0.03)"

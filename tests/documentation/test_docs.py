@@ -70,6 +70,12 @@ def test_the_api_reference_is_what_docstrings_say():
     assert (ROOT / "docs/api.md").read_text() == reference(), "run: make docs"
 
 
+def test_the_table_of_presets_is_what_models_declare():
+    from docs.presets import PAGE, page
+
+    assert PAGE.read_text() == page(PAGE.read_text()), "run: make docs"
+
+
 def test_every_command_has_help():
     for name in command_names():
         result = CliRunner().invoke(app, [name, "--help"])
@@ -146,6 +152,18 @@ def test_files_in_the_pages_exist():
             assert any((folder / name).is_file() for folder in (ROOT, ROOT / "src/coclick")), (
                 f"{page.name}: {name}"
             )
+
+
+def test_files_that_the_code_mentions_exist():
+    """Docstrings, comments and messages cite only pages and scripts that the repository has."""
+    missing = {}
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        named = re.findall(r"\b(?:docs|tests|benchmarks|reproduce)/[\w./-]+\.(?:md|py)\b", text)
+        named += [f"docs/{name.lower()}" for name in re.findall(r"(?<![\w/])[A-Z]{4,}\.md\b", text)]
+        missing |= {name: path.name for name in named if not (ROOT / name).is_file()}
+    missing.pop("docs/readme.md", None)  # written by `coclick export`
+    assert not missing
 
 
 def test_the_readme_is_short():

@@ -42,6 +42,22 @@ def test_unsupported_models_are_left_out_with_the_reason():
     assert "needs" in left_out["bm25"] or "texts" in left_out["bm25"]
 
 
+def test_models_that_cannot_be_trained_are_left_out_with_the_reason(monkeypatch):
+    """Of three queries one is held out, and both others fall into one fold of ltr."""
+    from coclick.evaluation import compare as comparing
+
+    trees = "ltr(parts=clicks + popularity)"
+    monkeypatch.setattr(comparing, "select_models", lambda graph: (["clicks", trees, "bm25"], {}))
+    titles = {"d1": "running shoe", "d2": "summer hat", "d3": "boots"}
+    rows = [("red shoe", "d1", 3), ("blue hat", "d2", 2), ("green shoe", "d1", 1), ("green shoe", "d3", 1)]
+    graph = ClickGraph.from_clicks(rows, titles)
+    found = compare(graph, holdout="queries:0.5")
+    assert {one.name for one in found.leaderboard.results} >= {"clicks", "bm25"}
+    assert "too few queries" in found.to_dict()["left_out"][trees]
+    with pytest.raises(UserError, match="too few queries"):
+        compare(graph, [trees], holdout="queries:0.5")  # one that was asked for
+
+
 def test_recommends_backoff_unless_another_is_significantly_better():
     close = [result("bm25", 0.9, 0.1, 0.5, 0.6), result("backoff(a + b)", 0.1, 0.9, 0.5, 0.5)]
     assert recommend(close)[0] == "backoff(a + b)"

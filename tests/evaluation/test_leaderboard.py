@@ -29,6 +29,26 @@ def test_query_without_results_counts_as_zero():
     assert values["r"] == dict.fromkeys(MEASURES, 0)
 
 
+def test_queries_without_a_relevant_document_count_as_zero_with_a_warning():
+    """As in ir-measures, whose mean over the same queries is computed here."""
+    import ir_measures
+
+    grades = {"1": {"x": 1}, "2": {"x": 0, "z": 0}, "3": {"z": 0}}
+    judgments = Judgments({"1": "a", "2": "b", "3": "c"}, grades)
+    board = leaderboard(GRAPH, judgments, ["clicks"])
+    found = board.to_dict()
+    run = {query: {doc: -float(rank) for rank, doc in enumerate(docs)}
+           for query, docs in board.results[0].rankings.items()}  # fmt: skip
+    expected = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], grades, run)[ir_measures.nDCG @ 10]
+    assert found["models"][0]["measures"]["nDCG@10"] == pytest.approx(expected)
+    assert expected == pytest.approx(1 / 3)
+    assert found["protocol"]["queries_without_relevant"] == 2
+    assert board.judgments.without_relevant == ["2", "3"]
+    [warning] = found["protocol"]["warnings"]
+    assert warning.startswith("2 of 3 judged queries have no relevant document, such as 2, 3")
+    assert "no mean can exceed 0.333" in warning
+
+
 def test_leaderboard_by_hand():
     judgments = Judgments({"1": "A", "2": "b", "3": "unseen"}, {"1": {"y": 2}, "2": {"z": 1}, "3": {"w": 1}})
     board = leaderboard(GRAPH, judgments, ["clicks", "popularity"]).to_dict()

@@ -79,6 +79,9 @@ def tune(
     qrels: args.Qrels = None,
     holdout: args.Holdout = None,
     trials: Annotated[int, typer.Option(min=1, help="Number of variants to try.")] = 30,
+    cross_validate: Annotated[
+        bool, typer.Option("--cross-validate", help="Also tune on the other half, and test on all queries.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     gain: args.Gain = "linear",
     json_: args.JsonFile = None,
@@ -90,7 +93,7 @@ def tune(
     from coclick.progress import for_terminal
 
     options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
-    options |= {"trials": trials, "seed": seed, "progress": for_terminal()}
+    options |= {"trials": trials, "cross_validate": cross_validate, "seed": seed, "progress": for_terminal()}
     stats = tune_model(_prepare(graph, threads, json_), model, **options).to_dict()
     _output(stats, json_, render.tuning)
     suggest(f'coclick train "{stats["best"]}" {graph} -o model')

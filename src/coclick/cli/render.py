@@ -167,8 +167,8 @@ def models(rows: Sequence[Mapping[str, Any]]) -> None:
     table = []
     for row in rows:
         parameters = ", ".join(f"{name}={as_text(value)}" for name, value in row["parameters"].items())
-        table.append([row["name"], row["summary"], parameters])
-    print_table("", ["model", "summary", "parameters"], table)
+        table.append([row["name"], row["summary"], ", ".join(row["presets"]), parameters])
+    print_table("", ["model", "summary", "presets", "parameters"], table)
 
 
 def leaderboard(board: Mapping[str, Any]) -> None:
@@ -299,8 +299,12 @@ def tuning(found: Mapping[str, Any]) -> None:
     _bars(title, ["model", measure], best)
     verdict = "significant" if check["p_t"] < _LEVEL else "not significant"
     checked = counted(check["queries"], "query")
+    tested = "not used for tuning"
+    if len(found["chosen"]) == 2:
+        console().print("\nchosen by each half: {}, and {}".format(*found["chosen"]))
+        tested = "tested with the choice of the other half"
     console().print(
-        f"\non {checked} not used for tuning: {check['given']:.4f} as given, "
+        f"\non {checked} {tested}: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
 

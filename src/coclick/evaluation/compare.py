@@ -93,7 +93,10 @@ def compare(
     rankings = load_runs(runs)
     chosen, left_out = select_models(data.train)
     specs = [*chosen, *given]
-    board = leaderboard(data.train, data.judgments, specs, progress, protocol=protocol, runs=rankings)
+    optional = {*chosen} - {*map(str, given)}
+    board = leaderboard(
+        data.train, data.judgments, specs, progress, protocol=protocol, runs=rankings, optional=optional
+    )
 
     def trained() -> list[ModelResult]:
         return [result for result in board.ordered() if result.name not in rankings]
@@ -101,7 +104,7 @@ def compare(
     if not recommend(trained())[0].startswith(ROBUST) and (combined := combine_two_best(board.ordered())):
         more = leaderboard(data.train, data.judgments, combined, progress, protocol=protocol)
         board.results.extend(more.results)
-    return Comparison(board, left_out, *recommend(trained()))
+    return Comparison(board, {**left_out, **board.left_out}, *recommend(trained()))
 
 
 def select_models(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
@@ -113,7 +116,7 @@ def select_models(graph: ClickGraph) -> tuple[list[str], dict[str, str]]:
             model = create(spec)
             model.check_requirements(graph)
         except CoclickError as error:
-            left_out[spec] = f"{error.what}; {error.hint}" if error.hint else error.what
+            left_out[spec] = error.reason
             continue
         if len(graph.docs) > model.max_docs:
             left_out[spec] = f"too slow for more than {model.max_docs:,} documents; name it to include it"

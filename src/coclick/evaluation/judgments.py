@@ -34,6 +34,11 @@ class Judgments:
             {query: found for query, found in self.grades.items() if query in queries},
         )
 
+    @property
+    def without_relevant(self) -> list[str]:
+        """The queries without a relevant document: all their grades are 0, so every ranking measures 0."""
+        return [query for query, found in self.grades.items() if not any(found.values())]
+
     def lacks_zeros(self) -> bool:
         """Return whether nearly all judged documents are relevant, so that re-ranking them says little."""
         with_zero = sum(any(grade == 0 for grade in found.values()) for found in self.grades.values())

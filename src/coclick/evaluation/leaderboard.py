@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,7 @@ class Leaderboard:
     judgments: Judgments
     protocol: Protocol
     results: list[ModelResult]
+    left_out: dict[str, str] = field(default_factory=dict)  # models that could not be trained, and why
 
     def __repr__(self) -> str:
         best = self.ordered()[0]
@@ -136,10 +137,12 @@ def leaderboard(
     *,
     protocol: Protocol | None = None,
     runs: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    optional: Collection[str] = (),
 ) -> Leaderboard:
     """Train and measure models, and measure the rankings of other systems.
 
     `coclick.evaluation.evaluate` is the public function; this one takes judgments and rankings in memory.
+    Those of the models that are also in `optional` are left out if they cannot be trained.
     """
     protocol = protocol or Protocol()
     protocol.check(graph, judgments)
@@ -150,8 +153,15 @@ def leaderboard(
         if name in specs:
             raise UserError(f"a run and a model are both called {name!r}", hint="give the run another name")
     results = [evaluate_rankings(name, run, judgments, protocol) for name, run in (runs or {}).items()]
+    left_out = {}
     for spec in dict.fromkeys(specs):
-        model, seconds = trainer.get(spec)
+        try:
+            model, seconds = trainer.get(spec)
+        except UserError as error:
+            if spec not in optional:
+                raise
+            left_out[spec] = error.reason
+            continue
         with progress(f"evaluating {spec}"):
             results.append(evaluate_model(model, judgments, protocol, seconds))
     if not results:
@@ -159,4 +169,4 @@ def leaderboard(
             "no model is given",
             hint='for example --models "bm25" --models "vpcg" (in Python: ["bm25", "vpcg"])',
         )
-    return Leaderboard(graph, judgments, protocol, results)
+    return Leaderboard(graph, judgments, protocol, results, left_out)

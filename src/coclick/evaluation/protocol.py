@@ -67,6 +67,13 @@ class Protocol:
         ):
             if names:
                 warnings.append(f"{len(names):,} {what}, such as {', '.join(names[:3])}")
+        if empty := judgments.without_relevant:
+            highest = 1 - len(empty) / len(judgments.queries)
+            warnings.append(
+                f"{len(empty):,} of {len(judgments.queries):,} judged queries have no relevant document, "
+                f"such as {', '.join(empty[:3])}: every ranking of theirs counts as zero, as in ir-measures, "
+                f"so no mean can exceed {highest:.3f}"
+            )
         if self.candidates == "judged" and judgments.lacks_zeros():
             warnings.append(
                 "nearly all judged documents are relevant: re-ranking them flatters every model, "
@@ -84,6 +91,7 @@ class Protocol:
             "gain": self.gain,
             "main_measure": MAIN_MEASURE,
             "queries": len(judgments.queries),
+            "queries_without_relevant": len(judgments.without_relevant),
             "docs": len(graph.docs),
             "judged_docs": len(judged),
             "judged_docs_in_graph": int(in_graph.sum()),

@@ -8,6 +8,7 @@ paper reports only cosines, but on a dense graph even one mean vector for all qu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,9 @@ def compare_units(
     truth.fit(graph, progress)
     learner.fit(train, progress)
     assert isinstance(learner, VPCG)
-    targets = truth.embed_queries([graph.queries[int(row)] for row in rows])
-    targets = _in_vocabulary(targets, truth, learner)
+    targets = truth.embed_queries(
+        [graph.queries[int(row)] for row in rows]
+    )  # held-out texts stay: same terms
     grades = {str(row): {graph.docs[int(doc)]: 1 for doc in held.row(row)[0]} for row in rows.tolist()}
     return [
         {
@@ -63,8 +65,8 @@ def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
     assert model.units_ is not None and model.query_index_ is not None
     tokens = model._analyzer.lookup_terms(texts, model.terms_)
     counts = count_terms(tokens, len(model.terms_))
-    mixture = model.units_.mixture(texts, model._splitter)
-    equal = mixture.with_data(np.where(mixture.indices < model.units_.vectors.rows, 1, mixture.data))
+    units = model.units_
+    equal = replace(units, weights=np.ones_like(units.weights))  # also of units whose learned weight is 0
     clicked = np.flatnonzero(model.graph_.clicks.row_nnz() > 0)
     ones = np.ones(len(clicked), np.float32)
     ends = np.array([0, len(clicked)])
@@ -77,8 +79,10 @@ def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
         "vectors of one-word queries, equal weights": propagate_once(
             _one_word_queries(model, texts), queries, model.max_terms
         ),
-        "unit vectors, equal weights": model.units_.generate(equal, model.max_terms),
-        f"unit vectors, {model.unit_weights} weights": model.units_.generate(mixture, model.max_terms),
+        "unit vectors, equal weights": equal.generate(equal.mixture(texts, model._splitter), model.max_terms),
+        f"unit vectors, {model.unit_weights} weights": units.generate(
+            units.mixture(texts, model._splitter), model.max_terms
+        ),
     }
 
 
@@ -90,16 +94,6 @@ def _one_word_queries(model: VPCG, texts: list[str]) -> Csr:
     known = (rows >= 0) & (model.graph_.clicks.row_nnz()[rows] > 0)
     return Csr.from_triples(
         text[known], rows[known], np.ones(int(known.sum())), (len(texts), len(model.graph_.queries))
-    )
-
-
-def _in_vocabulary(vectors: Csr, source: VPCG, target: VPCG) -> Csr:
-    """Vectors over another model's terms; unknown words are dropped, but the norm is not changed."""
-    new = target.terms_.lookup(source.terms_.to_list())
-    known = new[vectors.indices] >= 0
-    row = np.repeat(np.arange(vectors.rows), vectors.row_nnz())
-    return Csr.from_triples(
-        row[known], new[vectors.indices][known], vectors.data[known], (vectors.rows, len(target.terms_))
     )
 
 

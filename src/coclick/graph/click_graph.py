@@ -28,7 +28,7 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError, UserError, check_path
 from coclick.graph.tables import check_docs, check_rows, click_rows, doc_texts, is_table
-from coclick.graph.user_views import UserView, align_rows, check_view_name, merge_views, view_names
+from coclick.graph.user_views import UserView, align_rows, check_view_name, view_names
 from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
@@ -306,7 +306,7 @@ class ClickGraph:
         present = {
             "texts": bool(self.texts),
             "impressions": pairs is not None and pairs.impressions is not None,
-            "sessions": pairs is not None and pairs.sessions is not None,
+            "sessions": pairs is not None and pairs.navigational is not None,
             "days": daily is not None,
             "positions": daily is not None
             and daily.position is not None
@@ -324,26 +324,7 @@ class ClickGraph:
         return split(self, by, fraction, seed)
 
     def merge(self, other: ClickGraph) -> ClickGraph:
-        """Add the clicks of another graph. Texts and view rows come from it where this graph has none."""
-        queries = Vocab.from_list([*self.queries, *other.queries])
-        docs = Vocab.from_list([*self.docs, *other.docs])
-        graphs = (self, other)
-        edges = [graph.clicks.to_scipy().tocoo() for graph in graphs]
-        new_query = [queries.lookup(graph.queries.to_list()) for graph in graphs]
-        new_doc = [docs.lookup(graph.docs.to_list()) for graph in graphs]
-        clicks = Csr.from_triples(
-            np.concatenate([new[edge.row] for new, edge in zip(new_query, edges, strict=True)]),
-            np.concatenate([new[edge.col] for new, edge in zip(new_doc, edges, strict=True)]),
-            np.concatenate([edge.data for edge in edges]),
-            (len(queries), len(docs)),
-        )
-        texts = {}
-        for name in sorted({*self.texts, *other.texts}):
-            column = [""] * len(docs)
-            for graph, new in ((other, new_doc[1]), (self, new_doc[0])):
-                for doc, text in zip(new.tolist(), graph.texts.get(name, ()), strict=False):
-                    column[doc] = text or column[doc]
-            texts[name] = Strings.from_list(column)
-        parts = [(graph.views, q, d) for graph, q, d in zip(graphs, new_query, new_doc, strict=True)]
-        views = merge_views(parts, len(queries), len(docs))
-        return ClickGraph(queries, docs, clicks, texts, views=views)
+        """Return the graph of this log and another one together: see `coclick.graph.merge`."""
+        from coclick.graph.merge import merge
+
+        return merge(self, other)

@@ -95,7 +95,9 @@ def cross_fitted(
     if judgments is None and "days" in graph.provides:
         several += _later_days(graph, parts, features, sampling, progress)
     if not several:
-        raise UserError("the graph has too few queries for learning to rank", hint="it needs at least two")
+        raise UserError(
+            "the graph has too few queries for learning to rank", hint="it needs some in at least two folds"
+        )
     return Examples.join(several)
 
 

@@ -27,6 +27,7 @@ from coclick.graph.tables import is_table
 from coclick.models import spec as specs
 from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
 from coclick.models.integrity import check_bounds
+from coclick.models.presets import Preset
 from coclick.models.registry import model_class, model_names
 from coclick.progress import Progress, quiet
 from coclick.results import Explanation, Run, padded, top_rows, without_itself
@@ -45,6 +46,7 @@ class Model:
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
+    presets: ClassVar[Mapping[str, Preset]] = {}  # parameters as papers set them
     requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.provides`
     capabilities: frozenset[str] = frozenset()  # of `CAPABILITIES`
     evidence_names: tuple[str, ...] = ()  # what `evidence` may return
@@ -319,10 +321,11 @@ class Model:
 
     def check_requirements(self, graph: ClickGraph) -> None:
         """Raise if the graph lacks what this model learns from."""
-        for required in self.requires:
-            if required not in graph.provides:
-                hint = HOW_TO_PROVIDE.get(required)
-                raise UserError(f"{self.name} needs {required}, and this graph has none", hint=hint)
+        missing = [required for required in self.requires if required not in graph.provides]
+        if missing:
+            hints = dict.fromkeys(HOW_TO_PROVIDE[name] for name in missing if name in HOW_TO_PROVIDE)
+            what = f"{self.name} needs {' and '.join(missing)}, and this graph has none"
+            raise UserError(what, hint="; ".join(hints) or None)
 
     def check_graph(self, graph: ClickGraph) -> None:
         """Raise if this model was not trained on that graph."""

@@ -18,7 +18,7 @@ _EVENTS = "build it from events: timestamp, user, query, doc, action, position"
 # What a graph may provide beyond clicks, and how to build one that does.
 HOW_TO_PROVIDE = {
     "texts": "build it with --docs (in Python: docs=…)",
-    "impressions": "build it from events, or from clicks with a column `impressions`",
+    "impressions": "log what was shown: events with the action `impression`, or a column `impressions`",
     "sessions": _EVENTS,
     "days": _EVENTS,
     "positions": _EVENTS,

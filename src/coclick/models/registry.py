@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from coclick.errors import UserError
 from coclick.models import spec as specs
+from coclick.models.presets import PRESET, find_preset
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -87,8 +88,9 @@ def create(spec: str, **parameters: Any) -> Model:
     """Create an untrained model from its specification.
 
     Parameters: `spec`, a name with parameters such as `"vpcg(start=doc)"`, or a sum of models such as
-    `"0.8*rw + 0.2*bm25"`; `parameters`, more of them: `create("vpcg", start="doc")`. Returns the model; call
-    its `fit` with a graph.
+    `"0.8*rw + 0.2*bm25"`; `parameters`, more of them: `create("vpcg", start="doc")`. A preset stands for the
+    parameters of a paper: `"vpcg(preset=paper)"`; those given beside it take precedence. Returns the model;
+    call its `fit` with a graph.
     """
     if not isinstance(spec, str):
         cls = spec if isinstance(spec, type) else None
@@ -102,6 +104,9 @@ def create(spec: str, **parameters: Any) -> Model:
         raise UserError(f"the parameter {twice[0]!r} is given twice", where=spec)
     given |= {key: specs.as_text(value) for key, value in parameters.items()}
     cls = model_class(name)
+    if (preset := given.pop(PRESET, None)) is not None:
+        settled = find_preset(cls, preset, spec).parameters
+        given = {key: specs.as_text(value) for key, value in settled.items()} | given
     model: Model = cls(**specs.convert(cls, given, spec))
     specs.check(model)
     return model

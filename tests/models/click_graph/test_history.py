@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from coclick import create
+from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats
+from coclick.logs import build
 
 CLICKS = ClickGraph.from_clicks([("a", "x", 9), ("a", "y", 1), ("b", "z", 1)], {"never": "shown"})
 DOCS = CLICKS.docs.lookup(["x", "y", "z"])
@@ -29,6 +31,22 @@ def history():
         shown=np.array([5, 1, 4, 2], np.int32),
     )
     return ClickGraph(CLICKS.queries, CLICKS.docs, CLICKS.clicks, CLICKS.texts, pairs, daily)
+
+
+def test_what_is_missing_is_named(tmp_path):
+    """A log of clicks with users and times has sessions, but not what was shown."""
+    log = tmp_path / "log.tsv"
+    log.write_text("timestamp\tuser\tquery\tdoc\n2024-10-04T10:00:00\tann\ta\tx\n")
+    graph = build([log], None, tmp_path / "graph")
+    assert graph.provides == {"sessions", "days"}
+    with pytest.raises(UserError) as error:
+        create("ctr").fit(graph)
+    assert error.value.what == "ctr needs impressions, and this graph has none"
+    assert "action `impression`" in error.value.hint
+    with pytest.raises(UserError, match="ctr needs impressions and sessions, and this graph has none"):
+        create("ctr").fit(CLICKS)
+    with pytest.raises(UserError, match="logged needs impressions and positions, and this graph has none"):
+        create("logged").fit(graph)
 
 
 def test_ctr_by_hand():

@@ -33,7 +33,7 @@ class CTR(CandidateModel):
 
     name = "ctr"
     summary = "rate of sessions in which the document was the only click, as a lower bound"
-    requires = ("sessions",)
+    requires = ("impressions", "sessions")
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the bound of every pair that was shown."""

@@ -28,7 +28,7 @@ class Logged(CandidateModel):
 
     name = "logged"
     summary = "documents of a seen query in the order in which the engine showed them"
-    requires = ("positions",)
+    requires = ("days", "impressions", "positions")
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the average discount of every pair that was shown."""

@@ -19,14 +19,14 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.results import Click, ClickEvidence
 
-Weight = Literal["log1p", "log", "clicks", "degree"]
+Weight = Literal["log1p", "log", "clicks", "degree", "one"]
 
 
 def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
     """Return the weights of clicked pairs.
 
     `log1p`: ln(1 + clicks); `log`: ln clicks (Wu, Li & Xu 2013); `clicks`: clicks; `degree`: clicks divided
-    by the number of documents clicked for the query (Wu, Lu & Li 2013).
+    by the number of documents clicked for the query (Wu, Lu & Li 2013); `one`: 1 (Gao et al. 2011).
     """
     if weight == "log1p":
         return clicks.with_data(np.log1p(clicks.data))
@@ -41,6 +41,8 @@ def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
     if weight == "degree":
         degrees = np.repeat(clicks.row_nnz(), clicks.row_nnz()).astype(np.float32)
         return clicks.with_data(clicks.data / degrees)
+    if weight == "one":
+        return clicks.with_data(np.ones(clicks.nnz, np.float32))
     return clicks
 
 

@@ -32,6 +32,7 @@ from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.kernels.packed import MAX_ENTRIES
+from coclick.models.presets import Preset
 from coclick.models.propagation.iterations import Propagation, choose_iterations, initial_vectors
 from coclick.models.propagation.units import (
     TextSplitter,
@@ -58,6 +59,21 @@ class VPCG(VectorModel):
     summary = "word vectors propagated along clicks, generated from n-grams where there are no clicks"
     evidence_names = ("coverage", "support")
     capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "similar", "add"}
+    presets = {
+        "paper": Preset(
+            "Jiang et al. 2016",
+            max_terms=(20, "§4.2: K = 20"),
+            weight=("clicks", "§2.1: the number of co-clicks"),
+            iterations=("converge", "§2.2: repeated until convergence"),
+            units=("words", "§3.1: unigrams, bigrams and trigrams of words"),
+            unit_weights=("regression", "§3.2: linear regression"),
+            rho=(0.0, "Eq. 7 has no prior"),
+            own_weight=(0.0, "Eq. 8: unit vectors alone"),
+            min_texts=(1, "§3.1: all units of all texts"),
+            stem=(False, "Table 3 has both hotel and hotels"),
+            remove_stop_words=(False, "Table 3 has what and to"),
+        )
+    }
 
     start: Literal["query", "doc"] = "query"
     max_terms: Annotated[int, Range(1, MAX_ENTRIES)] = 20
