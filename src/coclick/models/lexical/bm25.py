@@ -33,13 +33,14 @@ class BM25(LexicalModel):
             source,
             k1=(1.2, f"{section}: “the default setting”, taken as the customary one"),
             b=(0.75, f"{section}: “the default setting”, taken as the customary one"),
+            fields=(fields, f"{texts}: the words of documents"),
             stem=(True, words),
             remove_stop_words=(True, words),
         )
-        for name, source, section, words in (
-            ("wu2013b", "Wu, Li & Xu 2013", "§5.3", "§5.1: words are stemmed, stop words removed"),
-            ("wu2013", "Wu, Lu & Li 2013", "§6.2", "as Wu, Lu & Li 2012 §5.1, on the same data"),
-            ("wu2012", "Wu, Lu & Li 2012", "§5.1", "§5.1: words are stemmed, stop words removed"),
+        for name, source, section, fields, texts, words in (
+            ("wu2013b", "Wu, Li & Xu 2013", "§5.3", "url", "§5.1", "§5.1: stemmed, stop words removed"),
+            ("wu2013", "Wu, Lu & Li 2013", "§6.2", "title+url", "§6.1", "as Wu, Lu & Li 2012, same data"),
+            ("wu2012", "Wu, Lu & Li 2012", "§5.1", "title+url", "§5.1", "§5.1: stemmed, stop words removed"),
         )
     }
 
