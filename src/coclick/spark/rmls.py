@@ -105,8 +105,8 @@ class _Chain:
             saved = self.work.checkpoint(f"map-{half + 1}", after)
             if not saved.agg(F.sum("entries")).collect()[0][0]:
                 name = THRESHOLDS[own] if penalty.threshold > 0 else "relative_threshold"
-                what = f"{name}={penalty.threshold or penalty.relative_threshold:g} removes all entries of the maps"
-                raise UserError(what, hint=f"use a smaller {name}")
+                used = f"{name}={penalty.threshold or penalty.relative_threshold:g}"
+                raise UserError(f"{used} removes all entries of the maps", hint=f"use a smaller {name}")
             maps[own], thresholds[own] = saved.select("part", "vectors"), saved.select("part", "thresholds")
         return maps
 
