@@ -41,6 +41,7 @@ from coclick.solvers.sampling import (
     restrict_to_pairs,
     skip_preferences,
 )
+from coclick.text.analyzer import Tokenizer
 
 
 @register
@@ -55,6 +56,7 @@ class SSI(OverlapProjection):
 
     dim: int = 100
     fields: str = "title"
+    tokenizer: Tokenizer = "words"
     max_vocabulary: Annotated[int, Range(1)] = 40_000  # most frequent words
     pairs: Literal["both", "skips", "sampled"] = "both"
     n_negatives: Annotated[int, Range(1)] = 4  # sampled documents per clicked pair
