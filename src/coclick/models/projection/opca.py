@@ -18,9 +18,11 @@ import numpy as np
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import clicks_of
+from coclick.models.presets import Preset
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import EACH_PAIR_ONCE, GAO2011_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -36,6 +38,8 @@ class OPCA(TitleProjection):
     name = "opca"
     summary = "oriented principal components: a projection of words that brings clicked pairs together"
     max_docs = 200_000
+    # Eq. 23 has no ridge, but N is singular without one.
+    presets = {"paper": Preset("Gao et al. 2011", weight=EACH_PAIR_ONCE, **GAO2011_DATA)}
 
     weight: Weight = "log1p"
     ridge: Annotated[float, Range(1e-4)] = 0.2

@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._overlap import OverlapProjection
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import WU2013_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -53,6 +55,14 @@ class SSI(OverlapProjection):
     summary = "supervised semantic indexing: weights of word pairs, learned from clicks and skips"
     max_docs = 200_000
     requires = ("texts",)
+    presets = {
+        "wu2013": Preset(
+            "Wu, Lu & Li 2013",
+            pairs=("skips", "§6.1.1: preferences by the rules of Joachims 2002"),
+            max_vocabulary=(271_561, "§6.1: all words of the larger log"),
+            **{name: WU2013_DATA[name] for name in ("fields", "language", "stem", "remove_stop_words")},
+        )
+    }
 
     dim: int = 100
     fields: str = "title"
