@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduce.paper import TENTHS, Cost, Examples, Grid, Mix, Paper, Table
+from reproduce.paper import TENTHS, Ablation, Cost, Examples, Grid, Mix, Paper, Table
 
 _MEASURES = ("nDCG@10", "nDCG@1", "nDCG@3")
 
@@ -15,11 +15,11 @@ def _table(name: str, rows: dict[str, tuple[float, float, float]], *orders: str)
 
 # lambda_doc is λ₂ of Eq. 16, the weight of the words of the title beside the model, used in ranking only.
 _MODELS = {
-    "PLSA": "plsa(n_topics={topics})",
-    "BLTM": "bltm(n_topics={topics})",
-    "BLTM-PR": "bltm_pr(n_topics={topics})",
-    "BLTM-PR-1V": "bltm_pr_1v(n_topics={topics})",
-    "WTM_M1": "wtm",
+    "PLSA": "plsa(preset=paper)",
+    "BLTM": "bltm(preset=paper)",
+    "BLTM-PR": "bltm_pr(preset=paper)",
+    "BLTM-PR-1V": "bltm_pr_1v(preset=paper)",
+    "WTM_M1": "wtm(preset=paper)",
 }
 _ALONE = "(λ₂=0)"
 _TOPICS = {
@@ -27,7 +27,12 @@ _TOPICS = {
     for name, spec in _MODELS.items()
     for suffix, values in ((_ALONE, (0.0,)), ("", TENTHS))
 }
-_PROJECTIONS = {"LSA": "lsa", "CL-LSA": "cl_lsa", "OPCA": "opca", "S2Net": "s2net"}
+_PROJECTIONS = {
+    "LSA": "lsa(preset=paper)",
+    "CL-LSA": "cl_lsa(preset=paper)",
+    "OPCA": "opca(preset=paper)",
+    "S2Net": "s2net(preset=paper)",
+}
 
 PAPER = Paper(
     "gao2011",
@@ -38,9 +43,9 @@ PAPER = Paper(
     0.05,
     "two-fold",
     {
-        "UM": "um(fields=title,stem=false)",
+        "UM": "um(preset=gao2011)",
         **_TOPICS,
-        "VSM": "vsm(fields=title,stem=false)",
+        "VSM": "vsm(preset=gao2011)",
         **_PROJECTIONS,
         **{f"{name}+VSM": Mix(name, "VSM", scaled=False) for name in _PROJECTIONS},
     },
@@ -105,6 +110,22 @@ PAPER = Paper(
             "LSA+VSM ≈ CL-LSA+VSM",
             "OPCA+VSM ≈ LSA+VSM",
             "CL-LSA ≈ LSA",
+        ),
+    ),
+    (
+        Ablation(
+            "Table 2",
+            "S2Net > VSM > {OPCA, LSA, CL-LSA}",
+            "The vocabulary is small for 100 dimensions, so projections lose little: with 25 they should "
+            "fall below "
+            "VSM.",
+            {name: spec.replace(")", ",dim=25)") for name, spec in _PROJECTIONS.items()},
+        ),
+        Ablation(
+            "Table 1",
+            "BLTM ≈ WTM_M1",
+            "A hundred topics are few for the intents of this log: with 300, BLTM should come near to WTM.",
+            {"BLTM": Grid("bltm(preset=paper,n_topics=300)", "lambda_doc")},
         ),
     ),
 )

@@ -37,8 +37,8 @@ class LogSource:
     about: str
     make: Callable[[Path, float], None]
     stands_for: tuple[str, ...]
-    settings: Mapping[str, int]
-    quick: Mapping[str, int]
+    settings: Mapping[str, Any]
+    quick: Mapping[str, Any]
     quick_scale: float = 1.0
     data: str = ""  # directory of real data that is needed
     good: int = GOOD  # the lowest relevant grade, for AP
@@ -53,7 +53,7 @@ class Log:
     is_quick: bool
 
     @property
-    def settings(self) -> Mapping[str, int]:
+    def settings(self) -> Mapping[str, Any]:
         """The values of the braces in specifications."""
         return self.source.quick if self.is_quick else self.source.settings
 
@@ -231,15 +231,22 @@ def _rows(path: Path) -> list[list[str]]:
         return [line.rstrip("\n").split("\t") for line in file]
 
 
-_SETTINGS = {"dim": 300, "topics": 100, "ssi_dim": 100, "max_dim": 400}
-_QUICK = {"dim": 50, "topics": 30, "ssi_dim": 50, "max_dim": 50}
+_SETTINGS = {"dim": 300, "topics": 100, "ssi_dim": 100, "max_dim": 400, "third": 100, "fields": ""}
+_QUICK = {"dim": 50, "topics": 30, "ssi_dim": 50, "max_dim": 50, "third": 17, "fields": ""}
 _REAL = ("web-week", "web-unseen", "web-new")
+_NO_URLS = {"fields": ",fields=all"}  # the papers use the words of URLs, which real logs lack
 
 
 def _like(name: str, about: str, **settings: int) -> LogSource:
     return LogSource(
-        name, about, Simulated(name), (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale=0.02
+        name, about, Simulated(name), (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale=0.05
     )
+
+
+def _small(name: str, about: str, **knobs: Mapping[str, float]) -> LogSource:
+    """A tenth of the week with one knob changed, for ablations only."""
+    make = Simulated("web-week", **knobs, scale=0.1)
+    return LogSource(name, about, make, (), _SETTINGS, _QUICK, quick_scale=0.5)
 
 
 SOURCES = {
@@ -252,6 +259,17 @@ SOURCES = {
             "web-unseen", "A web log without some of the judged queries and documents (Jiang et al. 2016)."
         ),
         _like("web-new", "A web log without any of the judged documents (Gao et al. 2011)."),
+        _small("week-small", "A tenth of web-week."),
+        _small(
+            "week-careful-users",
+            "A tenth of web-week, without users who click nearly everything.",
+            traffic={"informational_share": 0.0},
+        ),
+        _small(
+            "week-well-spelt",
+            "A tenth of web-week, without misspelt and run-together queries.",
+            world={"misspelt_share": 0.0, "run_together_share": 0.0},
+        ),
         LogSource(
             "nfcorpus",
             "Real questions and medical abstracts. The training pairs are the clicks (2^grade − 1 each), the "
@@ -259,8 +277,8 @@ SOURCES = {
             "the judgments, with as many random documents as not relevant. No test query has clicks.",
             _nfcorpus,
             _REAL,
-            {**_SETTINGS, "dim": 300},
-            _QUICK,
+            {**_SETTINGS, **_NO_URLS},
+            {**_QUICK, **_NO_URLS},
             data="nfcorpus",
         ),
         LogSource(
@@ -270,8 +288,8 @@ SOURCES = {
             "random products as not relevant.",
             _bestbuy,
             _REAL,
-            _SETTINGS,
-            _QUICK,
+            {**_SETTINGS, **_NO_URLS},
+            {**_QUICK, **_NO_URLS},
             data="bestbuy",
         ),
         LogSource(
@@ -281,8 +299,8 @@ SOURCES = {
             "judgments, with random pages as not relevant.",
             _zerozero,
             ("web-week",),
-            _SETTINGS,
-            _QUICK,
+            {**_SETTINGS, **_NO_URLS},
+            {**_QUICK, **_NO_URLS},
             data="zerozero",
         ),
     )

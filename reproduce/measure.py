@@ -114,7 +114,7 @@ def _jobs(exhibit: Exhibit, systems: Mapping[str, System], log: Log) -> list[Job
     if isinstance(exhibit, UnseenVectors):
         return [Job(exhibit.spec.format(**log.settings), units=True)]
     if isinstance(exhibit, Curve):
-        return [_point(exhibit, systems, point) for point in _points(exhibit, log)]
+        return [_point(exhibit, systems, point, log) for point in _points(exhibit, log)]
     names = parts_of(systems, _names(exhibit))
     jobs = [job_of(systems[name], log) for name in names]
     if isinstance(exhibit, Similar):
@@ -139,10 +139,10 @@ def _points(exhibit: Curve, log: Log) -> list[int]:
     return [point for point in exhibit.points if point <= log.settings.get("max_dim", point)]
 
 
-def _point(exhibit: Curve, systems: Mapping[str, System], point: int) -> Job:
+def _point(exhibit: Curve, systems: Mapping[str, System], point: int, log: Log) -> Job:
     made = systems[exhibit.system]
     assert isinstance(made, str)
-    return Job(made.format(**{exhibit.parameter: point}))
+    return Job(made.format(**{**log.settings, exhibit.parameter: point}))
 
 
 # -- measurements --------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def _(exhibit: Curve, systems: Systems) -> Answer:
     points, seconds = [], []
     lines: dict[str, list[float]] = {name: [] for name in exhibit.measures}
     for point in _points(exhibit, log):
-        found = JobResult.read(_point(exhibit, systems.paper.systems, point), log)
+        found = JobResult.read(_point(exhibit, systems.paper.systems, point, log), log)
         if found is None or "error" in found.info:
             continue
         points.append(point)

@@ -247,7 +247,9 @@ class Page:
             [system, f"{seconds:,.1f}", f"{exhibit['paper'][system]:,.0f}"]
             for system, seconds in exhibit["seconds"].items()
         ]
-        return "Order: the faster first.\n\n" + _table([["system", "seconds", "paper: seconds"], *rows])
+        return "Seconds of one processor, the faster system first in the order.\n\n" + _table(
+            [["system", "seconds", "paper: seconds"], *rows]
+        )
 
     def _examples(self, exhibit: Result, name: str) -> str:
         tables = "\n".join(_table(rows) for rows in exhibit["examples"] if len(rows) > 1)

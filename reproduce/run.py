@@ -44,7 +44,8 @@ def run(
     logs = [log for log in logs if _is_available(log.source)]
     started = {log.source.name: time.perf_counter() for log in logs}
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, set_threads, (1,)) as pool:
+    pool = ProcessPoolExecutor(processes, context, set_threads, (1,))
+    try:
         making: dict[Future[float], Log] = {pool.submit(make_log, log): log for log in logs}
         working: dict[Future[float], tuple[Log, Job]] = {}
         open_jobs: dict[str, int] = {}
@@ -63,6 +64,8 @@ def run(
                     tell(f"{log.source.name}: {job.spec}, {future.result():.0f} s; {len(working)} jobs left")
                 if not open_jobs[log.source.name]:
                     _measure(log, papers, out, time.perf_counter() - started[log.source.name])
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _is_available(source: LogSource) -> bool:
