@@ -1,0 +1,226 @@
+"""Runs the tests that cover a mutant, in a fork of a process that has imported everything but the package.
+
+The parent imports `coclick.jit.compiler` from the sources as they are, so that the cache of compiled code keeps its
+directory: mutants of Python code use it, and the product's rule, that changed sources never use it, stays as it is.
+Mutants of compiled code run without the cache. A child imports the package anew, with the mutant in place of
+its file.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+import pytest
+
+from mutation.operators import Mutant
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "coclick"
+OPTIONS = ["-q", "-x", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not spark and not browser"]
+NO_TESTS = 5  # exit status of pytest
+
+
+@dataclass
+class Coverage:
+    """What each test calls, and how long it takes."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    tests: dict[str, dict[int, list[str]]] = field(default_factory=dict)  # by file and first line of the function
+
+    def of(self, mutant: Mutant, functions: Sequence[range]) -> set[str]:
+        """Return the tests that call the function of a mutant; for code outside of functions, any in its file."""
+        by_line = self.tests.get(mutant.file, {})
+        inside = next((lines for lines in functions if mutant.line in lines), None)
+        if inside is None or mutant.compiled:
+            return {test for tests in by_line.values() for test in tests}
+        return {test for line, tests in by_line.items() if line in inside for test in tests}
+
+    def choose(self, covering: Iterable[str], limit: float) -> list[str]:
+        """Return these tests and others of the same file and parameters, the quickest first, up to `limit` seconds.
+
+        The others matter where a fixture is shared: only the first test that needs it calls the function.
+        """
+        covering = set(covering)
+        groups = {_group(test) for test in covering}
+        related = {test for test in self.seconds if _group(test) in groups} - covering
+        chosen, total = [], 0.0
+        for test in [*sorted(covering, key=self.seconds.__getitem__), *sorted(related, key=self.seconds.__getitem__)]:
+            total += self.seconds[test]
+            if chosen and total > limit:
+                break
+            chosen.append(test)
+        return chosen
+
+
+def _group(test: str) -> tuple[str, str]:
+    file, _, name = test.partition("::")
+    return file, name.partition("[")[2]
+
+
+class _Recorder:
+    """A pytest plugin that notes which functions of the package each test calls."""
+
+    def __init__(self) -> None:
+        self.coverage = Coverage()
+        self.failed: list[str] = []
+        self._called: set[CodeType] = set()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        called = self._called = set()
+
+        def note(frame: FrameType, _: str, __: Any) -> None:
+            called.add(frame.f_code)
+
+        sys.settrace(note)  # called for every function; without a result, not for every line
+        threading.settrace(note)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)  # type: ignore[arg-type]
+            for code in called:
+                if code.co_filename.startswith(f"{PACKAGE}{os.sep}"):
+                    file = Path(code.co_filename).relative_to(PACKAGE).as_posix()
+                    lines = self.coverage.tests.setdefault(file, {})
+                    lines.setdefault(code.co_firstlineno, []).append(item.nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        seconds = self.coverage.seconds
+        seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+
+class _Chosen:
+    """A pytest plugin that runs the chosen tests, the quickest files first, without making examples smaller."""
+
+    def __init__(self, tests: dict[str, float]) -> None:
+        self.tests = tests
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        from hypothesis import Phase, settings
+
+        phases = [Phase.explicit, Phase.generate]
+        settings.register_profile("mutants", settings(), phases=phases)
+        settings.load_profile("mutants")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid in self.tests]
+        by_file: dict[str, float] = defaultdict(float)
+        for item in items:
+            by_file[_group(item.nodeid)[0]] += self.tests[item.nodeid]
+        items.sort(key=lambda item: by_file[_group(item.nodeid)[0]])  # stable: module fixtures stay together
+
+
+class _Replace(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
+    """Imports one module from other source code."""
+
+    def __init__(self, module: str, path: Path, source: str) -> None:
+        importlib.machinery.SourceFileLoader.__init__(self, module, str(path))
+        self.source = source
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
+        if name == self.name:
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+        return None
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(self.source, self.path, "exec", dont_inherit=True)
+
+
+def warm_up() -> None:
+    """Import what every child needs. Threads must not be started here: they do not survive a fork."""
+    for name in ("numpy", "scipy.sparse", "numba", "hypothesis", "ir_measures", "coclick.jit.compiler"):
+        importlib.import_module(name)
+
+
+def record(tests: Sequence[str], expression: str) -> Coverage:
+    """Run tests without a mutant, and return what they cover. `expression` chooses them as pytest's -k does."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "coverage.json"
+
+        def work() -> int:
+            recorder = _Recorder()
+            arguments = [option for option in OPTIONS if option != "-x"]
+            pytest.main([*arguments, "-k", expression, *tests], plugins=[recorder])
+            found = recorder.coverage
+            output.write_text(json.dumps([found.seconds, found.tests, recorder.failed]))
+            return 0
+
+        os.waitpid(fork(work), 0)
+        if not output.exists():
+            raise SystemExit("the tests could not be run: run them with pytest to see why")
+        seconds, found, failed = json.loads(output.read_text())
+    if failed:
+        raise SystemExit(f"tests fail without any mutant: {', '.join(failed[:5])}")
+    return Coverage(seconds, {file: {int(line): names for line, names in by.items()} for file, by in found.items()})
+
+
+def start(mutant: Mutant, tests: Sequence[str], seconds: dict[str, float], package: str = "coclick") -> int:
+    """Start a child that runs the tests on a mutant; return its process id. Its exit status is that of pytest."""
+
+    def work() -> int:
+        name = ".".join([package, *Path(mutant.file).with_suffix("").parts]).removesuffix(".__init__")
+        if name in sys.modules:
+            raise SystemExit(f"{name} is already imported")
+        sys.meta_path.insert(0, _Replace(name, PACKAGE / mutant.file, mutant.changed))
+        if mutant.compiled:
+            sys.modules["coclick.jit.compiler"]._DIRECTORY = None  # type: ignore[attr-defined]
+        chosen = _Chosen({test: seconds[test] for test in tests})
+        files = list(dict.fromkeys(_group(test)[0] for test in tests))
+        return int(pytest.main([*OPTIONS, *files], plugins=[chosen]))
+
+    return fork(work)
+
+
+def fork(work: Callable[[], int]) -> int:
+    """Run a function in a child process, in a process group of its own; return the process id."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    status = 3
+    try:
+        os.setpgid(0, 0)
+        os.chdir(ROOT)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        status = work()
+    except BaseException:  # a mutant may raise anything while it is imported
+        status = 3
+    finally:
+        os._exit(status)
+
+
+def poll(child: int, deadline: float) -> str | None:
+    """Return "killed" or "survived", or None while a child runs. One that runs too long is ended, and counts as killed."""
+    found, status = os.waitpid(child, os.WNOHANG)
+    if found:
+        return "survived" if os.waitstatus_to_exitcode(status) in (0, NO_TESTS) else "killed"
+    if time.monotonic() < deadline:
+        return None
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "killed"
