@@ -8,13 +8,11 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.graph.click_graph import SkipPairs
 from coclick.solvers.sampling import (
+    Sampler,
     concatenate_preferences,
-    draw_unclicked,
     pairs_with_features,
     restrict_to_pairs,
-    sampled_preferences,
     skip_preferences,
-    validation_mask,
 )
 
 
@@ -41,7 +39,7 @@ def test_only_pairs_with_features_of_both_sides():
 
 def test_negatives_are_not_clicked():
     asked, clicked = np.repeat(ints(0, 2), 200), np.repeat(ints(2, 3), 200)
-    drawn = draw_unclicked(CLICKS, asked, clicked, 3, np.arange(4, dtype=np.int32), np.random.default_rng(0))
+    drawn = Sampler(0).draw_unclicked(CLICKS, asked, clicked, 3, np.arange(4, dtype=np.int32))
     assert drawn.shape == (400, 3)
     assert set(drawn[:200].ravel().tolist()) == {1, 3}
     assert set(drawn[200:].ravel().tolist()) == {0, 1, 2}
@@ -49,19 +47,17 @@ def test_negatives_are_not_clicked():
 
 def test_negatives_are_candidates():
     asked, clicked = ints(*[0] * 50), ints(*[2] * 50)
-    drawn = draw_unclicked(CLICKS, asked, clicked, 2, ints(0, 3), np.random.default_rng(0))
+    drawn = Sampler(0).draw_unclicked(CLICKS, asked, clicked, 2, ints(0, 3))
     assert set(drawn.ravel().tolist()) == {3}
 
 
 def test_without_negatives_a_document_is_compared_with_itself():
-    drawn = draw_unclicked(
-        CLICKS, ints(1), ints(2), 5, np.arange(4, dtype=np.int32), np.random.default_rng(0)
-    )
+    drawn = Sampler(0).draw_unclicked(CLICKS, ints(1), ints(2), 5, np.arange(4, dtype=np.int32))
     assert drawn.tolist() == [[2] * 5]
 
 
 def test_sampled_preferences_repeat_the_pair():
-    found = sampled_preferences(CLICKS, ints(0, 2), ints(0, 3), 2, ints(1), np.random.default_rng(0))
+    found = Sampler(0).prefer(CLICKS, ints(0, 2), ints(0, 3), 2, ints(1))
     assert [column.tolist() for column in found] == [[0, 0, 2, 2], [0, 0, 3, 3], [1, 1, 1, 1]]
 
 
@@ -87,4 +83,4 @@ def test_skip_preferences():
     ],
 )
 def test_how_many_pairs_are_held_out(pairs, share, held):
-    assert validation_mask(pairs, share, np.random.default_rng(0)).sum() == held
+    assert Sampler(0).hold_out(pairs, share).sum() == held

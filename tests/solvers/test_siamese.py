@@ -7,7 +7,14 @@ import pytest
 import scipy.sparse
 
 from coclick.arrays.csr import Csr
-from coclick.solvers.siamese import RankingExamples, fit_adagrad, fit_lbfgs, loss_and_gradient, mean_loss
+from coclick.solvers.siamese import (
+    DEFAULTS,
+    RankingExamples,
+    fit_adagrad,
+    fit_lbfgs,
+    loss_and_gradient,
+    mean_loss,
+)
 
 GAMMA = 10.0
 
@@ -42,9 +49,9 @@ def naive_loss(projection, examples):
 def test_the_gradient_is_that_of_finite_differences():
     examples = random_examples()
     projection = np.random.default_rng(1).standard_normal((12, 4))
-    loss, gradient = loss_and_gradient(projection, examples, GAMMA)
+    loss, gradient = loss_and_gradient(projection, examples)
     assert loss == pytest.approx(naive_loss(projection, examples), rel=1e-9)
-    assert mean_loss(projection, examples, GAMMA) == pytest.approx(loss, rel=1e-12)
+    assert mean_loss(projection, examples) == pytest.approx(loss, rel=1e-12)
     expected = np.empty_like(projection)
     for place in np.ndindex(projection.shape):
         step = np.zeros_like(projection)
@@ -57,8 +64,8 @@ def test_the_gradient_is_that_of_finite_differences():
 def test_float32_matches_float64():
     examples = random_examples(2)
     projection = np.random.default_rng(3).standard_normal((12, 4))
-    loss, gradient = loss_and_gradient(projection, examples, GAMMA)
-    small_loss, small = loss_and_gradient(projection.astype(np.float32), examples, GAMMA)
+    loss, gradient = loss_and_gradient(projection, examples)
+    small_loss, small = loss_and_gradient(projection.astype(np.float32), examples)
     assert small.dtype == np.float32
     assert small_loss == pytest.approx(loss, rel=1e-5)
     np.testing.assert_allclose(small, gradient, atol=1e-5)
@@ -67,7 +74,7 @@ def test_float32_matches_float64():
 def test_rows_without_words_have_no_gradient():
     rows = Csr.from_scipy(scipy.sparse.csr_array(np.array([[0, 0], [1, 1]], np.float32)))
     examples = RankingExamples(rows, rows, np.array([0, 1], np.int32), np.array([[0, 1], [1, 0]], np.int32))
-    loss, gradient = loss_and_gradient(np.eye(2), examples, GAMMA)
+    loss, gradient = loss_and_gradient(np.eye(2), examples)
     cosine = 2 / 2.01  # (1, 1) with itself
     assert loss == pytest.approx((math.log(2) + math.log1p(math.exp(-10 * cosine))) / 2)
     assert np.isfinite(gradient).all()
@@ -78,7 +85,7 @@ def test_a_document_compared_with_itself_has_no_gradient():
     itself = RankingExamples(
         examples.queries, examples.docs, examples.asked, np.repeat(examples.compared[:, :1], 2, axis=1)
     )
-    loss, gradient = loss_and_gradient(np.random.default_rng(5).standard_normal((12, 3)), itself, GAMMA)
+    loss, gradient = loss_and_gradient(np.random.default_rng(5).standard_normal((12, 3)), itself)
     assert loss == pytest.approx(math.log(2))
     np.testing.assert_allclose(gradient, 0, atol=1e-12)
 
@@ -89,14 +96,14 @@ def test_the_loss_decreases(optimiser):
     start = np.random.default_rng(7).standard_normal((12, 4)).astype(np.float32)
 
     def validate(projection):
-        return mean_loss(projection, examples, GAMMA)
+        return mean_loss(projection, examples)
 
     if optimiser == "lbfgs":
-        stop = fit_lbfgs(start, examples, GAMMA, validate, 20, 20, lambda rows: None)
+        stop = fit_lbfgs(start, examples, DEFAULTS, validate, 20, 20, lambda rows: None)
     else:
         stop = fit_adagrad(
-            start, examples.queries, examples.docs, examples.asked, lambda: examples.compared, GAMMA,
-            validate, 20, 20, 0.1, np.random.default_rng(8), lambda rows: None,
+            start, examples.queries, examples.docs, examples.asked, lambda: examples.compared, DEFAULTS,
+            validate, 20, 20, 0.1, np.random.default_rng(8).permutation, lambda rows: None,
         )  # fmt: skip
     before, after = naive_loss(start, examples), naive_loss(stop.best[0], examples)
     assert after < 0.5 * before

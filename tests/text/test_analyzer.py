@@ -17,6 +17,7 @@ from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.text.analyzer import LANGUAGES, Analyzer, VocabularyBuilder
 from coclick.text.normalise import normalise, normalise_batch
+from coclick.text.query import Query, lookup_query_terms
 from coclick.text.stopwords import STOP_WORDS
 from coclick.text.tokenizer import split_words
 
@@ -222,6 +223,7 @@ def test_stop_words_are_single_normalised_words() -> None:
         ({"language": "finnish", "remove_stop_words": True}, ["finnish", *STOP_WORDS]),
         ({"stem": "yes"}, ["stem", "yes"]),
         ({"language": None}, ["language"]),
+        ({"tokenizer": "letters"}, ["letters", "words", "whitespace"]),
     ],
 )
 def test_errors_name_the_valid_parameters(parameters: dict[str, Any], mentions: list[str]) -> None:
@@ -229,6 +231,26 @@ def test_errors_name_the_valid_parameters(parameters: dict[str, Any], mentions: 
         Analyzer(**parameters)
     for word in mentions:
         assert word in str(error.value)
+
+
+def test_tokens_at_white_space_only() -> None:
+    plain = Analyzer(stem=False, tokenizer="whitespace")
+    assert plain.terms("The  new-york.com\tTRIP, 3.5% off!") == [
+        "the",
+        "new-york.com",
+        "trip,",
+        "3.5%",
+        "off!",
+    ]
+    assert plain.lookup_terms(["TRIP, x"] * 100, Vocab.from_list(["trip", "trip,"]))[99].tolist() == [1, -1]
+    assert plain.terms("x" * 300) == ["x" * 100]
+    queries = Query.list_of(["A trip, x"], Vocab.from_list([]))
+    assert queries[0].words(plain) == ["a", "trip,", "x"]
+    assert lookup_query_terms(queries, plain, Vocab.from_list(["trip", "trip,"])).terms.tolist() == [
+        -1,
+        1,
+        -1,
+    ]
 
 
 def test_a_word_with_an_empty_stem_is_kept() -> None:

@@ -336,3 +336,10 @@ def test_tables_are_saved_and_read(kind: type[UnitTable], tmp_path: Path) -> Non
     row = tokens_of([[2, 3, 4, 5]])
     assert opened.decompose(row).units.tolist() == table.decompose(row).units.tolist()
     assert read_value(source, "a", entries["a"]) == analyzer
+
+
+def test_an_analyzer_that_was_saved_without_a_tokenizer_is_read(tmp_path: Path) -> None:
+    stored = {"language": "german", "stem": False, "remove_stop_words": False}
+    entry = {"type": "Analyzer", "fields": {k: {"type": "json", "value": v} for k, v in stored.items()}}
+    ArtefactWriter(tmp_path).commit("test", state={"a": entry})
+    assert read_value(Artefact(tmp_path), "a", entry) == Analyzer("german", stem=False)

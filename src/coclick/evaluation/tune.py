@@ -1,17 +1,22 @@
 """`tune`: choose the parameters of a model, or the weights of a combination, by judgments.
 
 One half of the judged queries selects the best variant; the other half tests it, because the best of many
-trials looks too good on the queries that selected it. The search is a hill climb: start with the given
-parameters, change one or two parameters of the best variant so far, keep what is better.
+trials looks too good on the queries that selected it. With cross-validation each half tests what the other
+selected, so that all queries test. The search is a hill climb: start with the given parameters, change one or
+two parameters of the best variant so far, keep what is better.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
-from coclick.errors import UserError, check_whole
+import numpy as np
+
+from coclick.errors import UserError, check_whole, counted
+from coclick.evaluation.cross_validation import halve
 from coclick.evaluation.inputs import Graph, Qrels, Queries, list_models, load_data
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.leaderboard import Trainer
@@ -24,27 +29,28 @@ from coclick.models.registry import create
 from coclick.models.spec import choices, format_sum, parameter_types, parameters_of, ranges
 from coclick.progress import Progress, quiet
 
-_NOT_TUNED = ("seed", "language", "fields", "parts", "index")
+_NOT_TUNED = ("seed", "index")  # and no parameter that is a text
 _FACTORS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
 _MAX_ATTEMPTS = 50  # to find a variant that was not tried yet
 
 
 @dataclass(frozen=True)
 class TuningResult:
-    """The best variant, all trials, and the test on the other half of the queries."""
+    """The best variant, all trials, and the test on queries that did not select it."""
 
     given: str
-    best: str
+    best: str  # with cross-validation, the better one of those that were chosen
     trials: list[tuple[str, float]]  # specification and main measure on the selection queries, best first
     n_selection_queries: int
     n_test_queries: int
     given_value: float  # main measure of the given model on the test queries
-    best_value: float  # main measure of the best variant on the test queries
+    best_value: float  # main measure of the chosen variants on the test queries
     p_t: float  # paired t-test of the two
+    chosen: tuple[str, ...]  # the best variant of each half that selected: one, or two with cross-validation
 
     def __repr__(self) -> str:
         values = f"{MAIN_MEASURE} {self.given_value:.3f} → {self.best_value:.3f}, p {self.p_t:.2g}"
-        return f"TuningResult({len(self.trials)} trials, best: {self.best}, {values})"
+        return f"TuningResult({counted(len(self.trials), 'trial')}, best: {self.best}, {values})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as `coclick tune --json` writes them."""
@@ -58,6 +64,7 @@ class TuningResult:
         return {
             "given": self.given,
             "best": self.best,
+            "chosen": list(self.chosen),
             "measure": MAIN_MEASURE,
             "queries": self.n_selection_queries,
             "trials": trials,
@@ -73,6 +80,7 @@ def tune(
     queries: Queries | None = None,
     holdout: str | None = None,
     trials: int = 30,
+    cross_validate: bool = False,
     gain: Literal["linear", "exponential"] = "linear",
     seed: int = 0,
     progress: Progress = quiet,
@@ -83,7 +91,8 @@ def tune(
         graph: the click graph to train on, or its directory.
         model: the specification to start from.
         qrels, queries, holdout, gain, progress: as in `evaluate`.
-        trials: how many variants to try.
+        trials: how many variants to try on each half that selects.
+        cross_validate: also select on the other half and test on the first, so that all queries test.
         seed: random seed of the variants and of the split of the queries.
 
     Returns a `TuningResult`: `best` is the best specification, `trials` all that were tried, `given_value`
@@ -96,42 +105,62 @@ def tune(
     graph, judgments, source = load_data(graph, qrels, queries, holdout)
     protocol = Protocol(gain=gain, source=source)
     protocol.check(graph, judgments)
-    rng = random.Random(seed)
-    ids = sorted(judgments.queries)
-    if len(ids) < 4:
-        raise UserError(f"{len(ids)} judged queries are too few to select by and to test on")
-    rng.shuffle(ids)
-    selection, test = (judgments.only(set(half)) for half in (ids[::2], ids[1::2]))
-    trainer = Trainer(graph)
+    halves = [judgments.only(set(half)) for half in halve(judgments.queries, seed)]
     given.check_requirements(graph)
-
-    def measure(variant: Model, by: Judgments) -> Values:
-        return evaluate_model(trainer.get(str(variant))[0], by, protocol).values()
-
-    values: dict[str, float] = {}
-    best = given
-    with progress(f"tuning {given.name}", trials) as done:
-        while len(values) < trials:
-            variant = given if not values else _variant(best, values, rng)
-            if variant is None:
-                break
-            values[str(variant)] = float(measure(variant, selection).mean())
-            if values[str(variant)] > values[str(best)]:
-                best = variant
-            if not isinstance(variant, Combination) and variant is not best:
-                trainer.forget(str(variant))
-            done(1)
-    before, after = measure(given, test), measure(best, test)
+    climb = _HillClimb(given, Trainer(graph), protocol, trials, random.Random(seed))
+    found, tests = [], []
+    with progress(f"tuning {given.name}", trials * (1 + cross_validate)) as done:
+        for selection, test in [halves, halves[::-1]][: 1 + cross_validate]:
+            best, values = climb.run(selection, done)
+            found.append((best, values))
+            tests.append((climb.measure(given, test), climb.measure(best, test)))
+    before, after = (np.concatenate(values) for values in zip(*tests, strict=True))
+    chosen = [best for best, _ in found]
+    final = (
+        max(chosen, key=lambda best: climb.measure(best, judgments).mean()) if cross_validate else chosen[0]
+    )
     return TuningResult(
         str(given),
-        str(best),
-        sorted(values.items(), key=lambda item: -item[1]),
-        len(selection.queries),
-        len(test.queries),
+        str(final),
+        sorted((trial for _, values in found for trial in values.items()), key=lambda item: -item[1]),
+        len(halves[0].queries),
+        len(before),
         float(before.mean()),
         float(after.mean()),
         t_test(after - before),
+        tuple(map(str, chosen)),
     )
+
+
+@dataclass
+class _HillClimb:
+    """Changes one or two parameters of the best variant so far, and keeps what is better."""
+
+    given: Model
+    trainer: Trainer
+    protocol: Protocol
+    trials: int
+    rng: random.Random
+
+    def run(self, selection: Judgments, done: Callable[[int], None]) -> tuple[Model, dict[str, float]]:
+        """Return the best variant on these queries, and the main measure of every variant that was tried."""
+        values: dict[str, float] = {}
+        best = self.given
+        while len(values) < self.trials:
+            variant = self.given if not values else _variant(best, values, self.rng)
+            if variant is None:
+                break
+            values[str(variant)] = float(self.measure(variant, selection).mean())
+            if values[str(variant)] > values[str(best)]:
+                best = variant
+            if not isinstance(variant, Combination) and variant is not best:
+                self.trainer.forget(str(variant))
+            done(1)
+        return best, values
+
+    def measure(self, variant: Model, by: Judgments) -> Values:
+        """Return the main measure of each query."""
+        return evaluate_model(self.trainer.get(str(variant))[0], by, self.protocol).values()
 
 
 def _variant(model: Model, tried: dict[str, float], rng: random.Random) -> Model | None:
@@ -158,11 +187,16 @@ def _change_weight(model: Model, rng: random.Random) -> Model:
 
 def _change_parameter(model: Model, rng: random.Random) -> Model:
     kind: Any = type(model)
-    names = [field.name for field in parameters_of(kind) if field.name not in _NOT_TUNED]
+    hints = parameter_types(kind)
+    names = [
+        field.name
+        for field in parameters_of(kind)
+        if field.name not in _NOT_TUNED and str not in choices(hints[field.name])
+    ]
     if not names:
         raise UserError(f"{model.name} has no parameters to tune")
     name = rng.choice(names)
-    value = _new_value(getattr(model, name), parameter_types(kind)[name], rng)
+    value = _new_value(getattr(model, name), hints[name], rng)
     allowed = ranges(kind).get(name)
     if allowed is not None and not isinstance(value, str) and value not in allowed:
         return model

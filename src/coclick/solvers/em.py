@@ -15,6 +15,7 @@ for any number of threads and pairs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def fit_topics(
         training, n_topics, topic_prior - 1, word_prior - 1, regularise, shared, max_disagreement
     )
     with EmState(checkpoint, corpus, options) as state, progress("topics", iterations) as done:
-        word_probabilities = state.word_probabilities if state.n_done else _start(step, n_topics, seed)
+        word_probabilities = state.word_probabilities if state.n_done else _padded_start(step, n_topics, seed)
         done(state.n_done)
         while state.n_done < iterations and not _is_converged(state.curve, tolerance):
             found = {"round": state.n_done + 1, **step.run(word_probabilities, state)}
@@ -129,13 +130,20 @@ def fold_in(
     return mixes
 
 
-def _start(step: EmIteration, n_topics: int, seed: int) -> NDArray[np.float32]:
-    """Random word distributions: with equal ones, topics would stay equal."""
+def initial_words(sizes: Sequence[int], n_topics: int, seed: int) -> list[NDArray[np.float32]]:
+    """Return random P(word|topic) for vocabularies of these sizes: with equal ones, topics would stay equal.
+
+    This is the only randomness of the training, apart from the choice of held-out pairs.
+    """
     random = np.random.default_rng(seed)
+    drawn = [random.standard_exponential((size, n_topics), np.float32) + np.float32(0.1) for size in sizes]
+    return [(part / part.sum(axis=0, dtype=np.float64)).astype(np.float32) for part in drawn]
+
+
+def _padded_start(step: EmIteration, n_topics: int, seed: int) -> NDArray[np.float32]:
+    """The initial words of all languages in one matrix."""
     start = np.zeros((step.words, step.width), np.float32)
-    for first, last in step.languages:
-        part = random.standard_exponential((last - first, n_topics), np.float32) + np.float32(0.1)
-        start[first:last, :n_topics] = part / part.sum(axis=0, dtype=np.float64)
+    start[:, :n_topics] = np.concatenate(initial_words([b - a for a, b in step.languages], n_topics, seed))
     return start
 
 

@@ -8,7 +8,11 @@ over clicked pairs, each with some negative documents. By the chain rule (Eq. 31
     ∂s/∂A  = x ⊗ (ŷ − s x̂) / ‖Aᵀx‖ + y ⊗ (x̂ − s ŷ) / ‖Aᵀy‖        x̂, ŷ the unit embeddings
 
 where ‖v‖ = √(v·v + ε²). The paper has ε = 0, but a text of rare words has a tiny embedding at the start of
-training, and its gradient, of size 1/‖v‖, would dominate all others.
+training, and its gradient, of size 1/‖v‖, would dominate all others. A text whose embedding is zero then has
+cosine 0 and no gradient.
+
+The paper also suggests a term β/2 ‖A − A₀‖², with A₀ the projection at the start, for early stopping. Of it,
+a step of AdaGrad takes the part of the words in its batch.
 
 There are two optimisers. `fit_lbfgs`, as in the paper, uses the same negative documents in all iterations,
 because its objective must not change. `fit_adagrad` draws them again in every epoch, and its steps update
@@ -23,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +40,16 @@ from coclick.solvers.early_stopping import EarlyStop, train_epochs
 Ints = NDArray[np.int32]
 FloatArray = NDArray[Any]  # float32; float64 in tests
 
-GAMMA = 10.0
-EPSILON = 0.1  # rows of features have length 1, and no embedding is longer at the start
+
+class LossOptions(NamedTuple):
+    """The constants of the loss."""
+
+    gamma: float = 10.0  # γ
+    epsilon: float = 0.1  # ε: rows of features have length 1, and no embedding is longer at the start
+    l2_to_start: float = 0.0  # β
+
+
+DEFAULTS = LossOptions()
 
 
 @dataclass(frozen=True)
@@ -75,13 +87,13 @@ class RankingExamples:
 
 
 def loss_and_gradient(
-    projection: FloatArray, examples: RankingExamples, gamma: float = GAMMA
+    projection: FloatArray, examples: RankingExamples, options: LossOptions = DEFAULTS
 ) -> tuple[float, FloatArray]:
     """Return the mean loss over all comparisons, and its gradient by the projection (words × dimensions)."""
-    x, x_length = _unit_embeddings(examples.queries, projection)
-    y, y_length = _unit_embeddings(examples.docs, projection)
+    x, x_length = _unit_embeddings(examples.queries, projection, options.epsilon)
+    y, y_length = _unit_embeddings(examples.docs, projection, options.epsilon)
     cosines = _cosines(x, y, examples)
-    loss, slopes = _loss_and_slopes(cosines, gamma)
+    loss, slopes = _loss_and_slopes(cosines, options.gamma)
     flat, (by_doc, order) = slopes.ravel(), examples.by_doc
     radial = flat * cosines.ravel()
     to_query = times_dense(examples.by_query.with_data(flat), y)
@@ -95,19 +107,20 @@ def loss_and_gradient(
     return loss, gradient
 
 
-def mean_loss(projection: FloatArray, examples: RankingExamples, gamma: float = GAMMA) -> float:
+def mean_loss(projection: FloatArray, examples: RankingExamples, options: LossOptions = DEFAULTS) -> float:
     """Return the loss alone; NaN without examples."""
     if not len(examples.asked):
         return float("nan")
-    x, _ = _unit_embeddings(examples.queries, projection)
-    y, _ = _unit_embeddings(examples.docs, projection)
-    return _loss_and_slopes(_cosines(x, y, examples), gamma)[0]
+    x, _ = _unit_embeddings(examples.queries, projection, options.epsilon)
+    y, _ = _unit_embeddings(examples.docs, projection, options.epsilon)
+    return _loss_and_slopes(_cosines(x, y, examples), options.gamma)[0]
 
 
-def _unit_embeddings(rows: Csr, projection: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _unit_embeddings(rows: Csr, projection: FloatArray, epsilon: float) -> tuple[FloatArray, FloatArray]:
     embeddings = times_dense(rows, projection)
     squares = np.einsum("ij,ij->i", embeddings, embeddings)
-    lengths = np.sqrt(squares + embeddings.dtype.type(EPSILON**2))[:, None]
+    lengths = np.sqrt(squares + embeddings.dtype.type(epsilon**2))[:, None]
+    lengths[lengths == 0] = np.inf
     embeddings /= lengths
     return embeddings, lengths
 
@@ -143,7 +156,7 @@ _BATCH_PAIRS = 1024
 def fit_lbfgs(
     start: FloatArray,
     examples: RankingExamples,
-    gamma: float,
+    options: LossOptions,
     validate: Callable[[FloatArray], float],
     iterations: int,
     patience: int,
@@ -155,8 +168,11 @@ def fit_lbfgs(
     stop = EarlyStop(patience, validate(start), (start,))
 
     def objective(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        loss, gradient = loss_and_gradient(flat.reshape(start.shape).astype(start.dtype), examples, gamma)
-        return loss, gradient.astype(np.float64).ravel()
+        projection = flat.reshape(start.shape)
+        loss, gradient = loss_and_gradient(projection.astype(start.dtype), examples, options)
+        moved = projection - start
+        loss += options.l2_to_start / 2 * float(np.vdot(moved, moved))
+        return loss, (gradient + options.l2_to_start * moved).ravel()
 
     def after(intermediate_result: Any) -> None:
         projection = intermediate_result.x.reshape(start.shape).astype(start.dtype)
@@ -176,28 +192,33 @@ def fit_adagrad(
     docs: Csr,
     asked: Ints,
     draw: Callable[[], Ints],
-    gamma: float,
+    options: LossOptions,
     validate: Callable[[FloatArray], float],
     epochs: int,
     patience: int,
     rate: float,
-    random: np.random.Generator,
+    order: Callable[[int], NDArray[np.int64]],
     done: Callable[[int], None],
 ) -> EarlyStop:
-    """Minimise the loss by AdaGrad; `draw` returns the documents of each pair, the clicked one first."""
+    """Minimise the loss by AdaGrad.
+
+    `draw` returns the documents of each pair, the clicked one first; `order` returns the order of so many
+    pairs.
+    """
     projection, squares = start.copy(), np.zeros_like(start)
 
     def step() -> float:
-        compared, order = draw(), random.permutation(len(asked))
+        compared, pairs = draw(), order(len(asked))
         total = 0.0
-        for first in range(0, len(order), _BATCH_PAIRS):
-            batch = np.sort(order[first : first + _BATCH_PAIRS])
+        for first in range(0, len(pairs), _BATCH_PAIRS):
+            batch = np.sort(pairs[first : first + _BATCH_PAIRS])
             words, examples = _compact(queries, docs, asked[batch], compared[batch])
-            loss, gradient = loss_and_gradient(projection[words], examples, gamma)
+            loss, gradient = loss_and_gradient(projection[words], examples, options)
+            gradient += start.dtype.type(options.l2_to_start) * (projection[words] - start[words])
             total += loss * len(batch)
             squares[words] += gradient**2
             projection[words] -= rate * gradient / np.sqrt(squares[words] + 1e-12)
-        return total / len(order)
+        return total / len(pairs)
 
     return train_epochs(step, lambda: validate(projection), (projection,), epochs, patience, done)
 

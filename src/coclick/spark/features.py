@@ -2,18 +2,19 @@
 
 The local counterpart is `coclick.features.feature_set`.
 
-The views are `words` and `clicks`, alone or together. The rows of each view, and of both together, have unit
-length. The columns are the words in byte order, followed by the clicked nodes of the other side.
+The views are `words` and one view of clicks, alone or together. The rows of each view, and of both together,
+have unit length. The columns are the words in byte order, followed by the clicked nodes of the other side.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
@@ -35,7 +36,12 @@ from coclick.spark.vocabulary import (
 from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import choose_fields, count_terms, tf_idf
 
-_VIEWS = ("words", "clicks")
+# of views of clicks, as in `features.views.CLICK_SCALES`
+_SCALES: dict[str, Callable[[Column], Column]] = {
+    "clicks": F.log1p,
+    "log_clicks": F.log,
+    "raw_clicks": lambda clicks: clicks,
+}
 _TF = "log"
 _MAX_FEATURES = 2**31 - 1
 
@@ -63,9 +69,11 @@ def build_features(
 ) -> FeatureTables:
     """Compute the features of both sides and write the vocabulary."""
     names = [name.strip() for name in views.split("+")]
-    if set(names) - set(_VIEWS) or len(set(names)) < len(names) or names != sorted(names, reverse=True):
+    of_clicks = [name for name in names if name in _SCALES]
+    if names not in (["words"], of_clicks, ["words", *of_clicks]) or len(of_clicks) > 1:
         raise UserError(
-            f"views={views} is supported on one machine only", hint="on Spark: words+clicks, words or clicks"
+            f"views={views} is supported on one machine only",
+            hint="on Spark: words+clicks, words or clicks; log_clicks or raw_clicks instead of clicks",
         )
     sizes = graph.size("queries"), graph.size("docs")
     nodes = NodeSet(sizes[0], n_parts), NodeSet(sizes[1], n_parts)
@@ -78,11 +86,11 @@ def build_features(
             side_entries.append(frame)
         items.append(_text_entry(chosen, analyzer))
     widths = [words, words]
-    if "clicks" in names:
+    for name in of_clicks:
         for side, (own, other) in enumerate((("q", "d"), ("d", "q"))):
-            entries[side].append(_clicks(graph, own, other, words))
+            entries[side].append(_clicks(graph, own, other, words, _SCALES[name]))
             widths[side] += sizes[1 - side]
-        items.append({"type": "ClickView", "fields": _json(name="clicks", docs=sizes[1])})
+        items.append({"type": "ClickView", "fields": _json(name=name, docs=sizes[1])})
     if max(widths) > _MAX_FEATURES:
         raise UserError(
             f"{max(widths):,} features are more than the maximum of {_MAX_FEATURES:,}", hint="views=words"
@@ -93,7 +101,7 @@ def build_features(
         )
         for of, width, frames in zip(nodes, widths, entries, strict=True)
     ]
-    ends = [[*([words] if words else []), *([width] if "clicks" in names else [])] for width in widths]
+    ends = [[*([words] if words else []), *([width] if of_clicks else [])] for width in widths]
     entry = {"views": {"type": "list", "items": items}}
     entry |= _json(joined=True, query_ends=ends[0], doc_ends=ends[1])
     return FeatureTables(both[0], both[1], {"type": "FeatureSet", "fields": entry})
@@ -160,13 +168,15 @@ def _tf_idf_of_part(analyzer: Analyzer, size: int, nodes: NodeSet) -> Any:
     return rows
 
 
-def _clicks(graph: SparkGraph, own: str, other: str, first: int) -> DataFrame:
-    """log(1 + clicks), rows of unit length."""
-    weight = F.log1p(F.col("clicks").cast("double"))
+def _clicks(
+    graph: SparkGraph, own: str, other: str, first: int, scale: Callable[[Column], Column]
+) -> DataFrame:
+    """The clicks on a scale, rows of unit length."""
+    weight = scale(F.col("clicks").cast("double"))
     edges = graph.table("edges").select(
         F.col(own).alias("node"), (F.col(other) + first).alias("feature"), weight.alias("weight")
     )
-    return _unit_rows(edges)
+    return _unit_rows(edges.filter("weight > 0"))
 
 
 def _concat_views(frames: list[DataFrame]) -> DataFrame:

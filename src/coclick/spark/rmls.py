@@ -23,7 +23,7 @@ from coclick.jit.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
 from coclick.models.projection._base import MIN_NORM
 from coclick.models.projection.rmls import RMLS
-from coclick.solvers.rmls import Penalty, random_rows_of
+from coclick.solvers.rmls import THRESHOLDS, Penalty, random_rows_of
 from coclick.spark.features import FeatureSide, FeatureTables, build_features
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, PlainProduct
@@ -54,7 +54,7 @@ def fit(model: RMLS, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
         out.write_table(f"{name}_features", _feature_rows(side))
         shape = side.features.n_nodes, model.dim
         matrix = csr_entry(f"{name}_map", *shape)
-        longest = {"type": "json", "value": model.theta}
+        longest = {"type": "json", "value": model.query_length if name == "query" else model.doc_length}
         state |= {
             f"{name}_map_": {"type": "SparseMap", "fields": {"matrix": matrix, "longest": longest}},
             f"{name}_features_": csr_entry(f"{name}_features", side.nodes.n_nodes, side.features.n_nodes),
@@ -93,7 +93,7 @@ class _Chain:
     def half_iterations(self, halves: int) -> list[DataFrame]:
         """The maps of query and document features after the given number of half-iterations."""
         model, queries, docs = self.model, self.found.queries, self.found.docs
-        start = _random_map(self.graph.spark, docs.features, model.dim, model.theta, model.seed)
+        start = _random_map(self.graph.spark, docs.features, model)
         maps: list[DataFrame] = [start, start]
         thresholds: list[DataFrame | None] = [None, None]
         chains = [
@@ -106,13 +106,14 @@ class _Chain:
             assert chain is not None
             rows = chain(maps[other], f"half-{half + 1}")
             side = (queries, docs)[own]
-            after = _thresholded(rows, thresholds[own], side.features, model)
+            penalty = model.penalties()[own]
+            after = _thresholded(rows, thresholds[own], side.features, penalty)
             saved = self.work.checkpoint(f"map-{half + 1}", after)
             if not saved.agg(F.sum("entries")).collect()[0][0]:
                 name, used = (
-                    ("threshold", model.threshold)
-                    if model.threshold > 0
-                    else ("relative_threshold", model.relative_threshold)
+                    (THRESHOLDS[own], penalty.threshold)
+                    if penalty.threshold > 0
+                    else ("relative_threshold", penalty.relative_threshold)
                 )
                 raise UserError(
                     f"{name}={used:g} removes all entries of the maps", hint=f"use a smaller {name}"
@@ -124,7 +125,8 @@ class _Chain:
         """The embeddings of a side's nodes as a table; tiny ones are set to zero."""
         to_nodes = self._feature_matrix(side, "node", f"{name}-embeddings")
         embeddings = self._run(map_rows, [to_nodes], f"{name}-embeddings")
-        return vector_rows(embeddings, side.nodes, _DropTiny(MIN_NORM * self.model.theta))
+        longest = self.model.query_length if name == "query" else self.model.doc_length
+        return vector_rows(embeddings, side.nodes, _DropTiny(MIN_NORM * longest))
 
     def _chain_between(
         self, start: FeatureSide, end: FeatureSide, target: str, source: str
@@ -159,33 +161,37 @@ class _Chain:
         """The weights of clicked pairs, as `models.projection.click_evidence.weight_clicks` has them."""
         edges = self.graph.table("edges")
         clicks = F.col("clicks").cast("double")
-        if self.model.weight == "degree":
-            edges = edges.join(edges.groupBy("q").agg(F.count("*").alias("degree")), "q")
-            weight = clicks / F.col("degree")
+        if self.model.weight in ("degree", "mean"):
+            degrees = edges.groupBy("q").agg(F.count("*").alias("degree"))
+            edges = edges.join(degrees, "q")
+            weight = clicks / F.col("degree") / (degrees.count() if self.model.weight == "mean" else 1)
         else:
-            weight = {"log1p": F.log1p(clicks), "log": F.log(clicks), "clicks": clicks}[self.model.weight]
+            scales = {"log1p": F.log1p(clicks), "log": F.log(clicks), "clicks": clicks, "one": F.lit(1.0)}
+            weight = scales[self.model.weight]
         chosen = edges.select(
             F.col(target).alias("target"), F.col(source).alias("source"), weight.cast("float").alias("weight")
         )
         return chosen.filter("weight > 0")
 
 
-def _random_map(spark: Any, nodes: NodeSet, dim: int, theta: float, seed: int) -> DataFrame:
+def _random_map(spark: Any, nodes: NodeSet, model: RMLS) -> DataFrame:
     """The rows that `random_rows` draws; each part draws its own."""
+
+    shape, dense = (nodes.n_nodes, model.dim, model.doc_length, model.seed), model.initial_map == "dense"
 
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for part in batch["part"].to_pylist():
-                rows = random_rows_of(nodes.n_nodes, dim, theta, seed, part, nodes.n_parts)
+                rows = random_rows_of(*shape, part, nodes.n_parts, dense=dense)
                 yield from part_row(part, vectors=pack_csr(rows)).to_batches()
 
     n_parts = spark.range(0, nodes.n_parts, 1, nodes.n_parts).select(F.col("id").cast("int").alias("part"))
     return n_parts.mapInArrow(draw, BLOCK_SCHEMA)
 
 
-def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, model: RMLS) -> DataFrame:
+def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, penalty: Penalty) -> DataFrame:
     """Threshold and scale the rows of Ω; returns the map and its thresholds, which then stay fixed."""
-    penalty, n_parts = Penalty(model.relative_threshold, model.threshold, model.theta), nodes.n_parts
+    n_parts = nodes.n_parts
     empty = rows.select("part", F.lit(None).cast("binary").alias("thresholds"))
     known = empty if before is None else before
 
@@ -195,7 +201,7 @@ def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, mode
         omega = unpack_csr(buffers(table, "vectors")[0])
         payload = buffers(old, "thresholds")[0]
         thresholds = penalty.start(omega.rows) if payload is None else unpack(payload)[0]
-        given = penalty.relative_threshold, penalty.theta
+        given = penalty.relative_threshold, penalty.length
         found = thresholded_product(_identity(omega.rows), omega, thresholds, *given)
         row = part_row(part, vectors=pack_csr(found.rows), thresholds=pack([found.thresholds]))
         return row.append_column("entries", pa.array([found.rows.nnz], pa.int64()))

@@ -9,7 +9,7 @@ are built from their vectors when the model is opened (`built_from`).
 from __future__ import annotations
 
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -86,6 +86,7 @@ def read_value(source: Artefact, name: str, entry: dict[str, Any]) -> Any:
         parts = {
             part.name: read_value(source, f"{name}.{part.name}", entry["fields"][part.name])
             for part in fields(_STORED[kind])
+            if part.name in entry["fields"] or part.default is MISSING  # written before the field existed
         }
         return _STORED[kind](**parts)
     except (KeyError, TypeError):

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import Stemmer
@@ -21,9 +21,10 @@ from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
 from coclick.text.normalise import normalise, normalised_lines
 from coclick.text.stopwords import STOP_WORDS
-from coclick.text.tokenizer import split_words
+from coclick.text.tokenizer import MAX_WORD_LENGTH, split_words
 
 LANGUAGES: tuple[str, ...] = tuple(sorted(Stemmer.algorithms()))
+Tokenizer = Literal["words", "whitespace"]  # by the rules of `coclick.text.tokenizer`, or at white space only
 
 _MAX_TABLE_BYTES = 64_000_000  # of distinct tokens that are kept while a collection is analysed
 _MIN_BATCH = 64  # with fewer texts, loading compiled kernels does not pay
@@ -131,6 +132,7 @@ class Analyzer:
     language: str = "english"
     stem: bool = True
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "words"
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -139,6 +141,10 @@ class Analyzer:
                 raise UserError(f"the analyzer's {field.name} cannot be {value!r}")
         if self.language not in LANGUAGES:
             raise UserError(f"there is no language {self.language!r}", hint="one of " + ", ".join(LANGUAGES))
+        if self.tokenizer not in get_args(Tokenizer):
+            raise UserError(
+                f"there is no tokenizer {self.tokenizer!r}", hint="one of " + ", ".join(get_args(Tokenizer))
+            )
         if self.remove_stop_words and self.language not in STOP_WORDS:
             raise UserError(
                 f"there are no stop words for {self.language!r}",
@@ -193,7 +199,8 @@ class Analyzer:
         return [word for word in words if word not in unwanted]
 
     def _split(self, token: str) -> list[str]:
-        return self.without_stop_words(split_words(token))
+        whole = self.tokenizer == "whitespace"
+        return self.without_stop_words([token[:MAX_WORD_LENGTH]] if whole else split_words(token))
 
 
 def int32_view(values: array[int]) -> NDArray[np.int32]:

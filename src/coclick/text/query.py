@@ -40,6 +40,8 @@ class Query:
 
     def words(self, analyzer: Analyzer) -> list[str]:
         """The words as they are written, without the stop words that the analyzer removes."""
+        if analyzer.tokenizer != "words":
+            return analyzer.words(self.text)
         return analyzer.without_stop_words(self.tokens)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:

@@ -36,6 +36,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields
 
@@ -69,6 +70,7 @@ class _LikelihoodParameters(TextModel):
     language: str = "english"
     stem: bool = False
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "words"
 
 
 class LikelihoodModel(_LikelihoodParameters):

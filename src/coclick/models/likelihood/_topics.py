@@ -48,6 +48,7 @@ class _TopicParameters(LikelihoodModel):
     topic_prior: Annotated[float, Range(1.000001)] = 1.1  # α, Dirichlet prior of the topics of a text
     word_prior: Annotated[float, Range(1.000001)] = 1.01  # β, Dirichlet prior of the words of a topic
     held_out: Annotated[float, Range(0, 0.5)] = 0.02  # of the pairs, for early stopping
+    tolerance: Annotated[float, Range(0, 1)] = 1e-4  # smallest relative gain of an iteration; 0 runs them all
     weight: Literal["log1p", "clicks", "one"] = "log1p"  # of a clicked pair
     max_vocabulary: Annotated[int, Range(1)] = 500_000  # most frequent words
     seed: Annotated[int, Range(0)] = 0
@@ -92,6 +93,7 @@ class TopicModel(_TopicParameters):
                 word_prior=self.word_prior,
                 iterations=self.iterations,
                 held_out=self.held_out if len(corpus.weights) >= _MIN_PAIRS else 0.0,
+                tolerance=self.tolerance,
                 seed=self.seed,
                 progress=progress,
                 checkpoint=kept,

@@ -8,13 +8,13 @@ by expectation maximisation with Dirichlet priors α and β (Eq. 3–8, `coclick
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.likelihood._base import Counts
+from coclick.models.likelihood._base import Counts, clicked_pairs
 from coclick.models.likelihood._topics import TopicModel
 from coclick.models.registry import register
 from coclick.solvers.em import Corpus
@@ -34,19 +34,25 @@ class BLTM(TopicModel):
 class PLSA(TopicModel):
     """Probabilistic latent semantic analysis of titles (Hofmann 1999; Gao et al. 2011 §2.2, §5.2).
 
-    Topics are learned from the titles of all documents and generate words of queries like those of titles
-    (Eq. 2). It uses no clicks: it is the baseline for `bltm`.
+    Topics are learned from titles and generate words of queries like those of titles (Eq. 2): it is the
+    baseline for `bltm`. `corpus=distinct` takes the title of every document once and uses no clicks;
+    `corpus=pairs` takes the title of every clicked pair, as in the paper.
     """
 
     name = "plsa"
     summary = "query likelihood through topics learned from titles alone"
 
+    corpus: Literal["distinct", "pairs"] = "distinct"
+
     def _corpus(self, graph: ClickGraph, counts: Counts) -> Corpus:
-        """Return every document with a title, once."""
+        """Return every document with a title, once, or the titles of all clicked pairs."""
+        no_queries = np.empty(0, np.int32)
+        if self.corpus == "pairs":
+            _, title_of, weights = clicked_pairs(graph, counts, self.weight, self.fields)
+            return Corpus(None, counts.docs, no_queries, title_of, weights)
         held = np.flatnonzero(counts.docs.row_nnz()).astype(np.int32)
         if not len(held):
             raise UserError(f"no document has a text in {self.fields!r}", hint="name another field")
-        no_queries = np.empty(0, np.int32)
         return Corpus(None, counts.docs, no_queries, held, np.ones(len(held), np.float32))
 
 

@@ -33,6 +33,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import ClickEvidence, Contribution, Explanation, top_rows
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 
 Floats = NDArray[np.float32]
@@ -327,4 +328,5 @@ class TitleProjection(ProjectionModel):
     fields: str = "title"
     stem: bool = False
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "words"
     max_vocabulary: Annotated[int, Range(1)] = 40_000  # most frequent words

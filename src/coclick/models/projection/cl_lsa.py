@@ -4,23 +4,22 @@ Like `lsa`, but a text is a query joined with the title of a document that was c
 
     P = (q + d for each clicked pair, weighted)        A = leading right singular vectors of P
 
-with both sides over one vocabulary, so that words which co-occur across clicks are near each other.
+with both sides over one vocabulary, so that words which co-occur across clicks are near each other. With
+`centre` the mean row is subtracted, as PCA does.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from coclick.arrays.csr import Csr, hstack, vstack
+from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.projection._base import TitleProjection
+from coclick.models.projection._principal import joined_pair_directions
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.progress import Progress
-from coclick.solvers.svd import truncated_svd
 
 
 @register
@@ -32,15 +31,15 @@ class CLLSA(TitleProjection):
     summary = "latent semantic analysis of queries joined with their clicked titles"
 
     weight: Weight = "log1p"
+    centre: bool = False
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute singular vectors of the sums of the two rows of each pair, a product of two matrices."""
-        queries, docs = self._build_features(
-            graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary
+        rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
+        weights = self._edge_weights(graph)
+        found = joined_pair_directions(
+            rows, weights, self.dim, centre=self.centre, seed=self.seed, progress=progress
         )
-        edges = self._edge_weights(graph)
-        pairs = _pair_rows(edges)
-        found = truncated_svd([pairs, vstack(queries, docs)], self.dim, seed=self.seed, progress=progress)
         self._record_singular_values(found.values)
         both = DenseMap.from_blocks([found.right])
         self._build_embeddings(both, both, progress)
@@ -48,15 +47,3 @@ class CLLSA(TitleProjection):
     def _edge_weights(self, graph: ClickGraph) -> Csr:
         """Return the edge weights chosen by `weight`."""
         return weight_clicks(graph.clicks, self.weight)
-
-
-def _pair_rows(edges: Csr) -> Csr:
-    """For each pair, a row with the square root of its weight at its query and at its document.
-
-    In the second moment of these rows, each pair then has its weight.
-    """
-    roots, one_each = np.sqrt(edges.data), np.arange(edges.nnz + 1)
-    query_of = np.repeat(np.arange(edges.rows, dtype=np.int32), edges.row_nnz())
-    return hstack(
-        Csr(one_each, query_of, roots, edges.rows), Csr(one_each, edges.indices, roots, edges.columns)
-    )

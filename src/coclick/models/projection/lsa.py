@@ -2,21 +2,21 @@
 
     CᵀC / n = Σ λ_j v_j v_jᵀ        A = (v_1 … v_k)        score(q, d) = cos(Aᵀq, Aᵀd)
 
-for the n TF-IDF rows C of queries and titles; the eigenvectors of CᵀC are the right singular vectors of C. It
-uses no clicks, and `s2net` starts from it.
+for the n TF-IDF rows C of queries and titles; the eigenvectors of CᵀC are the right singular vectors of C.
+With `centre` the mean row is subtracted, as PCA does. `corpus=distinct` takes every text once and uses no
+clicks; `corpus=pairs` takes both texts of every clicked pair. `s2net` starts from it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coclick.arrays.csr import vstack
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.projection._base import TitleProjection
+from coclick.models.projection._principal import Corpus, principal_directions
 from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.progress import Progress
-from coclick.solvers.svd import truncated_svd
 
 
 @register
@@ -27,10 +27,15 @@ class LSA(TitleProjection):
     name = "lsa"
     summary = "latent semantic analysis of queries and titles"
 
+    corpus: Corpus = "distinct"
+    centre: bool = False
+
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the singular vectors of the rows of both sides."""
         rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
-        found = truncated_svd([vstack(*rows)], self.dim, seed=self.seed, progress=progress)
+        found = principal_directions(
+            rows, graph.clicks, self.dim, self.corpus, centre=self.centre, seed=self.seed, progress=progress
+        )
         self._record_singular_values(found.values)
         both = DenseMap.from_blocks([found.right])
         self._build_embeddings(both, both, progress)

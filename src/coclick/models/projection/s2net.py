@@ -3,10 +3,10 @@
     sim(q, d) = cos(Aᵀq, Aᵀd)        L = mean of ln(1 + exp(−γ (sim(q, d⁺) − sim(q, d⁻))))
 
 over clicked pairs (q, d⁺), each compared with sampled documents d⁻ that were not clicked for the query. A,
-words × dimensions, starts from latent semantic analysis (the right singular vectors of the TF-IDF rows of
-queries and titles) and is optimised by L-BFGS, as in the paper, or by AdaGrad over batches. A share of the
-pairs is held out: training stops when their loss has not improved for `patience` iterations, and the best one
-is kept.
+words × dimensions, starts from latent semantic analysis (`lsa`, with the same `corpus` and `centre`) and is
+optimised by L-BFGS, as in the paper, or by AdaGrad over batches. A share of the pairs is held out: training
+stops when their loss has not improved for `patience` iterations, and the best one is kept. `l2_to_start` adds
+β/2 ‖A − A₀‖² to the loss, with A₀ the start.
 
 Eq. 31 has a wrong sign: the factor is −γ / (1 + exp(+γΔ)). `coclick.solvers.siamese` has the gradient.
 """
@@ -18,16 +18,24 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from coclick.arrays.csr import Csr, vstack
+from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.projection._base import TitleProjection
+from coclick.models.projection._principal import Corpus, principal_directions
 from coclick.models.projection.linear_map import DenseMap
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.sampling import draw_unclicked, nonempty_rows, pairs_with_features, validation_mask
-from coclick.solvers.siamese import FloatArray, Ints, RankingExamples, fit_adagrad, fit_lbfgs, mean_loss
-from coclick.solvers.svd import truncated_svd
+from coclick.solvers.sampling import MIN_HELD_OUT, Sampler, nonempty_rows, pairs_with_features
+from coclick.solvers.siamese import (
+    FloatArray,
+    Ints,
+    LossOptions,
+    RankingExamples,
+    fit_adagrad,
+    fit_lbfgs,
+    mean_loss,
+)
 
 
 @register
@@ -39,44 +47,53 @@ class S2Net(TitleProjection):
     summary = "projection of words, trained to rank clicked titles above others"
     max_docs = 500_000
 
+    corpus: Corpus = "distinct"
+    centre: bool = False
     n_negatives: Annotated[int, Range(1)] = 4  # sampled documents per clicked pair
+    negative_docs: Literal["all", "clicked"] = "all"
     gamma: Annotated[float, Range(0.01)] = 10.0
+    epsilon: Annotated[float, Range(0, 1)] = 0.1  # lengths are √(v·v + ε²)
+    l2_to_start: Annotated[float, Range(0)] = 0.0  # β
     optimiser: Literal["lbfgs", "adagrad"] = "lbfgs"
     learning_rate: Annotated[float, Range(1e-6, 1)] = 0.02  # of AdaGrad
     iterations: Annotated[int, Range(1)] = 40
     patience: Annotated[int, Range(1)] = 5
     held_out: Annotated[float, Range(0, 0.5)] = 0.005
+    min_held_out: Annotated[int, Range(0)] = MIN_HELD_OUT  # pairs, but at most a tenth
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Start from latent semantic analysis and minimise the loss."""
         rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         asked, clicked = pairs_with_features(graph.clicks, *rows)
-        start = truncated_svd([vstack(*rows)], self.dim, seed=self.seed, progress=progress).right
+        start = principal_directions(
+            rows, graph.clicks, self.dim, self.corpus, centre=self.centre, seed=self.seed, progress=progress
+        ).right
         self._note_missing_dims(start.shape[1])
-        random = np.random.default_rng(self.seed)
-        held = validation_mask(len(asked), self.held_out, random)
+        sampler = Sampler(self.seed)
+        held = sampler.hold_out(len(asked), self.held_out, self.min_held_out)
         if not held.any():
             self._add_note("too few pairs to hold any out: the last iteration is used")
-        candidates = nonempty_rows(rows.docs)
+        candidates = nonempty_rows(rows.docs) if self.negative_docs == "all" else np.unique(clicked)
+        options = LossOptions(self.gamma, self.epsilon, self.l2_to_start)
 
         def compare(queries: Ints, docs: Ints) -> Ints:
-            others = draw_unclicked(graph.clicks, queries, docs, self.n_negatives, candidates, random)
+            others = sampler.draw_unclicked(graph.clicks, queries, docs, self.n_negatives, candidates)
             return np.concatenate([docs[:, None], others], axis=1)
 
         unseen = RankingExamples(*rows, asked[held], compare(asked[held], clicked[held]))
         asked, clicked = asked[~held], clicked[~held]
 
         def validate(projection: FloatArray) -> float:
-            return mean_loss(projection, unseen, self.gamma)
+            return mean_loss(projection, unseen, options)
 
         with progress("iterations", self.iterations) as done:
             if self.optimiser == "lbfgs":
                 examples = RankingExamples(*rows, asked, compare(asked, clicked))
-                stop = fit_lbfgs(start, examples, self.gamma, validate, self.iterations, self.patience, done)
+                stop = fit_lbfgs(start, examples, options, validate, self.iterations, self.patience, done)
             else:
                 stop = fit_adagrad(
-                    start, *rows, asked, lambda: compare(asked, clicked), self.gamma, validate,
-                    self.iterations, self.patience, self.learning_rate, random, done,
+                    start, *rows, asked, lambda: compare(asked, clicked), options, validate,
+                    self.iterations, self.patience, self.learning_rate, sampler.order, done,
                 )  # fmt: skip
         self.stats_ |= stop.stats() | {"pairs": len(asked), "held_out_pairs": int(held.sum())}
         both = DenseMap.from_blocks([stop.best[0]])

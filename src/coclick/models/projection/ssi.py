@@ -34,13 +34,12 @@ from coclick.solvers.early_stopping import train_epochs
 from coclick.solvers.pairwise import csr_arrays, hinge_epoch
 from coclick.solvers.sampling import (
     Preferences,
+    Sampler,
     concatenate_preferences,
     nonempty_rows,
     pairs_with_features,
     restrict_to_pairs,
-    sampled_preferences,
     skip_preferences,
-    validation_mask,
 )
 
 
@@ -70,8 +69,8 @@ class SSI(OverlapProjection):
             raise UserError("ssi scores every document", hint="leave out index=")
         rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
         asked, clicked = pairs_with_features(graph.clicks, *rows)
-        random = np.random.default_rng(self.seed)
-        held = validation_mask(len(asked), self.held_out, random)
+        sampler = Sampler(self.seed)
+        held = sampler.hold_out(len(asked), self.held_out)
         if not held.any():
             self._add_note("too few pairs to hold any out: the last iteration is used")
         skips = restrict_to_pairs(self._skips(graph), asked, clicked)
@@ -84,17 +83,17 @@ class SSI(OverlapProjection):
             queries, docs = asked[chosen], clicked[chosen]
             return concatenate_preferences(
                 restrict_to_pairs(skips, queries, docs),
-                sampled_preferences(graph.clicks, queries, docs, drawn, candidates, random),
+                sampler.prefer(graph.clicks, queries, docs, drawn, candidates),
             )
 
         unseen = preferences(held)
-        left = _random_map(rows.queries, asked, self.dim, random)
-        right = _random_map(rows.docs, candidates, self.dim, random)
+        left = _random_map(rows.queries, asked, self.dim, sampler)
+        right = _random_map(rows.docs, candidates, self.dim, sampler)
         arrays = csr_arrays(rows.queries), csr_arrays(rows.docs)
 
         def step() -> float:
             learned = preferences(~held)
-            order = random.permutation(len(learned.queries))
+            order = sampler.order(len(learned.queries))
             return hinge_epoch(*arrays, learned, order, left, right, self.learning_rate)
 
         def validate() -> float:
@@ -120,11 +119,9 @@ class SSI(OverlapProjection):
         return graph.clicks.with_data(np.ones(graph.clicks.nnz, np.float32))
 
 
-def _random_map(
-    rows: Csr, used: NDArray[np.int32], dim: int, random: np.random.Generator
-) -> NDArray[np.float32]:
+def _random_map(rows: Csr, used: NDArray[np.int32], dim: int, sampler: Sampler) -> NDArray[np.float32]:
     """N(0, 1/dim) for the words of the used rows, zeros for others."""
-    start = random.standard_normal((rows.columns, dim), dtype=np.float32) / np.float32(np.sqrt(dim))
+    start = sampler.normal(rows.columns, dim) / np.float32(np.sqrt(dim))
     unused = np.ones(rows.columns, np.bool_)
     unused[rows.take(used).indices] = False
     start[unused] = 0

@@ -3,7 +3,8 @@
     ŷ(q, d) = μ + b_q·x + b_d·z + (Pᵀx)·(Rᵀz)
 
 with x, z the features of `pls`. With `loss=squared` it is fitted to the weights of clicked pairs, divided by
-their mean, and to 0 for sampled documents that were not clicked for the query; μ is the mean of all targets.
+their mean if `scale_targets`, and to 0 for sampled documents that were not clicked for the query; μ is the
+mean of all targets. With `n_negatives=0`, documents that were not clicked are missing values, as in ratings.
 With `loss=logistic`, ln(1 + exp(−(ŷ(q, d⁺) − ŷ(q, d⁻)))), it ranks clicked documents above sampled ones; μ
 and b_q, which cancel out, are 0. Training is stochastic gradient descent with weight decay, one pair at a
 time, on one thread; each iteration draws new samples. Held-out pairs decide when to stop. The view `clicks`
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import clicks_of
 from coclick.models.projection._biased import BiasedProjection
@@ -31,10 +33,9 @@ from coclick.solvers.pairwise import csr_arrays, logistic_epoch, squared_epoch
 from coclick.solvers.sampling import (
     Ints,
     Preferences,
+    Sampler,
     nonempty_rows,
     pairs_with_features,
-    sampled_preferences,
-    validation_mask,
 )
 
 Mask = NDArray[np.bool_]
@@ -56,7 +57,8 @@ class SVDFeature(BiasedProjection):
     fields: str = "title"  # the cost of a step grows with the words of the document
     weight: Weight = "log1p"
     loss: Literal["squared", "logistic"] = "squared"
-    n_negatives: Annotated[int, Range(1)] = 4  # sampled documents per clicked pair
+    scale_targets: bool = True  # to mean 1: learning rate and l2 then fit any kind of weight
+    n_negatives: Annotated[int, Range(0)] = 4  # sampled documents per clicked pair
     learning_rate: Annotated[float, Range(1e-6, 1)] = 0.05
     l2: Annotated[float, Range(0, 1)] = 0.002
     iterations: Annotated[int, Range(1)] = 20
@@ -68,26 +70,33 @@ class SVDFeature(BiasedProjection):
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Run stochastic gradient descent."""
+        if self.loss == "logistic" and not self.n_negatives:
+            raise UserError(
+                "loss=logistic ranks clicked documents above others, and n_negatives=0 leaves none",
+                hint="n_negatives=4, or loss=squared",
+            )
         rows = self._build_features(graph, self.views, progress)
         asked, clicked = pairs_with_features(graph.clicks, *rows)
         targets = self._targets(graph, asked, clicked)
-        random = np.random.default_rng(self.seed)
-        held = validation_mask(len(asked), self.held_out, random)
+        sampler = Sampler(self.seed)
+        held = sampler.hold_out(len(asked), self.held_out)
         if not held.any():
             self._add_note("too few pairs to hold any out: the last iteration is used")
         candidates, sides = nonempty_rows(rows.docs), (csr_arrays(rows.queries), csr_arrays(rows.docs))
-        left, right = (_START * random.standard_normal((s.columns, self.dim), np.float32) for s in rows)
+        left, right = (_START * sampler.normal(side.columns, self.dim) for side in rows)
         query_bias, doc_bias = (np.zeros(side.columns, np.float32) for side in rows)
-        mean = 1 / (1 + self.n_negatives) if self.loss == "squared" else 0.0
+        mean = 0.0
+        if self.loss == "squared":
+            mean = float(targets.mean(dtype=np.float64)) / (1 + self.n_negatives)
 
         def draw(chosen: Mask) -> Preferences:
             pairs = asked[chosen], clicked[chosen]
-            return sampled_preferences(graph.clicks, *pairs, self.n_negatives, candidates, random)
+            return sampler.prefer(graph.clicks, *pairs, self.n_negatives, candidates)
 
         def descend(chosen: Mask, drawn: Preferences, rate: float) -> float:
             """Run one iteration over the chosen pairs in random order; a rate of 0 only computes the loss."""
             if self.loss == "logistic":
-                order = random.permutation(len(drawn.queries))
+                order = sampler.order(len(drawn.queries))
                 return logistic_epoch(*sides, drawn, order, left, right, doc_bias, rate, self.l2)
             others = drawn.worse != drawn.better  # equal if every document was clicked for the query
             pairs = (
@@ -96,7 +105,7 @@ class SVDFeature(BiasedProjection):
             )
             wanted = np.append(targets[chosen], np.zeros(others.sum(), np.float32))
             return squared_epoch(
-                *sides, pairs, wanted, random.permutation(len(wanted)), left, right, query_bias, doc_bias,
+                *sides, pairs, wanted, sampler.order(len(wanted)), left, right, query_bias, doc_bias,
                 mean, rate, self.l2,
             )  # fmt: skip
 
@@ -119,8 +128,9 @@ class SVDFeature(BiasedProjection):
         return weight_clicks(graph.clicks, self.weight)
 
     def _targets(self, graph: ClickGraph, asked: Ints, clicked: Ints) -> NDArray[np.float32]:
-        """The weights of pairs, scaled to mean 1: learning rate and l2 then fit any kind of weight."""
+        """The weights of pairs, scaled to mean 1 if `scale_targets`."""
         weights = self._edge_weights(graph)
         pattern = Csr.from_triples(asked, clicked, np.ones(len(asked)), (weights.rows, weights.columns))
         targets = clicks_of(weights, pattern)
-        return targets / np.float32(max(targets.mean(dtype=np.float64), 1e-30))
+        scale = max(float(targets.mean(dtype=np.float64)), 1e-30) if self.scale_targets else 1.0
+        return targets / np.float32(scale)
