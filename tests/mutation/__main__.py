@@ -5,9 +5,10 @@
     make mutants ARGS="--named"                                # only the list in tests/mutation/named.py
 
 Mutants are generated from the syntax tree (`operators.py`) or written by hand (`named.py`). Those in
-`equivalent.py` change nothing that a test could notice; each has its reason. A mutation tool from the registry
-was weighed: mutmut rewrites functions, which numba then compiles, and both it and cosmic-ray start a new process
-for each mutant, which alone takes longer than most of our tests, and would compile every kernel anew.
+`equivalent.py` change nothing that a test could notice; each has its reason.
+
+It is a tool of our own because mutmut and cosmic-ray write mutants into the sources: every one of them would
+compile all kernels anew, which takes minutes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import ast
 import json
 import random
 import re
+import signal
 import sys
 import time
 from collections import Counter
@@ -26,6 +28,7 @@ from mutation import runner
 from mutation.equivalent import equivalent_reason
 from mutation.named import NAMED, named_mutant
 from mutation.operators import Mutant, mutants
+from mutation.runner import Project
 
 ROOMS = ("models", "solvers", "evaluation", "features")
 # The tests of a room: those of the same name, and these.
@@ -35,7 +38,9 @@ MORE_TESTS = {
     "features": ["models/projection"],
     "evaluation": [],
 }
-NOT_RUN = "not ltr and not test_compare_evaluates_all_models and not test_reports_are_written"  # they take minutes
+NOT_RUN = (
+    "not ltr and not test_compare_evaluates_all_models and not test_reports_are_written"  # they take minutes
+)
 IN_CONTRACT = ("bm25", "clicks", "vpcg", "neighbours", "pls", "wtm")  # for files that are not of one model
 STATUS = ("killed", "survived", "equivalent")
 
@@ -52,14 +57,20 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--named", action="store_true", help="only mutants written by hand")
     parser.add_argument("--json", type=Path, help="write all results to this file")
+    parser.add_argument("--root", type=Path, default=Project.root, help="another repository")
+    parser.add_argument("--package", default=Project.name, help="its package in src/")
     options = parser.parse_args()
+    project = Project(options.root.resolve(), options.package)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     end = time.monotonic() + 60 * options.minutes
-    todo = choose(list_files(options.files), options)
+    todo = choose(project, list_files(project, options.files), options)
     files = list(dict.fromkeys(mutant.file for mutant in todo))
     print(f"{len(todo)} mutants in {len(files)} files; running the tests without a mutant", flush=True)
     runner.warm_up()
-    coverage = runner.record(tests_of(files), f"{NOT_RUN} and (not test_contract or {contract_models(files)})")
-    results = run(todo, coverage, options, end)
+    chosen = f"{NOT_RUN} and (not test_contract or {contract_models(project, files)})"
+    coverage = runner.record(project, tests_of(project, files), chosen)
+    print(f"{len(coverage.seconds)} tests, {sum(coverage.seconds.values()):.0f} seconds", flush=True)
+    results = run(project, todo, coverage, options, end)
     print(report(results, len(todo)))
     if options.json:
         rows = [{"file": m.file, "line": m.line, "diff": m.diff(), "result": r} for m, r in results]
@@ -67,54 +78,55 @@ def main() -> int:
     return int(any(result == "survived" for _, result in results))
 
 
-def list_files(names: list[str]) -> list[str]:
+def list_files(project: Project, names: list[str]) -> list[str]:
     """Return the Python files of folders, and files, below src/coclick."""
     found: list[str] = []
     for name in names:
-        path = runner.PACKAGE / name
+        path = project.package / name
         if path.is_dir():
-            found += sorted(one.relative_to(runner.PACKAGE).as_posix() for one in path.rglob("*.py"))
+            found += sorted(one.relative_to(project.package).as_posix() for one in path.rglob("*.py"))
         elif path.with_suffix(".py").is_file():
-            found.append(path.with_suffix(".py").relative_to(runner.PACKAGE).as_posix())
+            found.append(path.with_suffix(".py").relative_to(project.package).as_posix())
         else:
             raise SystemExit(f"there is no {name} below src/coclick")
     return found
 
 
-def tests_of(files: list[str]) -> list[str]:
-    """Return the test folders of the files: of the same name, or the nearest one above, and of the whole room."""
+def tests_of(project: Project, files: list[str]) -> list[str]:
+    """Return the test folders of the files: of the same name or the nearest above, and of the room."""
     found: dict[str, None] = {}
     for file in files:
         folder = Path(file).parent
-        while not (runner.ROOT / "tests" / folder).is_dir():
+        while not (project.root / "tests" / folder).is_dir():
             folder = folder.parent
         for name in [folder.as_posix(), *MORE_TESTS[file.partition("/")[0]]]:
-            found[f"tests/{name}"] = None
+            if (project.root / "tests" / name).is_dir():
+                found[f"tests/{name}"] = None
     return [one for one in found if not any(one.startswith(f"{other}/") for other in found)]
 
 
-def contract_models(files: list[str]) -> str:
+def contract_models(project: Project, files: list[str]) -> str:
     """Return the models of these files, or one of each family, as an expression of pytest's -k."""
-    found = set()
+    found: set[str] = set()
     for file in files:
-        names = re.findall(r'^    name = "(\w+)"', (runner.PACKAGE / file).read_text(), re.MULTILINE)
+        names = re.findall(r'^    name = "(\w+)"', (project.package / file).read_text(), re.MULTILINE)
         found.update(names or IN_CONTRACT)
     return " or ".join(sorted(found))
 
 
-def choose(files: list[str], options: argparse.Namespace) -> list[Mutant]:
+def choose(project: Project, files: list[str], options: argparse.Namespace) -> list[Mutant]:
     """Named mutants first, then those of Python code and of kernels, in random order."""
-    chosen = [named_mutant(one, runner.PACKAGE) for one in NAMED if one.file in files]
+    chosen = [named_mutant(one, project.package) for one in NAMED if one.file in files]
     if options.named:
         return chosen
-    every = [mutant for file in files for mutant in mutants(file, (runner.PACKAGE / file).read_bytes())]
+    every = [mutant for file in files for mutant in mutants(file, (project.package / file).read_bytes())]
     random.Random(options.seed).shuffle(every)
     kernels = [mutant for mutant in every if mutant.compiled][: options.kernels]
     return [*chosen, *[mutant for mutant in every if not mutant.compiled][: options.limit], *kernels]
 
 
 def run(
-    todo: list[Mutant], coverage: runner.Coverage, options: argparse.Namespace, end: float
+    project: Project, todo: list[Mutant], coverage: runner.Coverage, options: argparse.Namespace, end: float
 ) -> list[tuple[Mutant, str]]:
     """Return the mutants that there was time for, with their results."""
     functions = {mutant.file: function_lines(mutant.source) for mutant in todo}
@@ -122,31 +134,35 @@ def run(
     running: dict[int, tuple[Mutant, float]] = {}
     waiting = iter(todo)
     shown = time.monotonic()
-    while True:
-        while len(running) < options.jobs and time.monotonic() < end:
-            mutant = next(waiting, None)
-            if mutant is None:
-                break
-            covering = coverage.of(mutant, functions[mutant.file])
-            if equivalent_reason(mutant):
-                results.append((mutant, "equivalent"))
-            elif not covering:
-                results.append((mutant, "survived"))
-            else:
-                tests = coverage.choose(covering, options.seconds)
-                slowest = 60 + 10 * sum(coverage.seconds[test] for test in tests) + 600 * mutant.compiled
-                child = runner.start(mutant, tests, coverage.seconds)
-                running[child] = mutant, time.monotonic() + slowest
-        if not running:
-            return results
-        time.sleep(0.01)
-        for child, (mutant, deadline) in list(running.items()):
-            if result := runner.poll(child, deadline):
-                results.append((mutant, result))
-                del running[child]
-        if time.monotonic() - shown > 30:
-            shown = time.monotonic()
-            print(f"{len(results)} of {len(todo)}: {count(results)}", flush=True)
+    try:
+        while True:
+            while len(running) < options.jobs and time.monotonic() < end:
+                mutant = next(waiting, None)
+                if mutant is None:
+                    break
+                covering = coverage.of(mutant, functions[mutant.file])
+                if equivalent_reason(mutant):
+                    results.append((mutant, "equivalent"))
+                elif not covering:
+                    results.append((mutant, "survived"))
+                else:
+                    tests = coverage.choose(covering, options.seconds)
+                    slowest = 60 + 10 * sum(coverage.seconds[test] for test in tests) + 600 * mutant.compiled
+                    child = runner.start(project, mutant, tests, coverage.seconds)
+                    running[child] = mutant, time.monotonic() + slowest
+            if not running:
+                return results
+            time.sleep(0.01)
+            for child, (mutant, deadline) in list(running.items()):
+                if result := runner.poll(child, deadline):
+                    results.append((mutant, result))
+                    del running[child]
+            if time.monotonic() - shown > 30:
+                shown = time.monotonic()
+                print(f"{len(results)} of {len(todo)}: {count(results)}", flush=True)
+    finally:
+        for child in running:
+            runner.stop(child)
 
 
 def count(results: list[tuple[Mutant, str]]) -> str:
@@ -173,7 +189,7 @@ def report(results: list[tuple[Mutant, str]], planned: int) -> str:
     for mutant, result in sorted(results, key=lambda pair: (pair[0].file, pair[0].line)):
         if result == "survived":
             old, new = mutant.diff()
-            lines += [f"src/coclick/{mutant.file}:{mutant.line}", f"  - {old}", f"  + {new}"]
+            lines += [f"{mutant.file}:{mutant.line}", f"  - {old}", f"  + {new}"]
     files = sorted({mutant.file for mutant, _ in results})
     lines += ["", f"{'file':46}{'mutants':>9}" + "".join(f"{name:>12}" for name in STATUS)]
     for file in files:

@@ -8,7 +8,7 @@ from mutation.operators import Mutant
 
 
 class Equivalent(NamedTuple):
-    """The line before and after the change, without indentation; an empty `new` stands for every change of it."""
+    """The line before and after the change, without indentation; an empty `new` is every change of it."""
 
     file: str
     old: str

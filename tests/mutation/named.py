@@ -39,8 +39,8 @@ NAMED = [
     Named(
         "generated vectors are not pruned to K",
         "models/propagation/units.py",
-        "return propagate_once(mixture, self._vectors(used), k)",
-        "return propagate_once(mixture, self._vectors(used), 1000)",
+        "return propagate_once(mixture, vectors, k)",
+        "return propagate_once(mixture, vectors, 1000)",
     ),
     Named(
         "units of documents come from all fields",
@@ -109,6 +109,8 @@ def named_mutant(named: Named, package: Path) -> Mutant:
     """Return the mutant; where the code has changed, say which row has to change with it."""
     source = (package / named.file).read_bytes()
     if source.count(named.old.encode()) != 1:
-        raise SystemExit(f"tests/mutation/named.py: {named.file} does not have {named.old!r} once ({named.name})")
+        raise SystemExit(
+            f"tests/mutation/named.py: {named.file} does not have {named.old!r} once ({named.name})"
+        )
     start = source.index(named.old.encode())
     return Mutant(named.file, source, start, start + len(named.old.encode()), named.new)

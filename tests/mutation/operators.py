@@ -1,7 +1,7 @@
 """Mutants of a Python file: each is the file with one small change, such as `<` for `<=`.
 
-What a test cannot notice is left alone: annotations, docstrings, imports, assertions (which narrow types) and the
-texts of errors.
+What a test cannot notice is left alone: annotations, docstrings, imports, assertions (which narrow types) and
+the texts of errors.
 """
 
 from __future__ import annotations
@@ -24,10 +24,30 @@ COMPARISONS = {
     "not in": "in",
 }
 ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "//": "*", "%": "*", "**": "*", "&": "|", "|": "&"}
-NAMES = {"min": "max", "minimum": "maximum", "argmin": "argmax", "any": "all", "ceil": "floor", "zeros": "ones"}
+NAMES = {
+    "min": "max",
+    "minimum": "maximum",
+    "argmin": "argmax",
+    "any": "all",
+    "ceil": "floor",
+    "zeros": "ones",
+}
 NAMES |= {new: old for old, new in NAMES.items()}
 # Calls that can be dropped without a change of type: their argument, or what they are called on, stays.
-TRANSFORMS = {"log1p", "log", "log2", "sqrt", "exp", "abs", "square", "sorted", "reversed", "set", "unique", "round"}
+TRANSFORMS = {
+    "log1p",
+    "log",
+    "log2",
+    "sqrt",
+    "exp",
+    "abs",
+    "square",
+    "sorted",
+    "reversed",
+    "set",
+    "unique",
+    "round",
+}
 TRANSFORMS |= {"unit_rows", "normalise", "positive", "copy", "transpose", "lower", "strip", "cumsum", "sort"}
 _SKIPPED = (ast.Import, ast.ImportFrom, ast.Assert, ast.JoinedStr, ast.Global)
 
@@ -92,7 +112,7 @@ def _parses(mutant: Mutant) -> bool:
 
 
 def _walk(node: ast.AST, compiled: bool) -> Iterator[tuple[ast.AST, bool]]:
-    """All nodes that may change. Module-level code of a file with kernels counts as compiled: its constants are."""
+    """All nodes that may change. Constants of a file with kernels count as compiled code."""
     for child in ast.iter_child_nodes(node):
         inside = compiled
         if isinstance(child, _SKIPPED) or _is_text(child) or _is_annotation(node, child):
@@ -109,7 +129,9 @@ def _walk(node: ast.AST, compiled: bool) -> Iterator[tuple[ast.AST, bool]]:
 def _is_text(node: ast.AST) -> bool:
     """A docstring, or another string that stands alone."""
     return (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     )
 
 
@@ -174,19 +196,26 @@ def _changes(node: ast.AST, source: bytes, starts: list[int]) -> Iterator[tuple[
         case ast.comprehension(ifs=tests):
             for test in tests:
                 yield from negate(test)
-        case ast.AnnAssign(annotation=ast.Subscript(value=ast.Name(id="Literal"), slice=choices), value=ast.Constant()):
-            others = [text(one) for one in getattr(choices, "elts", []) if text(one) != text(node.value)]
-            if node.value is not None and others:
-                yield begin(node.value), finish(node.value), others[0]
+        case ast.AnnAssign(
+            annotation=ast.Subscript(value=ast.Name(id="Literal"), slice=choices),
+            value=ast.Constant() as value,
+        ):
+            others = [text(one) for one in getattr(choices, "elts", []) if text(one) != text(value)]
+            if others:
+                yield begin(value), finish(value), others[0]
         case ast.Expr(value=ast.Call()) | ast.Raise() | ast.Break() | ast.Continue():
             yield begin(node), finish(node), "pass"
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             yield begin(node), finish(node), "pass"
-        case ast.Call(func=ast.Attribute(value=receiver, attr=attr), args=[], keywords=[]) if attr in TRANSFORMS:
+        case ast.Call(func=ast.Attribute(value=receiver, attr=attr), args=[], keywords=[]) if (
+            attr in TRANSFORMS
+        ):
             yield begin(node), finish(node), text(receiver)
         case ast.Call(func=function, args=[only]) if text(function).split(".")[-1] in TRANSFORMS:
             yield begin(node), finish(node), f"({text(only)})"
-        case ast.Call(args=[first, second, *_]) if not any(isinstance(one, ast.Starred) for one in (first, second)):
+        case ast.Call(args=[first, second, *_]) if not any(
+            isinstance(one, ast.Starred) for one in (first, second)
+        ):
             middle = source[finish(first) : begin(second)].decode()
             if text(first) != text(second) and not text(second).startswith("np."):  # a dtype
                 yield begin(first), finish(second), f"{text(second)}{middle}{text(first)}"

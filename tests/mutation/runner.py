@@ -1,14 +1,13 @@
 """Runs the tests that cover a mutant, in a fork of a process that has imported everything but the package.
 
-The parent imports `coclick.jit.compiler` from the sources as they are, so that the cache of compiled code keeps its
-directory: mutants of Python code use it, and the product's rule, that changed sources never use it, stays as it is.
-Mutants of compiled code run without the cache. A child imports the package anew, with the mutant in place of
-its file.
+The parent imports `coclick.jit.compiler` from the sources as they are, so the cache of compiled code keeps
+its directory, and mutants of Python code use it. The package's own rule, that changed sources never use it, is
+not weakened. Mutants of compiled code run without a cache. A child imports the package anew, with the mutant in
+place of its file.
 """
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import json
@@ -29,10 +28,32 @@ import pytest
 
 from mutation.operators import Mutant
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "src" / "coclick"
-OPTIONS = ["-q", "-x", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not spark and not browser"]
+OPTIONS = [
+    "-q",
+    "-x",
+    "-o",
+    "addopts=",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:xdist",
+    "-m",
+    "not spark and not browser",
+]
 NO_TESTS = 5  # exit status of pytest
+
+
+@dataclass(frozen=True)
+class Project:
+    """A repository with its package in src/ and its tests in tests/."""
+
+    root: Path = Path(__file__).resolve().parents[2]
+    name: str = "coclick"
+
+    @property
+    def package(self) -> Path:
+        """The folder of the package."""
+        return self.root / "src" / self.name
 
 
 @dataclass
@@ -40,10 +61,12 @@ class Coverage:
     """What each test calls, and how long it takes."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    tests: dict[str, dict[int, list[str]]] = field(default_factory=dict)  # by file and first line of the function
+    tests: dict[str, dict[int, list[str]]] = field(
+        default_factory=dict
+    )  # by file and first line of the function
 
     def of(self, mutant: Mutant, functions: Sequence[range]) -> set[str]:
-        """Return the tests that call the function of a mutant; for code outside of functions, any in its file."""
+        """Return the tests that call the function of a mutant; outside of functions, any of its file."""
         by_line = self.tests.get(mutant.file, {})
         inside = next((lines for lines in functions if mutant.line in lines), None)
         if inside is None or mutant.compiled:
@@ -51,15 +74,19 @@ class Coverage:
         return {test for line, tests in by_line.items() if line in inside for test in tests}
 
     def choose(self, covering: Iterable[str], limit: float) -> list[str]:
-        """Return these tests and others of the same file and parameters, the quickest first, up to `limit` seconds.
+        """Return these tests, then others of the same file and parameters, up to `limit` seconds.
 
         The others matter where a fixture is shared: only the first test that needs it calls the function.
         """
         covering = set(covering)
         groups = {_group(test) for test in covering}
         related = {test for test in self.seconds if _group(test) in groups} - covering
-        chosen, total = [], 0.0
-        for test in [*sorted(covering, key=self.seconds.__getitem__), *sorted(related, key=self.seconds.__getitem__)]:
+        chosen: list[str] = []
+        total = 0.0
+        for test in [
+            *sorted(covering, key=self.seconds.__getitem__),
+            *sorted(related, key=self.seconds.__getitem__),
+        ]:
             total += self.seconds[test]
             if chosen and total > limit:
                 break
@@ -75,7 +102,8 @@ def _group(test: str) -> tuple[str, str]:
 class _Recorder:
     """A pytest plugin that notes which functions of the package each test calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, package: Path) -> None:
+        self.package = package
         self.coverage = Coverage()
         self.failed: list[str] = []
         self._called: set[CodeType] = set()
@@ -93,10 +121,10 @@ class _Recorder:
             return (yield)
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
             for code in called:
-                if code.co_filename.startswith(f"{PACKAGE}{os.sep}"):
-                    file = Path(code.co_filename).relative_to(PACKAGE).as_posix()
+                if code.co_filename.startswith(f"{self.package}{os.sep}"):
+                    file = Path(code.co_filename).relative_to(self.package).as_posix()
                     lines = self.coverage.tests.setdefault(file, {})
                     lines.setdefault(code.co_firstlineno, []).append(item.nodeid)
 
@@ -108,7 +136,7 @@ class _Recorder:
 
 
 class _Chosen:
-    """A pytest plugin that runs the chosen tests, the quickest files first, without making examples smaller."""
+    """A pytest plugin that runs the chosen tests, the quickest files first, without shrinking examples."""
 
     def __init__(self, tests: dict[str, float]) -> None:
         self.tests = tests
@@ -130,11 +158,11 @@ class _Chosen:
         items.sort(key=lambda item: by_file[_group(item.nodeid)[0]])  # stable: module fixtures stay together
 
 
-class _Replace(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
-    """Imports one module from other source code."""
+class _Mutated(importlib.machinery.SourceFileLoader):
+    """Finds and loads one module, from other source code."""
 
     def __init__(self, module: str, path: Path, source: str) -> None:
-        importlib.machinery.SourceFileLoader.__init__(self, module, str(path))
+        super().__init__(module, str(path))
         self.source = source
 
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
@@ -152,46 +180,53 @@ def warm_up() -> None:
         importlib.import_module(name)
 
 
-def record(tests: Sequence[str], expression: str) -> Coverage:
-    """Run tests without a mutant, and return what they cover. `expression` chooses them as pytest's -k does."""
+def record(project: Project, tests: Sequence[str], expression: str) -> Coverage:
+    """Run tests without a mutant, and return what they cover; `expression` is pytest's -k."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "coverage.json"
 
         def work() -> int:
-            recorder = _Recorder()
+            recorder = _Recorder(project.package)
             arguments = [option for option in OPTIONS if option != "-x"]
             pytest.main([*arguments, "-k", expression, *tests], plugins=[recorder])
             found = recorder.coverage
             output.write_text(json.dumps([found.seconds, found.tests, recorder.failed]))
             return 0
 
-        os.waitpid(fork(work), 0)
+        child = fork(work, project.root)
+        try:
+            os.waitpid(child, 0)
+        except BaseException:
+            stop(child)
+            raise
         if not output.exists():
             raise SystemExit("the tests could not be run: run them with pytest to see why")
         seconds, found, failed = json.loads(output.read_text())
     if failed:
         raise SystemExit(f"tests fail without any mutant: {', '.join(failed[:5])}")
-    return Coverage(seconds, {file: {int(line): names for line, names in by.items()} for file, by in found.items()})
+    return Coverage(
+        seconds, {file: {int(line): names for line, names in by.items()} for file, by in found.items()}
+    )
 
 
-def start(mutant: Mutant, tests: Sequence[str], seconds: dict[str, float], package: str = "coclick") -> int:
-    """Start a child that runs the tests on a mutant; return its process id. Its exit status is that of pytest."""
+def start(project: Project, mutant: Mutant, tests: Sequence[str], seconds: dict[str, float]) -> int:
+    """Start a child that runs the tests on a mutant; return its process id."""
 
     def work() -> int:
-        name = ".".join([package, *Path(mutant.file).with_suffix("").parts]).removesuffix(".__init__")
+        name = ".".join([project.name, *Path(mutant.file).with_suffix("").parts]).removesuffix(".__init__")
         if name in sys.modules:
             raise SystemExit(f"{name} is already imported")
-        sys.meta_path.insert(0, _Replace(name, PACKAGE / mutant.file, mutant.changed))
+        sys.meta_path.insert(0, _Mutated(name, project.package / mutant.file, mutant.changed))
         if mutant.compiled:
             sys.modules["coclick.jit.compiler"]._DIRECTORY = None  # type: ignore[attr-defined]
         chosen = _Chosen({test: seconds[test] for test in tests})
         files = list(dict.fromkeys(_group(test)[0] for test in tests))
         return int(pytest.main([*OPTIONS, *files], plugins=[chosen]))
 
-    return fork(work)
+    return fork(work, project.root)
 
 
-def fork(work: Callable[[], int]) -> int:
+def fork(work: Callable[[], int], folder: Path) -> int:
     """Run a function in a child process, in a process group of its own; return the process id."""
     sys.stdout.flush()
     child = os.fork()
@@ -200,7 +235,8 @@ def fork(work: Callable[[], int]) -> int:
     status = 3
     try:
         os.setpgid(0, 0)
-        os.chdir(ROOT)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.chdir(folder)
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
@@ -212,15 +248,20 @@ def fork(work: Callable[[], int]) -> int:
 
 
 def poll(child: int, deadline: float) -> str | None:
-    """Return "killed" or "survived", or None while a child runs. One that runs too long is ended, and counts as killed."""
+    """Return "killed" or "survived", or None while a child runs; one that runs too long is killed."""
     found, status = os.waitpid(child, os.WNOHANG)
     if found:
         return "survived" if os.waitstatus_to_exitcode(status) in (0, NO_TESTS) else "killed"
     if time.monotonic() < deadline:
         return None
+    stop(child)
+    return "killed"
+
+
+def stop(child: int) -> None:
+    """End a child with all that it started."""
     try:
         os.killpg(child, signal.SIGKILL)
-    except ProcessLookupError:
+    except ProcessLookupError:  # it has not made its group yet
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return "killed"
