@@ -38,13 +38,20 @@ def results(query: str, found: Sequence[Mapping[str, Any]]) -> None:
 
 
 def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
-    """Print the vector of a query as bars."""
+    """Print the words of a query or document as bars, with the clicks that they were learned from."""
     if not found:
         console().print(f"the model knows no word of {_quoted(query)}")
         return
     largest = max(word["weight"] for word in found)
     rows = [[word["word"], float(word["weight"]), Bar(word["weight"], largest)] for word in found]
-    print_table(query, ["word", "weight", ""], rows)
+    if not any(word.get("clicks") for word in found):
+        print_table(query, ["word", "weight", ""], rows)
+        return
+    sources = [
+        ", ".join(f"{click['query']} ({click['clicks']:g})" for click in word["clicks"]) for word in found
+    ]
+    rows = [[*row, source] for row, source in zip(rows, sources, strict=True)]
+    print_table(query, ["word", "weight", "", "learned from queries (clicks)"], rows)
 
 
 def topics(found: Sequence[Mapping[str, Any]]) -> None:

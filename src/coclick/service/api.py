@@ -87,9 +87,15 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
         return await call_batch(body.model, answers.similar_docs, body.docs, body.k)
 
     @api.get("/expand", responses=json_response("ExpandResponse"), dependencies=known)
-    async def expand(q: Q, model: ModelName = None) -> Response:
-        """Return the words in a query's vector with their weights."""
-        return await call(model, answers.expand, q)
+    async def expand(
+        q: Q | None = None, doc: Doc | None = None, k: K = 10, model: ModelName = None
+    ) -> Response:
+        """Return the words in a query's vector, or the k heaviest words learned for a document."""
+        if (q is None) == (doc is None):
+            raise UserError("give either a query or a document", where="query.q")
+        if q is not None:
+            return await call(model, answers.expand, q)
+        return await call(model, answers.expand_doc, doc, k)
 
     @api.post("/expand", responses=batch_response("ExpandResponse"))
     async def expand_batch(body: ExpandRequest) -> Response:
