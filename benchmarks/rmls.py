@@ -79,7 +79,7 @@ def _half_iterations(shape: str, threads: int, queries: Csr, joined: Csr) -> lis
 
         def half_iteration(learned: Csr = learned) -> Csr:
             return thresholded_product(
-                queries, times(joined, learned), unknown, RMLS.relative_threshold, RMLS.theta
+                queries, times(joined, learned), unknown, RMLS.relative_threshold, RMLS.query_length
             ).rows
 
         def by_scipy(theirs: Any = theirs) -> Any:
@@ -97,7 +97,8 @@ def _training(shape: str, threads: int, queries: Csr, edges: Csr, docs: Csr, the
     """All iterations without early stopping, compared with the singular vectors of the same data."""
     set_threads(threads)
     started = time.perf_counter()
-    steps = RmlsSolver(queries, edges, docs, Penalty(RMLS.relative_threshold)).half_iterations(DIM, seed=0)
+    penalty = Penalty(RMLS.relative_threshold)
+    steps = RmlsSolver(queries, edges, docs, (penalty, penalty)).half_iterations(DIM, seed=0)
     objectives = [step.objective for step in islice(steps, 2 * ITERATIONS)]
     del steps
     ours = time.perf_counter() - started

@@ -14,7 +14,8 @@ from coclick.models.spec import parameters_of
 
 REFERENCES = Path(__file__).resolve().parents[2] / "docs" / "references.md"
 PRESETS = [(name, preset) for name in model_names() for preset in model_class(name).presets]
-CHEAP = {"dim": 10, "n_topics": 5}  # instead of what papers need for their logs
+# instead of what papers need for their logs
+CHEAP = {"dim": 10, "n_topics": 5, "fields": "all", "query_threshold": 1e-4, "doc_threshold": 1e-4}
 
 
 @pytest.fixture(scope="module")

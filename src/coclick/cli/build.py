@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, Memory, Threads, read_action_weights
-from coclick.cli.terminal import print_json, say, suggest
+from coclick.cli.terminal import output, say, suggest
 
 
 def sample(
@@ -17,16 +17,30 @@ def sample(
     queries: Annotated[int, typer.Option(min=10, help="Number of distinct queries.")] = 3000,
     docs: Annotated[int, typer.Option(min=10, help="Number of documents.")] = 5000,
     events: Annotated[int | None, typer.Option(min=100, help="Approximate number of log events.")] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            help="Size and shape of a large log: web-week, web-halfyear, enterprise, web-unseen (with unseen "
+            "judged queries and documents) or web-new (all judged documents are new)."
+        ),
+    ] = None,
+    scale: Annotated[float, typer.Option(help="Share of the size of --like, between 0 and 1.")] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     force: Force = False,
 ) -> None:
     """Simulate a search engine and its users: a log with known relevance.
 
     Writes events.parquet, docs.tsv, queries.tsv, qrels.tsv (judgments from a later period) and intents.tsv
-    (the intent of each query).
+    (the intent of each query). With --like, the log is clicks.parquet, with counts instead of events, and
+    graph is the click graph of its pairs with more than 3 clicks, with positions and skip pairs.
     """
     from coclick import simulate
 
+    if like:
+        simulate.sample_like(directory, like, seed=seed, scale=scale, force=force)
+        say(f"wrote a simulated log to {directory}")
+        suggest(f"coclick info {directory}/graph")
+        return
     simulate.sample(directory, queries=queries, docs=docs, events=events, seed=seed, force=force)
     say(f"wrote a simulated log to {directory}")
     suggest(f"coclick build {directory}/events.parquet --docs {directory}/docs.tsv -o graph")
@@ -119,8 +133,5 @@ def view(
     check_output(out, force, "graph")
     logs.add_view(graph, name, queries or [], docs or [], out, memory=memory, threads=threads, force=force)
     stats = describe(out)
-    if json_:
-        print_json({"view": name} | stats["views"][name])
-    else:
-        render.view_summary(name, stats)
-        suggest(f'coclick train "pls(views=words+{name})" {out} -o model')
+    output({"view": name} | stats["views"][name], json_, render.view_summary, name, stats)
+    suggest(f'coclick train "pls(views=words+{name})" {out} -o model')

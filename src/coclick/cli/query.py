@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from coclick.cli.arguments import Force, Json, ModelPath, read_doc_ids
-from coclick.cli.terminal import counted, print_json, say
-from coclick.errors import UserError
+from coclick.cli.terminal import output, print_json, say
+from coclick.errors import UserError, counted
 
 K = Annotated[int, typer.Option("-k", min=1, help="Number of results.")]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text of the query.")]
@@ -35,10 +35,7 @@ def search(
     opened = open_model(model)
     allowed, blocked = read_doc_ids(allow, opened), read_doc_ids(block, opened)
     [answer] = answers.search(opened, [query], k, allow=allowed, block=blocked)
-    if json_:
-        print_json(answer)
-    else:
-        render.results(query, answer["results"])
+    output(answer, json_, render.results, query, answer["results"])
 
 
 def similar(
@@ -58,10 +55,7 @@ def similar(
     opened = open_model(model)
     find = answers.similar_queries if docs is None else answers.similar_docs
     [answer] = find(opened, [name], k)
-    if json_:
-        print_json(answer)
-    else:
-        render.results(name, answer["results"])
+    output(answer, json_, render.results, name, answer["results"])
 
 
 def expand(
@@ -102,10 +96,7 @@ def expand(
     name = _query_or_doc(query, docs[0] if docs else None)
     opened = open_model(model)
     answer = answers.expand_doc(opened, name, k, new=not own_words) if docs else answers.expand(opened, name)
-    if json_:
-        print_json(answer)
-    else:
-        render.words(name, answer["words"])
+    output(answer, json_, render.words, name, answer["words"])
 
 
 def _write_learned_words(
@@ -118,11 +109,8 @@ def _write_learned_words(
     stats = write_learned_words(
         open_model(model), out, docs, k, new=new, force=force, progress=for_terminal()
     )
-    if json_:
-        print_json(stats)
-    else:
-        documents = counted(stats["with_words"], "document", "documents")
-        say(f"wrote {stats['rows']:,} words of {documents} to {out}")
+    documents = counted(stats["with_words"], "document")
+    output(stats, json_, say, f"wrote {stats['rows']:,} words of {documents} to {out}")
 
 
 def explain(
@@ -145,10 +133,7 @@ def explain(
         clicks = 10 if json_ else 3
     opened = open_model(model)
     explanation = opened.explain(query, doc, clicks or None)
-    if json_:
-        print_json(explanation.to_dict())
-    else:
-        render.explanation(explanation, opened.title(doc))
+    output(explanation.to_dict(), json_, render.explanation, explanation, opened.title(doc))
 
 
 def vectors(

@@ -3,6 +3,7 @@
     words     the words of the query, and of the document's fields, by TF-IDF
     chars     the character n-grams of the same texts, by IDF
     clicks    ln(1 + clicks): a query by its clicked documents, a document by its queries
+    log_clicks, raw_clicks    the same with ln clicks, and with clicks as they are
     ids       a column for each query and each document of the graph
     title …   words of this document field only
     <name>    a user view that was added to the graph under this name
@@ -24,6 +25,7 @@ import numpy as np
 from coclick.arrays.csr import Csr, hstack
 from coclick.errors import UserError
 from coclick.features.views import (
+    CLICK_SCALES,
     CharView,
     ClickView,
     FeatureMatrices,
@@ -108,7 +110,7 @@ class FeatureSet:
 
 def reads_texts(names: str) -> bool:
     """Return whether any of the named views has features for texts that are not in the graph."""
-    return any(name not in ("clicks", "ids") for name in _distinct(names))
+    return any(name not in (*CLICK_SCALES, "ids") for name in _distinct(names))
 
 
 def requires_texts(names: str) -> bool:
@@ -128,7 +130,7 @@ def _fit_view(name: str, graph: ClickGraph, options: TextOptions) -> tuple[Featu
         return TextView.fit(name, graph, options)
     if name == "chars":
         return CharView.fit(name, graph, options)
-    if name == "clicks":
+    if name in CLICK_SCALES:
         return ClickView.fit(name, graph)
     if name == "ids":
         return IdView.fit(name, graph)

@@ -5,7 +5,7 @@ A view is fitted to a graph, and may also have features for texts that are not i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -31,6 +31,9 @@ from coclick.text.term_matrix import (
 )
 
 Texts = Mapping[str, Strings]  # of documents, by field
+Scale = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+# views of clicks: ours, that of Wu, Li & Xu 2013, and that of Wu, Lu & Li 2013
+CLICK_SCALES: dict[str, Scale] = {"clicks": np.log1p, "log_clicks": np.log, "raw_clicks": np.asarray}
 
 
 @dataclass(frozen=True)
@@ -198,15 +201,17 @@ class _GraphOnlyView:
 @stored
 @dataclass(frozen=True)
 class ClickView(_GraphOnlyView):
-    """Clicks: a query by its documents, a document by its queries."""
+    """Clicks: a query by its documents, a document by its queries; the name says on which scale."""
 
     name: str
     docs: int  # at training time: documents added later have no column
 
     @classmethod
     def fit(cls, name: str, graph: ClickGraph) -> tuple[ClickView, FeatureMatrices]:
-        """Take ln(1 + clicks)."""
-        sides = (edges.with_data(np.log1p(edges.data)) for edges in (graph.clicks, graph.clicks_by_doc))
+        """Take the clicks on the scale of the view."""
+        scale = CLICK_SCALES[name]
+        sides = (edges.with_data(scale(edges.data)) for edges in (graph.clicks, graph.clicks_by_doc))
+        sides = (side.positive() for side in sides)  # ln 1 = 0
         return cls(name, len(graph.docs)), FeatureMatrices(*map(unit_rows, sides))
 
     def columns(self, graph: ClickGraph) -> tuple[int, int]:

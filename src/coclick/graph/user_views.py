@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
     FeatureRows = tuple[Sequence[str], scipy.sparse.sparray | scipy.sparse.spmatrix]  # ids, a row for each
 
-BUILT_IN = ("words", "chars", "clicks", "ids")  # views that are computed from the graph
+BUILT_IN = (
+    "words",
+    "chars",
+    "clicks",
+    "log_clicks",
+    "raw_clicks",
+    "ids",
+)  # views that are computed from the graph
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_EXAMPLES = 3
 

@@ -43,7 +43,7 @@ RENAMED = {
     "anchor": ("anchor_weight",),
     "b": ("relative_threshold",),
     "background": ("lambda_collection",),
-    "beta": ("word_prior", "threshold"),
+    "beta": ("word_prior", "query_threshold", "doc_threshold"),
     "candidates": ("n_candidates",),
     "content": ("content_weight",),
     "decay": ("l2",),
@@ -67,6 +67,8 @@ RENAMED = {
     "shortest": ("min_n",),
     "stop_words": ("remove_stop_words",),
     "t": ("iterations",),
+    "theta": ("query_length", "doc_length"),
+    "threshold": ("query_threshold", "doc_threshold"),
     "topics": ("n_topics",),
     "trees": ("n_trees",),
     "unordered": ("unordered_weight",),
@@ -169,7 +171,8 @@ def convert(cls: type, given: dict[str, str], where: str) -> dict[str, Any]:
                             hint="parameters are written name=value, separated by commas")  # fmt: skip
         if key not in known:
             new = [name for name in RENAMED.get(key, ()) if name in known]
-            what = f"the parameter {key!r} is now called {new[0]!r}" if new else f"no parameter {key!r}"
+            names = " and ".join(map(repr, new))
+            what = f"the parameter {key!r} is now called {names}" if new else f"no parameter {key!r}"
             raise UserError(what if new else what + did_you_mean(key, known), where=where,
                             hint=f"the parameters are {', '.join(known)}")  # fmt: skip
         value = _from_text(text, hints[key])

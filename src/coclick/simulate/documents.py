@@ -12,7 +12,6 @@ from coclick.simulate.words import Domain, Term
 
 LISTING_SHARE = 0.02  # pages that list one aspect of all subjects
 SECOND_ASPECT_SHARE = 0.15  # pages that also treat a second aspect
-NEW_SHARE = 0.08  # pages published after the log ends
 QUERY_WORDED_SHARE = 0.15  # bodies with a sentence in the words of queries
 QUERY_ANCHOR_SHARE, TITLE_ANCHOR_SHARE = 0.2, 0.4  # other anchors are generic, like "read more"
 
@@ -34,6 +33,7 @@ class Documents:
     is_new: NDArray[np.bool_]  # published after the log ends: never shown in it
     authority: NDArray[np.float32]  # query-independent score of the page
     appeal: NDArray[np.float32]  # factor on the click probability, around 1
+    is_official: NDArray[np.bool_]  # the page that a query naming only its subject wants
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -45,6 +45,7 @@ def make_documents(
     intents: Facets,
     popularity: NDArray[np.float64],
     rng: np.random.Generator,
+    new_share: float,
 ) -> Documents:
     """Generate pages for every intent, more for popular ones, and a few listings, in random order."""
     listings = min(int(LISTING_SHARE * count), len(catalogue.aspects))
@@ -73,9 +74,10 @@ def make_documents(
         anchors=anchors,
         facets=facets,
         second_aspect=second,
-        is_new=rng.random(count) < NEW_SHARE,
+        is_new=rng.random(count) < new_share,
         authority=rng.exponential(1.0, count).astype(np.float32),
         appeal=np.clip(rng.lognormal(0.0, 0.3, count), 0.4, 1.4).astype(np.float32),
+        is_official=np.zeros(count, np.bool_),
     )
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.simulate.words import DOMAINS, Domain, Term
 
-INTENTS_PER_SUBJECT = 10
 SUBJECT_ONLY_SHARE = 0.12  # intents without an aspect: "new york"
 QUALIFIED_SHARE = 0.4  # of the others, those with a qualifier: "cheap hotels new york"
 INTENT_ZIPF, INTENT_SHIFT = 1.0, 10  # popularity of the r-th intent ∝ 1 / (r + 10) (Zipf–Mandelbrot)
@@ -121,12 +121,14 @@ def zipf(count: int, exponent: float, shift: int = 1) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
-def draw_intents(count: int, rng: np.random.Generator) -> tuple[Catalogue, Facets, NDArray[np.float64]]:
-    """Draw `count` distinct intents and their popularity, most popular first.
+def draw_intents(
+    count: int, per_subject: float, rng: np.random.Generator
+) -> tuple[Catalogue, Facets, NDArray[np.float64]]:
+    """Draw `count` distinct intents and their popularity, most popular first; `per_subject` for each subject.
 
     Subjects, aspects and qualifiers are each drawn by Zipf's law, so popular intents share popular facets.
     """
-    catalogue = Catalogue.make(-(-count // INTENTS_PER_SUBJECT), rng)
+    catalogue = Catalogue.make(ceil(count / per_subject), rng)
     drawn = np.empty((0, 3), np.int32)
     while True:
         drawn = np.concatenate([drawn, _draw(catalogue, 2 * count, rng)])

@@ -8,15 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.simulate.intents import Catalogue, Facets, skewed_index, uniform_rows
+from coclick.simulate.profiles import WorldShape
 
-MISSPELT_SHARE = 0.1
-RUN_TOGETHER_SHARE = 0.04
 OTHER_NUMBER_SHARE = 0.06
 SHUFFLED_SHARE = 0.05
-FORMULATION_ZIPF = 1.0  # popularity of an intent's r-th formulation ∝ 1 / (r + 1)
 TYPO_POPULARITY = 0.35  # frequency of a formulation with typos, relative to one without
-LATER_QUERY_SHARE = 0.1  # formulations that occur only after the log
-LATER_INTENT_SHARE = 0.04  # intents that occur only after the log
 
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _NEIGHBOURS = {
@@ -43,11 +39,13 @@ def make_queries(
     intents: Facets,
     popularity: NDArray[np.float64],
     rng: np.random.Generator,
+    shape: WorldShape,
 ) -> Queries:
     """Generate `count` distinct queries, more for popular intents."""
-    tempered = popularity**0.6
+    tempered = popularity**shape.formulation_skew
     tempered /= tempered.sum()
     found: dict[str, tuple[str, int, int]] = {}
+    run_together, misspelt = shape.run_together_share, shape.misspelt_share
     typos = 1  # per text; grows when new texts become rare, so that any number can be reached
     while len(found) < count:
         before, wanted = len(found), count - len(found) + 16
@@ -61,7 +59,9 @@ def make_queries(
             strict=True,
         )
         for number, subject, aspect, qualifier, u in rows:
-            text, clean_text, rarity = _write_query(catalogue, subject, aspect, qualifier, u, typos)
+            text, clean_text, rarity = _write_query(
+                catalogue, subject, aspect, qualifier, u, typos * run_together, typos * misspelt, typos
+            )
             if len(found) < count:
                 found.setdefault(text, (clean_text, number, rarity))
         if len(found) - before < wanted // 4:
@@ -71,7 +71,7 @@ def make_queries(
     intent = np.array([found[text][1] for text in texts], np.int32)
     rarities = np.array([found[text][2] for text in texts], np.int32)
     clean = np.array([a == b for a, b in zip(texts, meanings, strict=True)])
-    return Queries(texts, meanings, intent, _shares(intent, rarities, clean, popularity, rng))
+    return Queries(texts, meanings, intent, _shares(intent, rarities, clean, popularity, rng, shape))
 
 
 def _shares(
@@ -80,16 +80,17 @@ def _shares(
     clean: NDArray[np.bool_],
     popularity: NDArray[np.float64],
     rng: np.random.Generator,
+    shape: WorldShape,
 ) -> NDArray[np.float64]:
     """Zipf over intents times Zipf over each intent's formulations by rarity; 0 for later queries."""
     order = np.lexsort((rarity, intent))
     starts = np.searchsorted(intent[order], intent[order])  # where the rows of each intent begin
     rank = np.empty(len(intent))
     rank[order] = np.arange(len(intent)) - starts
-    share = popularity[intent] * (rank + 1) ** -FORMULATION_ZIPF
+    share = popularity[intent] * (rank + 1) ** -shape.formulation_zipf
     share[~clean] *= TYPO_POPULARITY
-    later = rng.random(len(intent)) < LATER_QUERY_SHARE
-    later |= (rng.random(len(popularity)) < LATER_INTENT_SHARE)[intent]
+    later = rng.random(len(intent)) < shape.later_query_share
+    later |= (rng.random(len(popularity)) < shape.later_intent_share)[intent]
     if later.all():
         later[0] = False
     share[later] = 0
@@ -97,7 +98,14 @@ def _shares(
 
 
 def _write_query(
-    catalogue: Catalogue, subject: int, aspect: int, qualifier: int, u: list[float], typos: int
+    catalogue: Catalogue,
+    subject: int,
+    aspect: int,
+    qualifier: int,
+    u: list[float],
+    run_together: float,
+    misspelt: float,
+    typos: int,
 ) -> tuple[str, str, int]:
     """A query for an intent, the same without typos, and the rarity of its wording.
 
@@ -124,9 +132,9 @@ def _write_query(
         rarity += rank
     words = clean_text.split()
     text = clean_text
-    if u[6] < RUN_TOGETHER_SHARE * typos and 1 < len(words) <= 4:
+    if u[6] < run_together and 1 < len(words) <= 4:
         text = "".join(words)
-    elif u[6] > 1 - MISSPELT_SHARE * typos:
+    elif u[6] > 1 - misspelt:
         for typo in range(typos):
             text = _misspell(text, *u[7 + 3 * typo : 10 + 3 * typo])
     return text, clean_text, rarity

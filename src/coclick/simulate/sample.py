@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-import shutil
-import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import CoclickError, UserError
+from coclick.errors import UserError
 from coclick.logs.duckdb_session import literal
 from coclick.simulate.engine import Results, search_all
+from coclick.simulate.files import write_tsv, writing_files
 from coclick.simulate.users import ACTIONS, FIRST_DAY, PAGE, Events, search_log, user_names
 from coclick.simulate.world import World
 
-_DISK_FULL = ("No space left", f'"errno":"{errno.ENOSPC}"')  # in errors of Python and DuckDB
 FILES = ("events.parquet", "docs.tsv", "queries.tsv", "qrels.tsv", "intents.tsv")
 EVENTS_PER_QUERY = 60
 JUDGED_SHARE, MAX_JUDGED = 0.1, 3000  # of all queries; a third each of head, tail and unseen
@@ -41,34 +37,12 @@ def sample(
     the log: for frequent, rare and unseen queries, and over all documents, including new ones. Returns the
     number of queries, docs, events, clicks, judged queries and judgments.
     """
-    directory = Path(directory)
-    existing = [name for name in FILES if (directory / name).exists()]
-    if existing and not force:
-        raise UserError(
-            f"{existing[0]} already exists",
-            where=str(directory),
-            hint="choose another directory, or add --force",
-        )
     events = EVENTS_PER_QUERY * queries if events is None else events
     if events < 1:
         raise UserError(f"--events is {events}", hint="ask for at least 1 event")
     world = World.make(queries, docs, seed)
-    work: Path | None = None
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".sample-", dir=directory))
-        counts = _write(work, world, events, seed)
-        for name in FILES:
-            (work / name).replace(directory / name)
-    except (OSError, duckdb.IOException) as error:
-        if any(sign in str(error) for sign in _DISK_FULL):
-            hint = "free some space or choose another directory"
-            raise CoclickError("the disk is full", where=str(directory), hint=hint) from error
-        raise UserError(f"cannot write the sample: {error}", where=str(directory)) from error
-    finally:
-        if work:
-            shutil.rmtree(work, ignore_errors=True)
-    return counts
+    with writing_files(Path(directory), FILES, force) as work:
+        return _write(work, world, events, seed)
 
 
 def _write(work: Path, world: World, events: int, seed: int) -> dict[str, int]:
@@ -80,22 +54,22 @@ def _write(work: Path, world: World, events: int, seed: int) -> dict[str, int]:
 
     docs = world.documents
     columns = (docs.ids, docs.titles, docs.bodies, docs.urls, docs.anchors)
-    _write_tsv(work / "docs.tsv", ("doc", "title", "body", "url", "anchor"), zip(*columns, strict=True))
+    write_tsv(work / "docs.tsv", ("doc", "title", "body", "url", "anchor"), zip(*columns, strict=True))
 
     kinds = query_kinds(log.searches)
     judged = choose_judged_queries(kinds, max(1, round(min(JUDGED_SHARE * len(kinds), MAX_JUDGED) / 3)), seed)
     texts = world.queries.texts
     width = max(4, len(str(len(judged))))
     ids = [f"q{number:0{width}d}" for number in range(1, len(judged) + 1)]
-    _write_tsv(work / "queries.tsv", ("id", "text"), zip(ids, (texts[q] for q in judged), strict=True))
+    write_tsv(work / "queries.tsv", ("id", "text"), zip(ids, (texts[q] for q in judged), strict=True))
     place, document, grade = judgments(world, results, judged, seed)
     lines = zip(place.tolist(), document.tolist(), grade.tolist(), strict=True)
-    _write_tsv(
+    write_tsv(
         work / "qrels.tsv", ("id", "doc", "grade"), ((ids[p], docs.ids[d], str(g)) for p, d, g in lines)
     )
     names = world.catalogue.names(world.intents)
     intents = (names[intent] for intent in world.queries.intent)
-    _write_tsv(work / "intents.tsv", ("query", "intent", "kind"), zip(texts, intents, kinds, strict=True))
+    write_tsv(work / "intents.tsv", ("query", "intent", "kind"), zip(texts, intents, kinds, strict=True))
     return {
         "queries": len(texts),
         "docs": len(docs),
@@ -198,9 +172,3 @@ class _EventsFile:
             for part in self._parts:
                 Path(part).unlink()
         self._connection.close()
-
-
-def _write_tsv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write("\t".join(header) + "\n")
-        file.writelines("\t".join(row) + "\n" for row in rows)

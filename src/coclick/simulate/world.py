@@ -8,11 +8,15 @@ A pair of query and document has a grade from 0 to 4, which depends on the facet
     2  the subject's overview page; or the right aspect with another qualifier
     1  a similar aspect (hotels and hostels), a listing of the aspect, a narrow page for a broad query
     0  anything else
+
+If subjects have official pages (`WorldShape.official_pages`), a query that names only a subject is
+navigational: the official page has grade 4, and other overview pages have grade 2.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +24,11 @@ from numpy.typing import NDArray
 from coclick.errors import UserError
 from coclick.simulate.documents import Documents, make_documents
 from coclick.simulate.intents import Catalogue, Facets, draw_intents
+from coclick.simulate.profiles import WorldShape
 from coclick.simulate.queries import Queries, make_queries
+from coclick.simulate.sites import place_on_sites
 from coclick.simulate.words import DOMAINS
 
-DOCUMENTS_PER_INTENT = 4
 MAX_QUERIES_PER_DOC = 100  # more would only add typos to the same few intents
 BLOCK = 4096  # queries graded at a time
 
@@ -36,10 +41,14 @@ class World:
     intents: Facets
     documents: Documents
     queries: Queries
+    shape: WorldShape
 
     @classmethod
-    def make(cls, queries: int = 3000, docs: int = 5000, seed: int = 0) -> World:
+    def make(
+        cls, queries: int = 3000, docs: int = 5000, seed: int = 0, shape: WorldShape | None = None
+    ) -> World:
         """Create a world of this many distinct queries and documents. The same seed gives the same world."""
+        shape = shape or WorldShape()
         for what, number in (("queries", queries), ("docs", docs)):
             if number < 10:
                 raise UserError(f"{number} {what} are too few", hint=f"ask for at least 10 {what}")
@@ -50,13 +59,17 @@ class World:
                 f"{queries} queries are too many for {docs} documents",
                 hint=f"ask for at least {-(-queries // MAX_QUERIES_PER_DOC)} documents",
             )
-        rng_intents, rng_documents, rng_queries = np.random.default_rng(seed).spawn(3)
-        catalogue, intents, popularity = draw_intents(-(-docs // DOCUMENTS_PER_INTENT), rng_intents)
+        rng_intents, rng_documents, rng_queries, rng_sites = np.random.default_rng(seed).spawn(4)
+        catalogue, intents, popularity = draw_intents(
+            ceil(docs / shape.documents_per_intent), shape.intents_per_subject, rng_intents
+        )
+        documents = make_documents(docs, catalogue, intents, popularity, rng_documents, shape.new_share)
         return cls(
             catalogue,
             intents,
-            make_documents(docs, catalogue, intents, popularity, rng_documents),
-            make_queries(queries, catalogue, intents, popularity, rng_queries),
+            place_on_sites(documents, catalogue, shape, rng_sites),
+            make_queries(queries, catalogue, intents, popularity, rng_queries, shape),
+            shape,
         )
 
     def grade(self, query: NDArray[np.integer], document: NDArray[np.integer]) -> NDArray[np.int8]:
@@ -70,13 +83,14 @@ class World:
         aspect = subject & (asked.aspect == given.aspect)
         second_match = subject & (asked.aspect == second) & (second >= 0)
         exact = asked.qualifier == given.qualifier
+        wanted = ~self.is_navigational(query) | self.documents.is_official[document]
         looser = (asked.qualifier < 0) | (given.qualifier < 0)
         broad = subject & (asked.aspect < 0)
         listing = (given.subject < 0) & (asked.aspect == given.aspect)
         return np.select(
             [
-                aspect & exact,
-                (aspect & looser) | (second_match & (exact | looser)),
+                aspect & exact & wanted,
+                (aspect & looser & wanted) | (second_match & (exact | looser)),
                 aspect | second_match | (subject & (given.aspect < 0)) | (broad & (given.qualifier < 0)),
                 broad | (subject & (group[asked.aspect] == group[given.aspect])) | listing,
             ],
@@ -94,6 +108,10 @@ class World:
         ]
         places, documents, grades = (np.concatenate(column) for column in zip(*found, strict=True))
         return places, documents, grades
+
+    def is_navigational(self, query: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return for every query whether it wants one official page."""
+        return self.shape.official_pages & (self.intents.aspect[self.queries.intent[query]] < 0)
 
     def sells(self) -> NDArray[np.bool_]:
         """Return for every query whether it is about products."""

@@ -3,11 +3,11 @@
 With Q and D the features of queries and documents, W the weights of clicked pairs and M = Qᵀ W D, find maps
 L_x and L_y that minimise
 
-    −Σ_uv M_uv · l_xu·l_yv + Σ_u β_u ‖l_xu‖₁ + Σ_v γ_v ‖l_yv‖₁      with ‖l_xu‖, ‖l_yv‖ ≤ θ          (Eq. 4)
+    −Σ_uv M_uv · l_xu·l_yv + Σ_u β_u ‖l_xu‖₁ + Σ_v γ_v ‖l_yv‖₁    with ‖l_xu‖ ≤ θ_x, ‖l_yv‖ ≤ θ_y   (Eq. 4)
 
 Given one map, every row of the other has a closed-form minimiser: Ω = M L_y, soft-thresholded by β_u and
-scaled to θ (Eq. 5–6). A half-iteration replaces one map in this way. The map of documents starts as a sparse
-random projection, which is cheap and keeps the first half-iteration sparse.
+scaled to θ_x (Eq. 5–6). A half-iteration replaces one map in this way. The map of documents starts as a
+random projection: a sparse one is cheap and keeps the first half-iteration sparse.
 
 M is never formed: its factors have a tenth of its entries. Intermediate products are sparse where that is
 cheaper. Dense ones reuse the same memory in every half-iteration, because allocating it takes longer.
@@ -33,6 +33,8 @@ from coclick.kernels.products import times_dense
 from coclick.kernels.sparse_products import column_ranges, is_thin, times, times_sparse
 from coclick.kernels.thresholded import Rows, Thresholded, max_entries, thresholded_product
 
+THRESHOLDS = ("query_threshold", "doc_threshold")  # the parameters that set absolute thresholds
+
 _START_ENTRIES = 8  # non-zero entries of a row at the start,
 _START_SHARE = 8  # but at most one in so many dimensions: a flat row has no peaks to keep
 _MAX_GROWTH = 3  # a product with at most so many times the entries of its factors is formed once
@@ -45,11 +47,11 @@ _MAX_RANK_ROWS = 20_000  # rows of a map from which its effective rank is comput
 
 @dataclass(frozen=True)
 class Penalty:
-    """The soft thresholds that make the maps sparse, and the bound θ on the length of their rows."""
+    """The soft thresholds that make one map sparse, and the length of its rows."""
 
     relative_threshold: float  # times the root mean square of each row
-    threshold: float = 0.0  # above 0: an absolute threshold for all rows, used instead
-    theta: float = 1.0
+    threshold: float = 0.0  # β or γ: above 0, an absolute threshold for all rows, used instead
+    length: float = 1.0  # θ_x or θ_y
 
     def start(self, rows: int) -> NDArray[np.float32]:
         """Return the initial thresholds of rows; −1 where the first update sets them."""
@@ -68,18 +70,21 @@ class RmlsState(NamedTuple):
 class RmlsSolver:
     """Fits the maps to M, which is given by its factors."""
 
-    def __init__(self, queries: Csr, edges: Csr, docs: Csr, penalty: Penalty) -> None:
+    def __init__(self, queries: Csr, edges: Csr, docs: Csr, penalties: tuple[Penalty, Penalty]) -> None:
         self._sides = (
             (transpose(queries), _ClickedFeatures.from_factors(edges, docs)),
             (transpose(docs), _ClickedFeatures.from_factors(transpose(edges), queries)),
         )
-        self._penalty = penalty
+        self._penalties = penalties
 
-    def half_iterations(self, dim: int, seed: int) -> Iterator[RmlsState]:
+    def half_iterations(self, dim: int, seed: int, *, dense: bool = False) -> Iterator[RmlsState]:
         """Update the map of queries, then of documents, and so on, endlessly; yield each state."""
         queries, docs = (by_feature.rows for by_feature, _ in self._sides)
-        maps = [Csr.empty(queries, dim), random_rows(docs, dim, self._penalty.theta, seed)]
-        thresholds = [self._penalty.start(queries), self._penalty.start(docs)]
+        maps = [
+            Csr.empty(queries, dim),
+            random_rows(docs, dim, self._penalties[1].length, seed, dense=dense),
+        ]
+        thresholds = [penalty.start(m.rows) for penalty, m in zip(self._penalties, maps, strict=True)]
         buffer = np.empty(max(by_feature.columns for by_feature, _ in self._sides) * dim, np.float32)
         half = 0
         while True:
@@ -88,8 +93,8 @@ class RmlsSolver:
             found = self._update(side, maps[other], thresholds[side], buffer)
             maps[side], thresholds[side] = found.rows, found.thresholds
             half += 1
-            known = half > 1 or self._penalty.threshold > 0
-            gain = -self._penalty.theta * float(found.gains.sum())
+            known = half > 1 or self._penalties[1].threshold > 0
+            gain = -self._penalties[side].length * float(found.gains.sum())
             yield RmlsState(
                 half / 2, maps[0], maps[1], gain + _cost(maps[other], thresholds[other]) if known else None
             )
@@ -99,13 +104,13 @@ class RmlsSolver:
     ) -> Thresholded:
         by_feature, clicked_features = self._sides[side]
         embeddings = clicked_features.embed(other, buffer)
-        penalty = self._penalty
+        penalty = self._penalties[side]
         found = thresholded_product(
-            by_feature, embeddings, thresholds, penalty.relative_threshold, penalty.theta
+            by_feature, embeddings, thresholds, penalty.relative_threshold, penalty.length
         )
         if not found.rows.nnz:
             whole = thresholded_product(by_feature, embeddings, np.zeros_like(thresholds))
-            raise _empty_maps_error(penalty, whole)
+            raise _empty_maps_error(penalty, THRESHOLDS[side], whole)
         return found
 
 
@@ -140,14 +145,18 @@ class _ClickedFeatures:
         return embeddings
 
 
-def random_rows(rows: int, columns: int, length: float, seed: int) -> Csr:
-    """Return sparse rows with random columns and signs."""
-    return random_rows_of(rows, columns, length, seed, 0, 1)
+def random_rows(rows: int, columns: int, length: float, seed: int, *, dense: bool = False) -> Csr:
+    """Return rows of random directions: with few random columns and signs, or dense with normal values."""
+    return random_rows_of(rows, columns, length, seed, 0, 1, dense=dense)
 
 
-def random_rows_of(rows: int, columns: int, length: float, seed: int, part: int, parts: int) -> Csr:
+def random_rows_of(
+    rows: int, columns: int, length: float, seed: int, part: int, parts: int, *, dense: bool = False
+) -> Csr:
     """Return every `parts`-th of the rows of `random_rows`, starting at row `part`."""
     random = np.random.default_rng(seed)
+    if dense:
+        return _dense_rows(rows, columns, length, random, part, parts)
     entries = max(1, min(_START_ENTRIES, columns // _START_SHARE))
 
     def draw(values: int, dtype: type[np.int32 | np.int64]) -> NDArray[np.int32]:
@@ -164,6 +173,20 @@ def random_rows_of(rows: int, columns: int, length: float, seed: int, part: int,
     return Csr(
         np.arange(len(indices) + 1, dtype=np.int64) * entries, indices.ravel(), values.ravel(), columns
     )
+
+
+def _dense_rows(
+    rows: int, columns: int, length: float, random: np.random.Generator, part: int, parts: int
+) -> Csr:
+    at_a_time = max(_RANDOM_ROWS // columns, 1)
+    kept = [np.empty((0, columns), np.float32)]
+    for first in range(0, rows, at_a_time):
+        some = random.standard_normal((min(at_a_time, rows - first), columns), np.float32)
+        kept.append(some[(part - first) % parts :: parts])
+    values = np.concatenate(kept)
+    values *= np.float32(length) / np.linalg.norm(values, axis=1, keepdims=True)
+    indices = np.tile(np.arange(columns, dtype=np.int32), len(values))
+    return Csr(np.arange(len(values) + 1, dtype=np.int64) * columns, indices, values.ravel(), columns)
 
 
 def map_rank(matrix: Csr) -> float:
@@ -190,12 +213,12 @@ def _cost(matrix: Csr, thresholds: NDArray[np.float32]) -> float:
     return cost
 
 
-def _empty_maps_error(penalty: Penalty, whole: Thresholded) -> UserError:
+def _empty_maps_error(penalty: Penalty, absolute: str, whole: Thresholded) -> UserError:
     """The error for thresholds that remove all entries; it names the largest usable threshold."""
     rows = np.repeat(np.arange(whole.rows.rows), whole.rows.row_nnz())
     sizes = np.abs(whole.rows.data).astype(np.float64)
     if penalty.threshold > 0:
-        name, used, largest = "threshold", penalty.threshold, float(sizes.max(initial=0))
+        name, used, largest = absolute, penalty.threshold, float(sizes.max(initial=0))
     else:
         mean = whole.gains / np.sqrt(whole.rows.columns)
         name, used, largest = (

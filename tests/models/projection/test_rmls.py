@@ -38,74 +38,133 @@ def problem(seed, queries=8, docs=9, query_features=7, doc_features=10, density=
     return some(queries, query_features), some(queries, docs), some(docs, doc_features)
 
 
-def run(factors, penalty, dim, halves, seed=0):
+def run(factors, penalty, dim, halves, seed=0, **options):
+    """`halves` states; `penalty` is that of both maps, or a pair."""
+    penalties = penalty if isinstance(penalty, tuple) else (penalty, penalty)
     queries, edges, docs = factors
-    steps = RmlsSolver(queries, edges, docs, penalty).half_iterations(dim, seed)
+    steps = RmlsSolver(queries, edges, docs, penalties).half_iterations(dim, seed, **options)
     return [next(steps) for _ in range(halves)]
 
 
-def written_out(factors, dim, halves, start, b=None, threshold=None, theta=1.0):
-    """Algorithms 1 and 2 of Wu, Lu & Li 2013, term by term; thresholds by the first Ω, or absolute."""
+def written_out(factors, dim, halves, start, b=None, thresholds=(None, None), lengths=(1.0, 1.0)):
+    """Algorithms 1 and 2 of Wu, Lu & Li 2013, term by term; thresholds by the first Ω, or β and γ."""
     queries, edges, docs = (dense(factor).tolist() for factor in factors)
     w = [[0.0] * len(docs[0]) for _ in queries[0]]
     for i, x in enumerate(queries):
         for j, y in enumerate(docs):
-            for u, x_u in enumerate(x):
-                for v, y_v in enumerate(y):
-                    w[u][v] += edges[i][j] * x_u * y_v
+            if edges[i][j]:
+                for u, x_u in enumerate(x):
+                    for v, y_v in enumerate(y):
+                        w[u][v] += edges[i][j] * x_u * y_v
     maps = [[[0.0] * dim for _ in w], dense(start).tolist()]
-    thresholds = [[None] * len(w), [None] * len(w[0])]
+    limits = [[thresholds[0]] * len(w), [thresholds[1]] * len(w[0])]
     for half in range(halves):
         side, other = half % 2, 1 - half % 2
         weights = w if side == 0 else [list(column) for column in zip(*w, strict=True)]
         updated = []
         for u, row in enumerate(weights):
-            omega = [sum(row[v] * maps[other][v][z] for v in range(len(row))) for z in range(dim)]
-            if threshold is not None:
-                thresholds[side][u] = threshold
-            elif thresholds[side][u] is None and any(omega):
-                thresholds[side][u] = b * math.sqrt(sum(value * value for value in omega) / dim)
-            limit = thresholds[side][u] or 0.0
+            present = [v for v, value in enumerate(row) if value]
+            omega = [sum(row[v] * maps[other][v][z] for v in present) for z in range(dim)]
+            if limits[side][u] is None and any(omega):
+                limits[side][u] = b * math.sqrt(sum(value * value for value in omega) / dim)
+            limit = limits[side][u] or 0.0
             kept = [math.copysign(max(abs(value) - limit, 0), value) for value in omega]
             length = math.sqrt(sum(value * value for value in kept))
-            updated.append([theta * value / length for value in kept] if length > 1e-9 else [0.0] * dim)
+            updated.append(
+                [lengths[side] * value / length for value in kept] if length > 1e-9 else [0.0] * dim
+            )
         maps[side] = updated
     return np.array(maps[0]), np.array(maps[1]), np.array(w)
 
 
 @pytest.mark.parametrize(
-    "penalty", [Penalty(0.0), Penalty(0.7), Penalty(1.2, theta=2.5), Penalty(0.0, threshold=0.15)]
+    ("queries", "docs"),
+    [
+        (Penalty(0.0), Penalty(0.0)),
+        (Penalty(0.7), Penalty(0.7)),
+        (Penalty(1.2, length=2.5), Penalty(1.2, length=2.5)),
+        (Penalty(0.0, threshold=0.15), Penalty(0.0, threshold=0.15)),
+        (Penalty(0.6, threshold=0.2), Penalty(0.6)),
+        (Penalty(0.0, threshold=0.05, length=0.5), Penalty(0.0, threshold=0.3, length=3.0)),
+    ],
 )
-def test_two_rounds_written_out_term_by_term(penalty):
+@pytest.mark.parametrize("dense_start", [False, True])
+def test_two_rounds_written_out_term_by_term(queries, docs, dense_start):
     for seed in range(4):
         factors = problem(seed)
-        start = random_rows(factors[2].columns, 6, penalty.theta, seed)
-        given = {"threshold": penalty.threshold} if penalty.threshold else {"b": penalty.relative_threshold}
-        x, y, _ = written_out(factors, 6, 4, start, theta=penalty.theta, **given)
-        last = run(factors, penalty, 6, 4, seed)[-1]
+        start = random_rows(factors[2].columns, 6, docs.length, seed, dense=dense_start)
+        lengths = queries.length, docs.length
+        thresholds = queries.threshold or None, docs.threshold or None
+        b = queries.relative_threshold
+        x, y, _ = written_out(factors, 6, 4, start, b, thresholds, lengths)
+        last = run(factors, (queries, docs), 6, 4, seed, dense=dense_start)[-1]
         assert last.iterations == 2
         np.testing.assert_allclose(dense(last.query_map), x, atol=2e-4)
         np.testing.assert_allclose(dense(last.doc_map), y, atol=2e-4)
 
 
-def test_a_model_scores_by_these_maps():
-    graph = planted.graph()
-    model: Any = create("rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,theta=1.5)").fit(graph)
-    factors = model.query_features_, model._edge_weights(graph), model.doc_features_
-    start = random_rows(factors[2].columns, 12, 1.5, 0)
-    x, y, _ = written_out(factors, 12, 4, start, b=0.8, theta=1.5)
-    expected = np.maximum(dense(factors[0]) @ x @ y.T @ dense(factors[2]).T, 0)
+def by_hand(graph, weight):
+    """The weights of clicked pairs, from a dense matrix of clicks."""
+    clicks = graph.clicks.to_scipy().toarray().astype(float)
+    degrees = (clicks > 0).sum(1)
+    weighted = clicks / np.maximum(degrees, 1)[:, None]
+    return csr(weighted / np.count_nonzero(degrees) if weight == "mean" else weighted)
+
+
+def assert_scores(model, graph, x, y):
+    features = dense(model.query_features_), dense(model.doc_features_)
+    expected = np.maximum(features[0] @ x @ y.T @ features[1].T, 0)
     found = np.array(model.score(list(graph.queries), [list(graph.docs)] * len(graph.queries)))
-    np.testing.assert_allclose(found, expected, atol=2e-3)
+    np.testing.assert_allclose(found, expected, atol=2e-3 * expected.max())
+
+
+def test_a_model_scores_by_these_maps():
+    """With the default weights, which are clicks divided by the number of documents of the query."""
+    graph = planted.graph()
+    lengths = "query_length=1.5,doc_length=0.7"
+    model: Any = create(f"rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,{lengths})").fit(graph)
+    factors = model.query_features_, by_hand(graph, "degree"), model.doc_features_
+    start = random_rows(factors[2].columns, 12, 0.7, 0)
+    x, y, _ = written_out(factors, 12, 4, start, b=0.8, lengths=(1.5, 0.7))
+    assert_scores(model, graph, x, y)
+
+
+def test_one_round_of_equation_4_as_printed():
+    """β ≠ γ, θ_x ≠ θ_y, the mean over queries and documents, raw counts of clicks, a dense random start."""
+    graph = planted.graph()
+    data = "views=words+raw_clicks,weight=mean"
+    penalties = "query_threshold=0.002,doc_threshold=0.001,query_length=0.5,doc_length=2"
+    spec = f"rmls(dim=12,iterations=1,held_out=0,initial_map=dense,{data},{penalties})"
+    model: Any = create(spec).fit(graph)
+    query, docs = graph.queries.id("pizza"), len(graph.docs)
+    counts = graph.clicks.to_scipy().toarray()[query]
+    words = model.query_features_.columns - docs
+    row = dense(model.query_features_)[query]
+    np.testing.assert_allclose(row[words:], counts / np.linalg.norm(counts) / math.sqrt(2), rtol=1e-5)
+    assert np.linalg.norm(row[:words]) == pytest.approx(1 / math.sqrt(2))
+    factors = model.query_features_, by_hand(graph, "mean"), model.doc_features_
+    start = random_rows(factors[2].columns, 12, 2.0, 0, dense=True)
+    x, y, _ = written_out(factors, 12, 2, start, thresholds=(0.002, 0.001), lengths=(0.5, 2.0))
+    kept = [np.abs(side).sum(1) > 0 for side in (x, y)]
+    assert all(0.1 < alive.mean() < 1 for alive in kept)  # the thresholds remove some rows, not all
+    assert_scores(model, graph, x, y)
+    assert model.stats_["bound"]["theta_x"] == 0.5
+    assert model.stats_["bound"]["theta_y"] == 2
+
+
+def test_former_names_fail_with_the_new_ones():
+    for old, new in (("theta", "length"), ("threshold", "threshold"), ("beta", "threshold")):
+        with pytest.raises(UserError, match=f"{old}' is now called 'query_{new}' and 'doc_{new}'"):
+            create(f"rmls({old}=1)")
 
 
 @settings(max_examples=30)
 @given(st.integers(0, 10_000), st.floats(0, 1.5), st.booleans())
 def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     factors = problem(seed)
-    penalty = Penalty(b, threshold=0.05 * b if absolute else 0.0)
+    beta, gamma = (0.05 * b, 0.02 * b) if absolute else (0.0, 0.0)
     try:
-        steps = run(factors, penalty, 5, 8, seed)
+        steps = run(factors, (Penalty(b, beta, 1.5), Penalty(b, gamma, 0.8)), 5, 8, seed)
     except UserError:
         return  # thresholds that leave nothing
     known = [step.objective for step in steps if step.objective is not None]
@@ -113,13 +172,11 @@ def test_the_objective_never_rises_and_is_that_of_equation_4(seed, b, absolute):
     assert all(
         later <= earlier + 1e-5 * abs(earlier) for earlier, later in zip(known, known[1:], strict=False)
     )
-    if penalty.threshold:
-        *_, w = written_out(
-            factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed), threshold=penalty.threshold
-        )
+    if beta:
+        *_, w = written_out(factors, 5, 0, random_rows(factors[2].columns, 5, 1.0, seed))
         for step in steps:
             x, y = dense(step.query_map), dense(step.doc_map)
-            expected = -np.sum(w * (x @ y.T)) + penalty.threshold * (np.abs(x).sum() + np.abs(y).sum())
+            expected = -np.sum(w * (x @ y.T)) + beta * np.abs(x).sum() + gamma * np.abs(y).sum()
             assert step.objective == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
@@ -165,7 +222,7 @@ def test_a_zero_row_can_become_nonzero_again():
 
 def test_too_large_thresholds_are_refused_with_a_hint():
     graph = planted.graph()
-    for name in ("relative_threshold", "threshold"):
+    for name in ("relative_threshold", "query_threshold"):
         with pytest.raises(UserError, match=f"{name}=500 removes all entries") as caught:
             create(f"rmls(dim=10,held_out=0,iterations=1,{name}=500)").fit(graph)
         most = float(caught.value.hint.split()[3])
@@ -212,6 +269,15 @@ def test_the_initial_map_has_rows_of_length_theta():
     assert density(start) == pytest.approx(5 / 40)
     assert random_rows(3, 2, 1.0, 0).row_nnz().tolist() == [1, 1, 1]
     assert random_rows(3, 900, 1.0, 0).row_nnz().tolist() == [8, 8, 8]
+
+
+def test_a_dense_initial_map_has_normal_directions():
+    start = dense(random_rows(4000, 6, 3.0, 1, dense=True))
+    np.testing.assert_allclose(np.linalg.norm(start, axis=1), 3.0, rtol=1e-6)
+    np.testing.assert_allclose(start.T @ start / len(start), 1.5 * np.eye(6), atol=0.1)  # 3² / 6
+    parts = [alternation.random_rows_of(4000, 6, 3.0, 1, part, 3, dense=True) for part in range(3)]
+    for part, rows in enumerate(parts):
+        np.testing.assert_array_equal(dense(rows), start[part::3])
 
 
 def test_effective_rank_of_a_map():

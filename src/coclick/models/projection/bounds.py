@@ -13,8 +13,8 @@ where n_y is the harmonic mean of the n_i, B bounds ‖L_xᵀx‖·‖L_yᵀy‖
 itself is within ±RB, so a larger bound is vacuous.
 
 The bound holds for all maps of the space, whatever weights they were fitted with. The response is the weight
-of a pair: ln(1 + clicks) with `weight=log1p`, ln clicks with `log`, clicks with `clicks` and `degree`. Eq. 2
-always averages over the documents of a query; only `degree` also does so in training.
+of a pair: ln(1 + clicks) with `weight=log1p`, ln clicks with `log`, clicks with the others. Eq. 2
+always averages over the documents of a query; only `degree` and `mean` also do so in training.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def bound(
     delta: float = DELTA,
 ) -> dict[str, Any]:
     """Return the bound and its ingredients for the embeddings of a graph's queries and documents."""
-    responses = weight_clicks(clicks, "clicks" if weight == "degree" else weight)
+    responses = weight_clicks(clicks, "clicks" if weight in ("degree", "mean") else weight)
     counts = responses.row_nnz()
     counts = counts[counts > 0]
     n_x, n_y = len(counts), len(counts) / float(np.sum(1 / counts))

@@ -19,14 +19,16 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.results import Click, ClickEvidence
 
-Weight = Literal["log1p", "log", "clicks", "degree", "one"]
+Weight = Literal["log1p", "log", "clicks", "degree", "mean", "one"]
 
 
 def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
     """Return the weights of clicked pairs.
 
     `log1p`: ln(1 + clicks); `log`: ln clicks (Wu, Li & Xu 2013); `clicks`: clicks; `degree`: clicks divided
-    by the number of documents clicked for the query (Wu, Lu & Li 2013); `one`: 1 (Gao et al. 2011).
+    by the number of documents clicked for the query; `mean`: these divided by the number of queries with
+    clicks, so that a sum is a mean over queries of means over documents (Wu, Lu & Li 2013, Eq. 2); `one`: 1
+    (Gao et al. 2011).
     """
     if weight == "log1p":
         return clicks.with_data(np.log1p(clicks.data))
@@ -38,9 +40,11 @@ def weight_clicks(clicks: Csr, weight: Weight) -> Csr:
                 hint="weight=log1p",
             )
         return weighted
-    if weight == "degree":
-        degrees = np.repeat(clicks.row_nnz(), clicks.row_nnz()).astype(np.float32)
-        return clicks.with_data(clicks.data / degrees)
+    if weight in ("degree", "mean"):
+        counts = clicks.row_nnz()
+        queries = np.count_nonzero(counts) if weight == "mean" else 1
+        divisors: NDArray[np.float32] = np.repeat(counts, counts).astype(np.float32) * np.float32(queries)
+        return clicks.with_data(clicks.data / divisors)
     if weight == "one":
         return clicks.with_data(np.ones(clicks.nnz, np.float32))
     return clicks

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._base import TEXT_CAPABILITIES, ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import DIM_WU2013B
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
@@ -29,6 +31,16 @@ class LsiQD(ProjectionModel):
     name = "lsi_qd"
     summary = "latent semantic indexing of the click matrix, without texts"
     capabilities = ProjectionModel.capabilities - TEXT_CAPABILITIES
+    presets = {
+        "wu2013": Preset(
+            "Wu, Lu & Li 2013",
+            dim=(1000, "§6.2: 1000 was the best of 100 to 1000; Wu, Lu & Li 2012 §5.2"),
+            weight=("clicks", "§6.1.1: each element is a click number"),
+        ),
+        "wu2013b": Preset(
+            "Wu, Li & Xu 2013", dim=DIM_WU2013B, weight=("log", "§4.2: the matrix of Eq. 2 without features")
+        ),
+    }
 
     dim: int = 300
     weight: Weight = "log1p"

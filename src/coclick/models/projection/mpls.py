@@ -19,10 +19,12 @@ import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
 from coclick.models.projection.click_evidence import Weight, effective_rank, weight_clicks
 from coclick.models.projection.linear_map import DenseMap, columns_between
+from coclick.models.projection.paper_data import DIM_WU2013B, WU2013B_DATA
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
@@ -35,6 +37,14 @@ class MPLS(ProjectionModel):
 
     name = "mpls"
     summary = "multi-view partial least squares: one latent space for words, one for clicks"
+    presets = {
+        "paper": Preset(
+            "Wu, Li & Xu 2013",
+            dim=DIM_WU2013B,
+            combine=("weighted", "Eq. 5; M-PLS_Com of §5.2"),
+            **WU2013B_DATA,
+        )
+    }
 
     dim: int = 300  # per view
     views: str = "words+clicks"

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.bounds import bound, orthonormal
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import DIM_WU2013B, WU2013_DATA, WU2013B_DATA
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
@@ -32,6 +34,10 @@ class PLS(ProjectionModel):
 
     name = "pls"
     summary = "partial least squares: queries and documents in one latent space, by words and clicks"
+    presets = {
+        "wu2013": Preset("Wu, Lu & Li 2013", dim=(1000, "§6.2: 1000 was chosen"), **WU2013_DATA),
+        "wu2013b": Preset("Wu, Li & Xu 2013", dim=DIM_WU2013B, **WU2013B_DATA),  # M-PLS_Conca
+    }
 
     dim: int = 300
     views: str = "words+clicks"

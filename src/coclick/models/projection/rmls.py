@@ -3,7 +3,7 @@
 The maps L_x of query features and L_y of document features have sparse rows of bounded length instead of the
 orthonormal columns of `pls`:
 
-    min −Σ w_uv · x_uᵀ L_x L_yᵀ y_v + Σ β_u ‖l_xu‖₁ + Σ γ_v ‖l_yv‖₁     with ‖l_xu‖, ‖l_yv‖ ≤ θ       (Eq. 4)
+    min −Σ w_uv · x_uᵀ L_x L_yᵀ y_v + Σ β_u ‖l_xu‖₁ + Σ γ_v ‖l_yv‖₁   with ‖l_xu‖ ≤ θ_x, ‖l_yv‖ ≤ θ_y  (Eq. 4)
 
 The maps are updated in turn; each has an exact minimiser, row by row (`coclick.solvers.rmls`). The global
 optimum has rank one, so early stopping is part of the method: the number of half-iterations is chosen on
@@ -17,20 +17,26 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.bounds import bound, limited_rows
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import SparseMap
+from coclick.models.projection.paper_data import WU2013_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank
 from coclick.solvers.validation import ValidationSample
 
+# What Wu, Lu & Li 2013 (§3.1, §4.1, §6.1) and 2012 (§3, §5.1) say about the data of `rmls`.
+_SETTLED: dict[str, tuple[Any, str]] = WU2013_DATA | {
+    "initial_map": ("dense", "Algorithm 2: set randomly"),
+}
 _PATIENCE = 2  # half-iterations without improvement before validation stops
 
 
@@ -41,13 +47,37 @@ class RMLS(ProjectionModel):
 
     name = "rmls"
     summary = "sparse linear maps of queries and documents to one latent space, by words and clicks"
+    presets = {
+        "wu2013": Preset(
+            "Wu, Lu & Li 2013",
+            dim=(1000, "§6.2: performance improves with it; 1000 was chosen"),
+            iterations=(10.0, "§6.2: good performance after less than 10 loops"),
+            held_out=(0.1, "§6.2: early stopping on validation data, which here are clicks"),
+            query_length=(1.0, "§6.2: not sensitive to it; θ = 1 in Wu, Lu & Li 2012 §5.1"),
+            doc_length=(1.0, "§6.2: not sensitive to it; θ = 1 in Wu, Lu & Li 2012 §5.1"),
+            relative_threshold=(1.5, "§6.2: tuned, but no value is given: ours, which has no scale"),
+            **_SETTLED,
+        ),
+        "wu2012": Preset(
+            "Wu, Lu & Li 2012",
+            dim=(1000, "§5.2"),
+            query_threshold=(0.1, "§5.2: β = 0.1, on the scale of their log"),
+            doc_threshold=(0.1, "§5.2: γ = 0.1, on the scale of their log"),
+            query_length=(1.0, "§5.1: θ = 1"),
+            doc_length=(1.0, "§5.1: θ = 1"),
+            **_SETTLED,
+        ),
+    }
 
     dim: Annotated[int, Range(1)] = 1000
     views: str = "words+clicks"
     weight: Weight = "degree"
     relative_threshold: Annotated[float, Range(0)] = 1.5  # β, γ relative to the first Ω
-    threshold: Annotated[float, Range(0)] = 0.0  # if above 0, the same β = γ for all rows instead
-    theta: Annotated[float, Range(1e-6)] = 1.0  # θ, the length of rows
+    query_threshold: Annotated[float, Range(0)] = 0.0  # β: if above 0, used for all rows instead
+    doc_threshold: Annotated[float, Range(0)] = 0.0  # γ
+    query_length: Annotated[float, Range(1e-6)] = 1.0  # θ_x, the length of rows
+    doc_length: Annotated[float, Range(1e-6)] = 1.0  # θ_y
+    initial_map: Literal["sparse", "dense"] = "sparse"  # the random map of documents to start from
     iterations: Annotated[float, Range(0.5)] = 10.0  # at most; half an iteration updates one map
     held_out: Annotated[float, Range(0, 0.9)] = 0.1  # of the pairs, for validation; 0: none
 
@@ -72,13 +102,13 @@ class RMLS(ProjectionModel):
         self.stats_["chosen_rounds"] = halves / 2
         self.stats_["curve"] = curve
         self._build_embeddings(
-            SparseMap(last.query_map, self.theta), SparseMap(last.doc_map, self.theta), progress
+            SparseMap(last.query_map, self.query_length), SparseMap(last.doc_map, self.doc_length), progress
         )
         space = limited_rows(
             self.dim,
             (queries.columns, docs.columns),
             (int(queries.row_nnz().max()), int(docs.row_nnz().max())),
-            (self.theta, self.theta),
+            (self.query_length, self.doc_length),
         )
         embeddings = self.query_index_.vectors, self.doc_index_.vectors
         self.stats_["bound"] = bound(graph.clicks, self.weight, embeddings, space)
@@ -88,8 +118,15 @@ class RMLS(ProjectionModel):
         return weight_clicks(graph.clicks, self.weight)
 
     def _half_iterations(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[RmlsState]:
-        penalty = Penalty(self.relative_threshold, self.threshold, self.theta)
-        return RmlsSolver(queries, edges, docs, penalty).half_iterations(self.dim, self.seed)
+        solver = RmlsSolver(queries, edges, docs, self.penalties())
+        return solver.half_iterations(self.dim, self.seed, dense=self.initial_map == "dense")
+
+    def penalties(self) -> tuple[Penalty, Penalty]:
+        """Return thresholds and lengths of the maps of queries and of documents."""
+        return (
+            Penalty(self.relative_threshold, self.query_threshold, self.query_length),
+            Penalty(self.relative_threshold, self.doc_threshold, self.doc_length),
+        )
 
     def _choose_half_iterations(self, graph: ClickGraph, progress: Progress) -> int:
         """The number of half-iterations after which held-out clicks are ranked best."""

@@ -189,10 +189,18 @@ def _model(number: int) -> Term:
     )
 
 
+def _site(number: int) -> Term:
+    """The name of a web site, one word."""
+    ending, first, second, third = _pick(number, _ENDINGS, _SYLLABLES, _SYLLABLES, _SYLLABLES)
+    name = (first + second + third + ending).capitalize()
+    return Term((name,), (name.lower(),))
+
+
 TOWNS = _generator(_town, _TOWN_TAILS, _TOWN_HEADS, _STATES, _TOWN_BEFORE)
 RETAILERS = _generator(_store, _ENDINGS, _SYLLABLES, _SHOPS, _SYLLABLES)
 GARMENTS = _generator(_garment, _CLOTHES, _MATERIALS, _CUTS)
 DISHES = _generator(_dish, _MAINS, _DISHES, _SECONDS)
 PROGRAMS = _generator(_program, _SYLLABLES, _PROGRAMS, _SYLLABLES, _ENDINGS)
 MEDICINES = _generator(_medicine, _DRUGS, _STEMS, _MIDDLES)
+SITES = _generator(_site, _ENDINGS, _SYLLABLES, _SYLLABLES, _SYLLABLES)
 MODELS = TermGenerator(_model, 1 << 60)
