@@ -1,9 +1,9 @@
 """Runs the tests that cover a mutant, in a fork of a process that has imported everything but the package.
 
 The parent imports `coclick.jit.compiler` from the sources as they are, so the cache of compiled code keeps
-its directory, and mutants of Python code use it. The package's own rule, that changed sources never use it, is
-not weakened. Mutants of compiled code run without a cache. A child imports the package anew, with the mutant in
-place of its file.
+its directory, and mutants of Python code use it. The package's own rule, that changed sources never use it,
+stays. Mutants of compiled code run without a cache. A child imports the package anew, with the mutant
+in place of its file.
 """
 
 from __future__ import annotations
