@@ -25,6 +25,7 @@ from coclick.kernels.dense import dot_rows
 from coclick.models.base import TopK
 from coclick.models.likelihood._base import Counts, LikelihoodModel, ProbabilityPart, Terms, clicked_pairs
 from coclick.models.spec import Range
+from coclick.models.text_model import GAO2011_TEXT
 from coclick.progress import Progress
 from coclick.results import top_rows
 from coclick.solvers.checkpoint import checkpoint
@@ -33,6 +34,19 @@ from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import count_terms
 
 Floats = NDArray[np.float32]
+# What Gao et al. 2011 say about all topic models, for presets.
+GAO2011_TOPICS: dict[str, tuple[Any, str]] = {
+    **GAO2011_TEXT,
+    "n_topics": (100, "§5.2: T = 100"),
+    "topic_prior": (1.1, "§5.2: α = 1.1"),
+    "word_prior": (1.01, "§5.2: β = 1.01"),
+    "weight": ("one", "§5.1: the title is paired with each unique query"),
+    "max_vocabulary": (500_000, "§5.2: the 500K most frequent words"),
+}
+ALL_ITERATIONS: dict[str, tuple[Any, str]] = {
+    "held_out": (0.0, "§5.2: all pairs are used for training"),
+    "tolerance": (0.0, "§5.2: the number of iterations is given"),
+}
 
 _MIN_PAIRS = 1000  # to hold some out
 _EXPANSION_WORDS = 20

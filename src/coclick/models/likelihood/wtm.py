@@ -19,8 +19,10 @@ from coclick.arrays.kernels import values_at
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.likelihood._base import LikelihoodModel, ProbabilityPart, clicked_pairs
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
+from coclick.models.text_model import GAO2011_TEXT
 from coclick.progress import Progress
 from coclick.solvers.ibm_model1 import TextPairs, fit_translations, prune
 
@@ -33,6 +35,16 @@ class WTM(LikelihoodModel):
     name = "wtm"
     summary = "query likelihood through word translation, learned by IBM Model 1 from clicked pairs"
     capabilities = LikelihoodModel.capabilities | {"translate"}
+    presets = {
+        "paper": Preset(
+            "Gao et al. 2011",
+            min_probability=(0.0, "Eq. 1: all translations"),
+            use_null_word=(True, "§5.2: IBM Model 1, which has one (Brown et al. 1993)"),
+            weight=("one", "§5.1: the title is paired with each unique query"),
+            max_vocabulary=(500_000, "§5.2: the 500K most frequent words"),
+            **GAO2011_TEXT,
+        )
+    }
 
     iterations: Annotated[int, Range(1)] = 10
     min_probability: Annotated[float, Range(0, 1)] = 0.001  # less probable translations are dropped
