@@ -82,6 +82,8 @@ def test_the_same_case_is_preferred_wherever_it_is(read):
         (b"5 0\nhotel\n", "cannot have 0 dimensions", "line 1"),
         (b"5 999999999\nhotel 1\n", "cannot have 999,999,999 dimensions", "line 1"),
         (text(header=False) + b"shoe 1 2\n", "has 2 numbers, not 3", "line 5"),
+        (text(header=False) + b"shoe 1\n", "has 1 numbers, not 3", "line 5"),
+        (text() + b"shoe\n", "has 0 numbers, not 3", "line 6"),
         (text() + b"shoe 1 2 3 4\n", "has 4 numbers, not 3", "line 6"),
         (text().replace(b"3.0 4.0", b"3.0 four"), "'hotel' has a value that is no finite number", "line 2"),
         (text().replace(b"3.0 4.0", b"nan 4.0"), "no finite number", "line 2"),
@@ -96,6 +98,7 @@ def test_the_same_case_is_preferred_wherever_it_is(read):
         (b"\x1f\x8b\x08 nonsense", "cannot be read", "vectors"),
         (text({"shoe": [1, 2, 3]}), "none of the 4 words", "vectors"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_damaged_files_are_refused_with_their_place(read, content, message, where):
     with pytest.raises(UserError, match=message) as error:
