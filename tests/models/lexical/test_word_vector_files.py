@@ -62,7 +62,7 @@ def read(tmp_path):
 def test_every_format_has_the_same_vectors(read, name):
     """Scaled to length 1; Flu is found in lower case, of two hotels the first counts, unknown has zeros."""
     found = read(FORMATS[name])
-    np.testing.assert_allclose(found.vectors, [*UNIT.values(), [0, 0, 0]], atol=1e-6)
+    np.testing.assert_allclose(found.vectors, np.array([*UNIT.values(), [0, 0, 0]], float), atol=1e-6)
     assert found.file_words == (6 if name == "other words" else 4)
 
 

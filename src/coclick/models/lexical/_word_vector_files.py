@@ -12,12 +12,11 @@ are not UTF-8 match nothing.
 from __future__ import annotations
 
 import gzip
-import io
 import math
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +54,13 @@ def read_word_vectors(path: str, wanted: Sequence[str]) -> FileVectors:
     try:
         with file.open("rb") as raw:
             zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-            stream = io.BufferedReader(gzip.GzipFile(fileobj=raw), _CHUNK) if zipped else raw
-            return _read(stream, str(file), wanted)
+            stream = gzip.open(raw) if zipped else raw
+            return _read(cast(BinaryIO, stream), str(file), wanted)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"the word vectors cannot be read: {error}", where=str(file)) from error
 
 
-def _read(stream: io.BufferedReader, name: str, wanted: Sequence[str]) -> FileVectors:
+def _read(stream: BinaryIO, name: str, wanted: Sequence[str]) -> FileVectors:
     words, dim = _read_header(stream, name)
     start = stream.tell()
     sample = stream.read(_SAMPLE)
@@ -92,7 +91,7 @@ def _read(stream: io.BufferedReader, name: str, wanted: Sequence[str]) -> FileVe
     return FileVectors((vectors / np.maximum(lengths, 1e-30)).astype(np.float32), count)
 
 
-def _read_header(stream: io.BufferedReader, name: str) -> tuple[int | None, int]:
+def _read_header(stream: BinaryIO, name: str) -> tuple[int | None, int]:
     """The number of words, None without a header, and the dimensions; the next entry is to be read next."""
     limit = _MAX_WORD + MAX_DIM * _MAX_NUMBER
     line = stream.readline(limit + 1)
@@ -116,7 +115,7 @@ def _read_header(stream: io.BufferedReader, name: str) -> tuple[int | None, int]
     return words, dim
 
 
-def _text(stream: io.BufferedReader, name: str, dim: int, words: int | None) -> Iterator[Entry]:
+def _text(stream: BinaryIO, name: str, dim: int, words: int | None) -> Iterator[Entry]:
     """The entries of a text file, line by line."""
     limit = _MAX_WORD + dim * _MAX_NUMBER
     count, number = 0, 0 if words is None else 1
@@ -140,7 +139,7 @@ def _text(stream: io.BufferedReader, name: str, dim: int, words: int | None) -> 
         raise UserError(f"the file has {count:,} of the {words:,} words that its first line says", where=name)
 
 
-def _binary(stream: io.BufferedReader, name: str, dim: int, words: int) -> Iterator[Entry]:
+def _binary(stream: BinaryIO, name: str, dim: int, words: int) -> Iterator[Entry]:
     """The entries of a binary file; a line feed before a word is not part of it."""
     buffer, at, offset = b"", 0, stream.tell()
     size = 4 * dim
