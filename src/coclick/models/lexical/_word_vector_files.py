@@ -54,7 +54,7 @@ def read_word_vectors(path: str, wanted: Sequence[str]) -> FileVectors:
     try:
         with file.open("rb") as raw:
             zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-            stream = gzip.open(raw) if zipped else raw
+            stream = gzip.GzipFile(fileobj=raw) if zipped else raw
             return _read(cast(BinaryIO, stream), str(file), wanted)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"the word vectors cannot be read: {error}", where=str(file)) from error
