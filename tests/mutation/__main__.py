@@ -31,19 +31,25 @@ from mutation.operators import Mutant, mutants
 from mutation.runner import Project
 
 ROOMS = ("models", "solvers", "evaluation", "features")
+DEFAULTS = "models/test_defaults.py"  # notices changed defaults of all models
 # The tests of a room: those of the same name, and these.
 MORE_TESTS = {
-    "models": ["contract", "features"],
+    "models": ["contract", "features", DEFAULTS],
     "solvers": ["models/projection", "models/likelihood"],
     "features": ["models/projection"],
     "evaluation": [],
 }
 # They take long, or start processes, which do not have the mutant.
-NOT_RUN = " and ".join(
-    f"not {name}"
-    for name in ("ltr", "test_compare_evaluates_all_models", "test_reports_are_written", "test_damaged_files")
-    + ("test_model_is_self_contained", "test_weird_queries", "test_results_do_not_depend_on_threads")
+_SLOW = (
+    "ltr",
+    "test_compare_evaluates_all_models",
+    "test_reports_are_written",
+    "test_damaged_files",
+    "test_model_is_self_contained",
+    "test_weird_queries",
+    "test_results_do_not_depend_on_threads",
 )
+NOT_RUN = " and ".join(f"not {name}" for name in _SLOW)
 IN_CONTRACT = ("bm25", "clicks", "vpcg", "neighbours", "pls", "wtm")  # for files that are not of one model
 STATUS = ("killed", "survived", "equivalent")
 
@@ -52,6 +58,7 @@ def main() -> int:
     """Run mutants until the limit or the time is reached, and print the survivors."""
     parser = argparse.ArgumentParser(prog="make mutants", description="Find changes that no test notices.")
     parser.add_argument("--files", nargs="*", default=list(ROOMS), help="files or folders below src/coclick")
+    parser.add_argument("--tests", nargs="*", help="tests to run instead of all that belong to the files")
     parser.add_argument("--limit", type=int, help="number of mutants of Python code")
     parser.add_argument("--kernels", type=int, default=5, help="number of mutants of compiled code")
     parser.add_argument("--minutes", type=float, default=60, help="stop after that time")
@@ -71,7 +78,7 @@ def main() -> int:
     print(f"{len(todo)} mutants in {len(files)} files; running the tests without a mutant", flush=True)
     runner.warm_up()
     chosen = f"{NOT_RUN} and (not test_contract or {contract_models(project, files)})"
-    coverage = runner.record(project, tests_of(project, files), chosen)
+    coverage = runner.record(project, options.tests or tests_of(project, files), chosen)
     print(f"{len(coverage.seconds)} tests, {sum(coverage.seconds.values()):.0f} seconds", flush=True)
     results = run(project, todo, coverage, options, end)
     print(report(results, len(todo)))
@@ -103,7 +110,7 @@ def tests_of(project: Project, files: list[str]) -> list[str]:
         while not (project.root / "tests" / folder).is_dir():
             folder = folder.parent
         for name in [folder.as_posix(), *MORE_TESTS[file.partition("/")[0]]]:
-            if (project.root / "tests" / name).is_dir():
+            if (project.root / "tests" / name).exists():
                 found[f"tests/{name}"] = None
     return [one for one in found if not any(one.startswith(f"{other}/") for other in found)]
 
@@ -144,6 +151,8 @@ def run(
                 if mutant is None:
                     break
                 covering = coverage.of(mutant, functions[mutant.file])
+            if not any(mutant.line in lines for lines in functions[mutant.file]):
+                covering |= {test for test in coverage.seconds if DEFAULTS in test}
                 if equivalent_reason(mutant):
                     results.append((mutant, "equivalent"))
                 elif not covering:
