@@ -139,7 +139,6 @@ def run(
     project: Project, todo: list[Mutant], coverage: runner.Coverage, options: argparse.Namespace, end: float
 ) -> list[tuple[Mutant, str]]:
     """Return the mutants that there was time for, with their results."""
-    functions = {mutant.file: function_lines(mutant.source) for mutant in todo}
     results: list[tuple[Mutant, str]] = []
     running: dict[int, tuple[Mutant, float]] = {}
     waiting = iter(todo)
@@ -150,15 +149,10 @@ def run(
                 mutant = next(waiting, None)
                 if mutant is None:
                     break
-                covering = coverage.of(mutant, functions[mutant.file])
-            if not any(mutant.line in lines for lines in functions[mutant.file]):
-                covering |= {test for test in coverage.seconds if DEFAULTS in test}
-                if equivalent_reason(mutant):
-                    results.append((mutant, "equivalent"))
-                elif not covering:
-                    results.append((mutant, "survived"))
+                tests = tests_for(mutant, coverage, options.seconds)
+                if equivalent_reason(mutant) or not tests:
+                    results.append((mutant, "equivalent" if equivalent_reason(mutant) else "survived"))
                 else:
-                    tests = coverage.choose(covering, options.seconds)
                     slowest = 60 + 10 * sum(coverage.seconds[test] for test in tests) + 600 * mutant.compiled
                     child = runner.start(project, mutant, tests, coverage.seconds)
                     running[child] = mutant, time.monotonic() + slowest
@@ -175,6 +169,15 @@ def run(
     finally:
         for child in running:
             runner.stop(child)
+
+
+def tests_for(mutant: Mutant, coverage: runner.Coverage, seconds: float) -> list[str]:
+    """Return the tests to run on a mutant, up to so many seconds."""
+    functions = function_lines(mutant.source)
+    covering = coverage.of(mutant, functions)
+    if not any(mutant.line in lines for lines in functions):
+        covering |= {test for test in coverage.seconds if DEFAULTS in test}
+    return coverage.choose(covering, seconds)
 
 
 def count(results: list[tuple[Mutant, str]]) -> str:
