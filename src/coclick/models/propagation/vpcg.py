@@ -58,7 +58,13 @@ class VPCG(VectorModel):
     name = "vpcg"
     summary = "word vectors propagated along clicks, generated from n-grams where there are no clicks"
     evidence_names = ("coverage", "support")
-    capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "similar", "add"}
+    capabilities = VectorModel.capabilities | {
+        "unseen_queries",
+        "unseen_docs",
+        "similar",
+        "add",
+        "expand_docs",
+    }
     presets = {
         "paper": Preset(
             "Jiang et al. 2016",
