@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Json, ModelPath, read_doc_ids
-from coclick.cli.terminal import print_json
-from coclick.errors import UserError
+from coclick.cli.arguments import Force, Json, ModelPath, read_doc_ids
+from coclick.cli.terminal import output, print_json, say
+from coclick.errors import UserError, counted
 
 K = Annotated[int, typer.Option("-k", min=1, help="Number of results.")]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text of the query.")]
@@ -35,10 +35,7 @@ def search(
     opened = open_model(model)
     allowed, blocked = read_doc_ids(allow, opened), read_doc_ids(block, opened)
     [answer] = answers.search(opened, [query], k, allow=allowed, block=blocked)
-    if json_:
-        print_json(answer)
-    else:
-        render.results(query, answer["results"])
+    output(answer, json_, render.results, query, answer["results"])
 
 
 def similar(
@@ -58,22 +55,62 @@ def similar(
     opened = open_model(model)
     find = answers.similar_queries if docs is None else answers.similar_docs
     [answer] = find(opened, [name], k)
-    if json_:
-        print_json(answer)
-    else:
-        render.results(name, answer["results"])
+    output(answer, json_, render.results, name, answer["results"])
 
 
-def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
-    """Show the words in the query's vector with their weights."""
+def expand(
+    model: ModelPath,
+    query: OptionalQuery = None,
+    docs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--docs", metavar="DOC", help="Show the learned words of this document; with -o, repeat."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write the learned words of documents, by default of all: .tsv, .ndjson or .parquet.",
+        ),
+    ] = None,
+    k: K = 10,
+    own_words: Annotated[
+        bool, typer.Option("--own-words", help="Also list words that are in the title of the document.")
+    ] = False,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Show the words in a query's vector or, with --docs, the words that were learned for a document."""
     from coclick import answers, open_model
     from coclick.cli import render
 
-    answer = answers.expand(open_model(model), query)
-    if json_:
-        print_json(answer)
-    else:
-        render.words(query, answer["words"])
+    if out is not None:
+        if query is not None:
+            raise UserError("a query is not written to a file", hint="leave out the query, or -o")
+        _write_learned_words(model, out, docs, k, not own_words, force, json_)
+        return
+    if docs and len(docs) > 1:
+        raise UserError(f"{len(docs)} documents at once", hint="write them to a file: -o words.tsv")
+    name = _query_or_doc(query, docs[0] if docs else None)
+    opened = open_model(model)
+    answer = answers.expand_doc(opened, name, k, new=not own_words) if docs else answers.expand(opened, name)
+    output(answer, json_, render.words, name, answer["words"])
+
+
+def _write_learned_words(
+    model: Path, out: Path, docs: list[str] | None, k: int, new: bool, force: bool, json_: bool
+) -> None:
+    from coclick import open_model
+    from coclick.exporters.learned_words import write_learned_words
+    from coclick.progress import for_terminal
+
+    stats = write_learned_words(
+        open_model(model), out, docs, k, new=new, force=force, progress=for_terminal()
+    )
+    documents = counted(stats["with_words"], "document")
+    output(stats, json_, say, f"wrote {stats['rows']:,} words of {documents} to {out}")
 
 
 def explain(
@@ -96,10 +133,7 @@ def explain(
         clicks = 10 if json_ else 3
     opened = open_model(model)
     explanation = opened.explain(query, doc, clicks or None)
-    if json_:
-        print_json(explanation.to_dict())
-    else:
-        render.explanation(explanation, opened.title(doc))
+    output(explanation.to_dict(), json_, render.explanation, explanation, opened.title(doc))
 
 
 def vectors(

@@ -114,12 +114,8 @@ class _Build:
             raise no_edges_error(self.stats, below)
         self.sizes["edges"] = kept
         self.thresholds = min_clicks > 1 or min_users > 1
-        self.stats |= {
-            "min_clicks": min_clicks,
-            "min_users": min_users,
-            "pairs_below_thresholds": below,
-            "clicks_below_thresholds": round(clicks_below, 6),
-        }
+        self.stats |= {"min_clicks": min_clicks, "min_users": min_users, "pairs_below_thresholds": below}
+        self.stats["clicks_below_thresholds"] = round(clicks_below, 6)
 
     def write(self, docs: DataFrame | None) -> list[str]:
         """Assign ids to the queries and documents in use and write all tables; return the text fields."""
@@ -150,9 +146,8 @@ class _Build:
         edges = self.edges.withColumn("clicks", F.col("clicks").cast("float"))
         out.write_table("edges", _with_ids(edges, queries, numbers))
         if self.pairs is not None:
-            _check_counts(
-                "pairs", out.write_table("pairs", _with_ids(used, queries, numbers))
-            )  # the counts of a day are smaller
+            # The counts of a day are smaller.
+            _check_counts("pairs", out.write_table("pairs", _with_ids(used, queries, numbers)))
         if "daily" in self.history:
             out.write_table("daily", _with_ids(self.history["daily"], queries, numbers))
         if "skips" in self.history:

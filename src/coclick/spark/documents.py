@@ -112,7 +112,6 @@ def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
 
 def without_text(docs: DataFrame, fields: list[str]) -> int:
     """Count the documents without text in the most complete field."""
-    every, *texts = docs.agg(F.count("*"), *(F.count_if(F.col(f"text_{f}") != "") for f in fields)).collect()[
-        0
-    ]
+    filled = [F.count_if(F.col(f"text_{name}") != "") for name in fields]
+    every, *texts = docs.agg(F.count("*"), *filled).collect()[0]
     return int(every - max(texts))
