@@ -103,7 +103,7 @@ _WEB = WorldShape(
     later_query_share=0.05,
     later_intent_share=0.02,
     official_pages=True,
-    sites_per_document=1.2,
+    sites_per_document=2.5,
 )
 _WEEK_BINS = (230 / 2223, 772 / 2223, 757 / 2223, 464 / 2223)  # Wu, Lu & Li 2013 Table 6
 _HALF_YEAR_BINS = (704 / 28757, 5260 / 28757, 8980 / 28757, 13813 / 28757)  # Table 7
@@ -141,7 +141,6 @@ PROFILES = {
             "documents": round(5 * 94_022 * 4_599_849 / 6_372_254),
             "documents_per_query": 2.92,
             "queries_per_document": 4.04,
-            "words": 271_561,
             "words_per_query": 5.5 - 2.92,
             "words_per_document": 8.6 - 4.04,
             "judged_documents_per_query": 13.84,
