@@ -139,7 +139,7 @@ DEFAULTS = {
         "learning_rate": 0.05,
         "l2": 0.002,
     },
-    "um": {**WORDS, "lambda_collection": 0.5},
+    "um": {**WORDS, "tokenizer": "words", "lambda_collection": 0.5},
     "vpcg": {
         **WORDS,
         "start": "query",
@@ -153,7 +153,7 @@ DEFAULTS = {
         "min_texts": 2,
         "seed": 0,
     },
-    "vsm": {**WORDS, "tf": "log"},
+    "vsm": {**WORDS, "tokenizer": "words", "tf": "log"},
     "wmd": {"dim": 100, "word_vectors": "", **CONTENT_WORDS, "fields": "short", "seed": 0},
     "wtm": {**LANGUAGE_MODEL, "iterations": 10, "min_probability": 0.001, "use_null_word": True},
 }
