@@ -58,7 +58,13 @@ class VPCG(SparseVectorModel):
     name = "vpcg"
     summary = "word vectors propagated along clicks, generated from n-grams where there are no clicks"
     evidence_names = ("coverage", "support")
-    capabilities = SparseVectorModel.capabilities | {"unseen_queries", "unseen_docs", "similar", "add"}
+    capabilities = SparseVectorModel.capabilities | {
+        "unseen_queries",
+        "unseen_docs",
+        "similar",
+        "add",
+        "expand_docs",
+    }
     presets = {
         "paper": Preset(
             "Jiang et al. 2016",
