@@ -23,6 +23,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.index.dense import DenseIndex
 from coclick.kernels.dense import dot_rows
 from coclick.models.base import TopK
+from coclick.models.document_expansion import top_of_dense
 from coclick.models.likelihood._base import Counts, LikelihoodModel, ProbabilityPart, Terms, clicked_pairs
 from coclick.models.spec import Range
 from coclick.models.text_model import GAO2011_TEXT
@@ -71,7 +72,7 @@ class _TopicParameters(LikelihoodModel):
 class TopicModel(_TopicParameters):
     """A likelihood model whose P_model goes through topics."""
 
-    capabilities = LikelihoodModel.capabilities | {"similar", "expand", "topics", "translate"}
+    capabilities = LikelihoodModel.capabilities | {"similar", "expand", "expand_docs", "topics", "translate"}
 
     topics_: Topics  # for every word of the vocabulary; zero if it does not occur on a side
     doc_topics_: Floats  # θ of every document; 0 if it has no known words
@@ -166,6 +167,15 @@ class TopicModel(_TopicParameters):
         likely = self.topics_.title_words @ (root * root)
         order = np.argsort(-likely, kind="stable")[:_EXPANSION_WORDS]
         return [(self.display_terms_[int(term)], float(likely[term])) for term in order if likely[term] > 0]
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the query words that the topics of the title generate."""
+        words = self.topics_.query_words.T
+
+        def weigh(some: NDArray[np.int32]) -> Floats:
+            return self._word_weights(self.doc_topics_[some] @ words)
+
+        return top_of_dense(docs, len(self.terms_), weigh, excluded, k)
 
     def _add_docs(self, counts: Csr) -> None:
         """Append the topics of new documents, inferred by fold-in."""

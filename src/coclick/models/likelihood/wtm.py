@@ -15,9 +15,12 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrays.csr import Csr
 from coclick.arrays.kernels import values_at
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import TopK
+from coclick.models.document_expansion import top_of_sparse
 from coclick.models.likelihood._base import LikelihoodModel, ProbabilityPart, clicked_pairs
 from coclick.models.presets import Preset
 from coclick.models.registry import register
@@ -34,7 +37,7 @@ class WTM(LikelihoodModel):
 
     name = "wtm"
     summary = "query likelihood through word translation, learned by IBM Model 1 from clicked pairs"
-    capabilities = LikelihoodModel.capabilities | {"translate"}
+    capabilities = LikelihoodModel.capabilities | {"expand_docs", "translate"}
     presets = {
         "paper": Preset(
             "Gao et al. 2011",
@@ -113,6 +116,12 @@ class WTM(LikelihoodModel):
             )
             for i in order
         ]
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the query words that the words of the title translate to."""
+        titles = self.doc_words_.take_checked(docs, "the words of documents").to_scipy()
+        likely = Csr.from_scipy(titles @ self.translations_.to_scipy())
+        return top_of_sparse(likely.with_data(self._word_weights(likely.data, likely.indices)), excluded, k)
 
     def _translate(self, word: str, k: int) -> list[tuple[str, float]]:
         """List the query words that a title word translates to, with probabilities."""
