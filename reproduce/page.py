@@ -44,6 +44,14 @@ rankers are trained as in each paper: on one half of the judged queries and meas
 """
 
 
+MODELS = """
+## Models used for each system
+
+With the dimensions of web-week; those of the other logs are in the table of logs. Real logs have no URLs, so all
+fields are used there. Presets are in [systems](systems.md).
+"""
+
+
 @dataclass
 class Totals:
     """Counts of orders and of single relations."""
@@ -102,7 +110,7 @@ class Page:
             of_paper = [result for result in found if result["paper"] == key]
             of_paper.sort(key=lambda result: list(SOURCES).index(result["log"]))
             parts.append(self._paper(paper, of_paper))
-        parts += ["## Models used for each system\n", *(_systems(paper) for paper in PAPERS.values())]
+        parts += [MODELS, *(_systems(paper) for paper in PAPERS.values())]
         return "\n".join(part.rstrip() + "\n" for part in parts)
 
     # -- totals and logs -------------------------------------------------------------------------------
@@ -382,7 +390,7 @@ def _number(value: float) -> str:
 
 
 def _systems(paper: Paper) -> str:
-    rows = [["system", "model"], *([name, f"`{describe(made)}`"] for name, made in paper.systems.items())]
+    rows = [["system", "model"], *([name, describe(made)] for name, made in paper.systems.items())]
     return f"### {paper.citation}\n\n{_table(rows)}"
 
 
@@ -395,5 +403,10 @@ def describe(made: System) -> str:
         return f"{made.objective} trees over {', '.join((*made.base, *made.added))}"
     if isinstance(made, Grid):
         values = "0" if made.values == (0.0,) else f"{min(made.values):g} … {max(made.values):g}"
-        return f"{made.spec}, {made.parameter} = {values}"
-    return made
+        return f"`{filled(made.spec)}`, {made.parameter} = {values}"
+    return f"`{filled(made)}`"
+
+
+def filled(spec: str) -> str:
+    """Return a specification with the settings of web-week; other logs may have other dimensions."""
+    return spec.format(**SOURCES["web-week"].settings)

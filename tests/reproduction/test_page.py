@@ -102,7 +102,8 @@ def test_bars_are_as_long_as_their_values():
 
 
 def test_descriptions_of_systems():
-    assert describe("pls(dim={dim})") == "pls(dim={dim})"
+    assert describe("rw(preset=wu2013)") == "`rw(preset=wu2013)`"
+    assert "{" not in describe("pls(dim={dim}{fields})")
     assert describe(Mix("RW", "BM25")) == "w · RW + (1 − w) · BM25, each divided by its maximum"
-    assert describe(Grid("bltm", "lambda_doc")) == "bltm, lambda_doc = 0.1 … 0.9"
+    assert describe(Grid("bltm", "lambda_doc")) == "`bltm`, lambda_doc = 0.1 … 0.9"
     assert describe(Ranker(("a",), ("b",))) == "pointwise trees over a, b"
