@@ -7,7 +7,7 @@ BYTECODE := $(BIN)/python -m compileall -q src
 
 QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark and not browser and not slow'
 
-.PHONY: help demo setup test quick matrix check format docs bench soak reproduce clean
+.PHONY: help demo setup test quick matrix check format docs bench soak mutants reproduce clean
 
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
@@ -18,6 +18,7 @@ help:
 	@echo "make check      formatting, lint and types alone"
 	@echo "make docs       generate the commands, API, rooms and presets, build the site into site/"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
+	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
 	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
 	@echo "make reproduce  the papers' experiments on a simulated log; writes docs/reproduction.md"
 	@echo "make clean      remove .venv and all caches"
@@ -55,6 +56,9 @@ docs: setup
 
 bench: .venv/bench.done
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+mutants: setup
+	@PYTHONPATH=tests $(BIN)/python -m mutation $(ARGS)
 
 soak: setup
 	@$(BIN)/python -m benchmarks._soak $(ARGS)

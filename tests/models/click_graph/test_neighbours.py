@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coclick import create
@@ -46,6 +46,7 @@ def similarities(query, seen, share):
 
 
 @settings(max_examples=40)
+@example(rows={("hotel", "d0"): 1, ("hotell", "d0"): 1}, query="hotel cheap cheap", share=0.4)
 @given(rows=clicks, query=texts, share=st.sampled_from([0.0, 0.4, 1.0]))
 def test_scores_by_the_formula(rows, query, share):
     graph = ClickGraph.from_clicks([(text, doc, count) for (text, doc), count in rows.items()])
