@@ -47,8 +47,8 @@ rankers are trained as in each paper: on one half of the judged queries and meas
 MODELS = """
 ## Models used for each system
 
-With the dimensions of web-week; those of the other logs are in the table of logs. Real logs have no URLs, so all
-fields are used there. Presets are in [systems](systems.md).
+With the dimensions of web-week; those of the other logs are in the table of logs. Real logs have no URLs, so
+all fields are used there. Presets are in [systems](systems.md).
 """
 
 

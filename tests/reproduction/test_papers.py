@@ -10,8 +10,8 @@ from reproduce import results
 from reproduce.logs import SOURCES
 from reproduce.measure import _names
 from reproduce.orders import Order
-from reproduce.paper import Curve, Importance, Mix, Ranker, Table, UnseenVectors
 from reproduce.page import filled
+from reproduce.paper import Curve, Importance, Mix, Ranker, Table, UnseenVectors
 from reproduce.papers import PAPERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
