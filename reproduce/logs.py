@@ -266,12 +266,8 @@ SOURCES = {
             topics=100,
         ),
         _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013).", dim=400),
-        _like(
-            "web-unseen", "A web log without some of the judged queries and documents (Jiang et al. 2016)."
-        ),
-        _like(
-            "web-new", "A web log without any of the judged documents (Gao et al. 2011), half as large.", 0.5
-        ),
+        _like("web-unseen", "A web log that lacks some judged queries and documents (Jiang et al. 2016)."),
+        _like("web-new", "A web log that lacks all judged documents (Gao et al. 2011), half as large.", 0.5),
         _small("week-small", "A tenth of web-week."),
         _small(
             "week-careful-users",
