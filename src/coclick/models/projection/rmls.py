@@ -30,12 +30,13 @@ from coclick.models.projection.paper_data import WU2013_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank
+from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, discount_frequent, map_rank
 from coclick.solvers.validation import ValidationSample
 
 # What Wu, Lu & Li 2013 (§3.1, §4.1, §6.1) and 2012 (§3, §5.1) say about the data of `rmls`.
 _SETTLED: dict[str, tuple[Any, str]] = WU2013_DATA | {
     "initial_map": ("dense", "Algorithm 2: set randomly"),
+    "frequency_discount": (0.0, "Eq. 4 has none"),
 }
 _PATIENCE = 2  # half-iterations without improvement before validation stops
 
@@ -72,6 +73,9 @@ class RMLS(ProjectionModel):
     dim: Annotated[int, Range(1)] = 1000
     views: str = "words+clicks"
     weight: Weight = "degree"
+    frequency_discount: Annotated[float, Range(0, 1)] = (
+        0.0  # power of the totals that features are divided by
+    )
     relative_threshold: Annotated[float, Range(0)] = 1.5  # β, γ relative to the first Ω
     query_threshold: Annotated[float, Range(0)] = 0.0  # β: if above 0, used for all rows instead
     doc_threshold: Annotated[float, Range(0)] = 0.0  # γ
@@ -118,6 +122,8 @@ class RMLS(ProjectionModel):
         return weight_clicks(graph.clicks, self.weight)
 
     def _half_iterations(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[RmlsState]:
+        if self.frequency_discount:
+            queries, docs = discount_frequent(queries, edges, docs, self.frequency_discount)
         solver = RmlsSolver(queries, edges, docs, self.penalties())
         return solver.half_iterations(self.dim, self.seed, dense=self.initial_map == "dense")
 
