@@ -29,7 +29,7 @@ def _rows(name: str) -> Iterator[str]:
     defaults = {field.name: field.default for field in parameters_of(model_class(name))}
     for preset, values in model_class(name).presets.items():
         first = [f"`{name}`", f"`{preset}`: {values.source}"]
-        for cells in _differences(values, defaults) or [["", "", "", "the paper's values are our defaults"]]:
+        for cells in _differences(values, defaults) or [["", "", "", "no difference"]]:
             yield f"| {' | '.join(first + cells)} |"
 
 

@@ -30,7 +30,6 @@ def search(
     model: Model,
     queries: Sequence[str],
     k: int = 10,
-    *,
     allow: Collection[str] | None = None,
     block: Collection[str] | None = None,
 ) -> list[Answer]:
@@ -46,11 +45,11 @@ def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]
     know that document, the other fields are scored.
     """
     graph = model.trained_on
-    [asked] = Query.list_of([query], graph.queries)
+    [parsed] = Query.list_of([query], graph.queries)
     given = [{"doc": one} if isinstance(one, str) else dict(one) for one in candidates]
     rows = graph.docs.lookup([one["doc"] for one in given])
     scores = np.zeros(len(rows), np.float32)
-    scores[rows >= 0] = model._score(asked, rows[rows >= 0])
+    scores[rows >= 0] = model._score(parsed, rows[rows >= 0])
     with_text = [i for i, one in enumerate(given) if rows[i] < 0 and len(one) > 1]
     if with_text:
         texts = [{name: text for name, text in given[i].items() if name != "doc"} for i in with_text]
@@ -93,6 +92,22 @@ def expand(model: Model, query: str) -> Answer:
 def explain(model: Model, query: str, doc: str, clicks: int | None = 10) -> Answer:
     """Explain a score, with at most `clicks` clicked pairs per contribution, None for all."""
     return model.explain(query, doc, clicks).to_dict()
+
+
+def topics(model: Model, words: int) -> list[Answer]:
+    """Return the topics of a model: their words in queries and their words in titles."""
+    sides = ("query_words", "title_words")
+    found = model.describe_topics(words)
+    return [topic | {side: _probabilities(topic[side]) for side in sides} for topic in found]
+
+
+def translate(model: Model, word: str, k: int) -> list[Answer]:
+    """Return the query words that a title word translates to, with probabilities."""
+    return _probabilities(model.translate(word, k))
+
+
+def _probabilities(words: Sequence[tuple[str, float]]) -> list[Answer]:
+    return [{"word": word, "probability": probability} for word, probability in words]
 
 
 def query_vectors(model: Model, queries: Sequence[str]) -> list[Answer]:

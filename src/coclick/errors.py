@@ -3,7 +3,8 @@
 Everything that a user can cause is a `CoclickError`. The command line prints it without a traceback
 and exits with its `exit_code`; any other exception is a bug in coclick and exits with 1.
 
-`check_path`, `check_whole` and `check_number` check arguments of public functions.
+`check_path`, `check_whole` and `check_number` check arguments of public functions. `counted` writes a number
+with its noun.
 """
 
 from __future__ import annotations
@@ -58,6 +59,12 @@ class ArtefactError(CoclickError):
 def corrupt_error(what: str) -> ArtefactError:
     """Return the error for stored arrays whose indices point out of bounds."""
     return ArtefactError(f"{what} damaged", hint="run `coclick verify`")
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun: "1 query", "2,000 queries"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
 
 
 def check_path(value: Any, name: str) -> Path:

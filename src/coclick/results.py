@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.strings import Vocab
-from coclick.errors import UserError
+from coclick.errors import UserError, counted
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         best = ", ".join(f"{part.label} {part.value:.3g}" for part in self.parts[:3])
-        return (
-            f"<Explanation of {self.query!r} → {self.doc}: {self.score:.4g}{f' = {best}, …' if best else ''}>"
-        )
+        parts = f" = {best}, …" if best else ""
+        return f"<Explanation of {self.query!r} → {self.doc}: {self.score:.4g}{parts}>"
 
     def _repr_html_(self) -> str:
         """Draw the contributions as a tree with bars, for notebooks, without scripts or style sheets."""
@@ -138,7 +137,7 @@ def _html_clicks(clicks: list[Click], edges: int, title: str = "") -> str:
     )
     if edges > len(clicks):
         more = edges - len(clicks)
-        rows += f"<li>… {more:,} more clicked {'pair' if more == 1 else 'pairs'}</li>"
+        rows += f"<li>… {counted(more, 'more clicked pair')}</li>"
     head = f'<div style="margin-left:1.1em"><small>{title}</small></div>' if title else ""
     return f'{head}<ul style="margin:.2em 0 .4em 1em">{rows}</ul>'
 
@@ -166,13 +165,13 @@ class Run:
     names: Vocab
     queries: tuple[str, ...] = ()
     single: bool = False  # one query was given as a text, not a list
-    columns: tuple[str, str] = ("query", "doc")  # what was asked with, and what was found
+    columns: tuple[str, str] = ("query", "doc")  # of the query and of its results, in `to_dict`
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.hits(0) if self.single else [self.hits(i) for i in range(len(self))])
+        return iter(self.hits())
 
     @overload
     def hits(self) -> list[Any]: ...
@@ -194,15 +193,14 @@ class Run:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the results as columns: what was asked, rank from 1, what was found, score."""
-        asked, found = self.columns
-        columns: dict[str, list[Any]] = {asked: [], "rank": [], found: [], "score": []}
-        for i in range(len(self)):
-            for rank, (name, score) in enumerate(self.hits(i), 1):
-                columns[asked].append(self.queries[i] if self.queries else i)
-                columns["rank"].append(rank)
-                columns[found].append(name)
-                columns["score"].append(score)
-        return columns
+        rows = [
+            (self.queries[i] if self.queries else i, rank, name, score)
+            for i in range(len(self))
+            for rank, (name, score) in enumerate(self.hits(i), 1)
+        ]
+        query, result = self.columns
+        names = (query, "rank", result, "score")
+        return {name: [row[column] for row in rows] for column, name in enumerate(names)}
 
     def to_pandas(self) -> Any:
         """Return the results as a pandas DataFrame, one row per result."""
@@ -218,9 +216,9 @@ class Run:
 
     def __repr__(self) -> str:
         n, k = self.rows.shape
-        asked = f"{self.queries[0]!r}" if n == 1 and self.queries else f"{n:,} queries"
+        queries = f"{self.queries[0]!r}" if n == 1 and self.queries else counted(n, "query")
         best = ", ".join(f"{name} {score:.3g}" for name, score in (self.hits(0)[:3] if n else []))
-        return f"<Run of {asked}, k={k}{f': {best}, …' if best else ''}>"
+        return f"<Run of {queries}, k={k}{f': {best}, …' if best else ''}>"
 
 
 def _optional(library: str) -> Any:

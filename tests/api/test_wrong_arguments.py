@@ -186,11 +186,11 @@ def test_a_title_is_found_by_row_or_id(graph):
 
 def test_results_of_evaluation_have_a_short_repr(graph):
     board = coclick.evaluate(graph, "bm25", qrels=QRELS)
-    assert repr(board).startswith("Leaderboard(1 models, 1 queries, best: bm25, nDCG@10 ")
+    assert repr(board).startswith("Leaderboard(1 model, 1 query, best: bm25, nDCG@10 ")
     assert repr(board.results[0]).startswith("ModelResult(bm25, 1 queries, nDCG@10 ")
     assert (
         repr(Comparison(board, {"ltr": "slow"}, "bm25", "it ranks best"))
-        == "Comparison(1 models, recommended: bm25, 1 left out)"
+        == "Comparison(1 model, recommended: bm25, 1 left out)"
     )
     tuned = TuningResult("bm25", "bm25(k1=2)", [("bm25(k1=2)", 0.5)], 2, 2, 0.25, 0.5, 0.03, ("bm25(k1=2)",))
-    assert repr(tuned) == "TuningResult(1 trials, best: bm25(k1=2), nDCG@10 0.250 → 0.500, p 0.03)"
+    assert repr(tuned) == "TuningResult(1 trial, best: bm25(k1=2), nDCG@10 0.250 → 0.500, p 0.03)"

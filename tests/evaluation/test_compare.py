@@ -182,7 +182,7 @@ def test_qrels_as_file_mapping_and_judgments(tmp_path):
         assert [one.by_query for one in board.ordered()] == [one.by_query for one in first]
     by_text = evaluate(GRAPH, ["bm25"], qrels=JUDGMENTS.grades)
     assert by_text.results[0].values().tolist() == first[0].values().tolist()
-    assert repr(by_text) == "Leaderboard(1 models, 5 queries, best: bm25, nDCG@10 1.000)"
+    assert repr(by_text) == "Leaderboard(1 model, 5 queries, best: bm25, nDCG@10 1.000)"
     with pytest.raises(UserError, match="queries without judgments"):
         evaluate(GRAPH, "bm25", queries=texts)
     with pytest.raises(UserError, match="none of the 5 judged queries"):

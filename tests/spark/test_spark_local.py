@@ -122,6 +122,9 @@ def test_errors_are_raised_before_anything_is_written(spark, graph, local_graph,
         "no graph or model here": lambda: coclick.spark.train(spark, "rw", str(log), str(tmp_path / "m")),
         "holds other files": lambda: coclick.spark.train(spark, "rw", graph, str(log)),
         "on one machine only": lambda: coclick.spark.train(spark, "rmls", graph, str(tmp_path / "m")),
+        "least_squares is supported": lambda: coclick.spark.train(
+            spark, "vpcg(unit_weights=least_squares)", graph, str(tmp_path / "m")
+        ),
         "no column 'query'": lambda: coclick.spark.score(spark, place, docs, str(tmp_path / "s")),
     }.items():
         with pytest.raises(UserError, match=what):

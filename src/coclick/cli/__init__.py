@@ -18,34 +18,22 @@ from coclick.cli.terminal import fail, prepare, say
 from coclick.errors import CoclickError
 
 INTERRUPTED = 130
-MODULES = {  # the module of each command, in the order of `coclick --help`
-    "sample": "build",
-    "build": "build",
-    "view": "build",
-    "info": "info",
-    "verify": "info",
-    "train": "train",
-    "models": "info",
-    "add": "train",
-    "search": "query",
-    "similar": "query",
-    "expand": "query",
-    "explain": "query",
-    "vectors": "query",
-    "evaluate": "evaluate",
-    "compare": "evaluate",
-    "tune": "evaluate",
-    "features": "ltr",
-    "ltr": "ltr",
-    "run": "evaluate",
-    "evaluate-similar": "evaluate",
-    "evaluate-units": "evaluate",
-    "topics": "topics",
-    "translate": "topics",
-    "serve": "serve",
-    "export": "export",
-    "demo": "demo",
-}
+_COMMANDS = (  # modules with their commands, in the order of `coclick --help`
+    ("build", "sample build view"),
+    ("info", "info verify"),
+    ("train", "train"),
+    ("info", "models"),
+    ("train", "add"),
+    ("query", "search similar expand explain vectors"),
+    ("evaluate", "evaluate compare tune"),
+    ("ltr", "features ltr"),
+    ("evaluate", "run evaluate-similar evaluate-units"),
+    ("topics", "topics translate"),
+    ("serve", "serve"),
+    ("export", "export"),
+    ("demo", "demo"),
+)
+MODULES = {name: module for module, names in _COMMANDS for name in names.split()}
 _HIDDEN = ("demo",)  # for `make demo`; it imports everything
 
 

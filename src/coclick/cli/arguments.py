@@ -12,6 +12,7 @@ from coclick.errors import UserError
 
 if TYPE_CHECKING:
     from coclick.evaluation.judgments import Judgments
+    from coclick.graph.click_graph import ClickGraph
     from coclick.models.base import Model
 
 RENAMED_OPTIONS = {
@@ -75,6 +76,15 @@ Master = Annotated[
     str | None,
     typer.Option("--master", metavar="URL", help="Spark master: local[4], spark://host:7077, yarn …"),
 ]
+
+
+def open_graph(path: Path | str, threads: int | None) -> ClickGraph:
+    """Open a graph for work with that many threads."""
+    from coclick import ClickGraph
+    from coclick.jit.threads import set_threads
+
+    set_threads(threads)
+    return ClickGraph.open(path)
 
 
 def read_doc_ids(path: Path | None, model: Model) -> list[str] | None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, Memory, Threads, read_action_weights
-from coclick.cli.terminal import print_json, say, suggest
+from coclick.cli.terminal import output, say, suggest
 
 
 def sample(
@@ -133,8 +133,5 @@ def view(
     check_output(out, force, "graph")
     logs.add_view(graph, name, queries or [], docs or [], out, memory=memory, threads=threads, force=force)
     stats = describe(out)
-    if json_:
-        print_json({"view": name} | stats["views"][name])
-    else:
-        render.view_summary(name, stats)
-        suggest(f'coclick train "pls(views=words+{name})" {out} -o model')
+    output({"view": name} | stats["views"][name], json_, render.view_summary, name, stats)
+    suggest(f'coclick train "pls(views=words+{name})" {out} -o model')

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coclick.cli.arguments import (
-    Candidates,
-    Force,
-    Gain,
-    GraphPath,
-    Holdout,
-    HtmlFile,
-    Json,
-    JsonFile,
-    ModelPath,
-    Models,
-    MoreModels,
-    Qrels,
-    Queries,
-    Runs,
-    Threads,
-)
-from coclick.cli.terminal import counted, print_json, say, suggest
-from coclick.errors import UserError
+from coclick.cli import arguments as args
+from coclick.cli.terminal import output, say, suggest
+from coclick.errors import UserError, counted
 
 if TYPE_CHECKING:
     from coclick.evaluation.leaderboard import Leaderboard
@@ -36,125 +20,91 @@ _STDOUT = Path("-")
 
 
 def evaluate(
-    graph: GraphPath,
-    queries: Queries = None,
-    qrels: Qrels = None,
-    models: Models = None,
-    holdout: Holdout = None,
-    run: Runs = None,
-    candidates: Candidates = "all",
-    gain: Gain = "linear",
-    json_: JsonFile = None,
-    html: HtmlFile = None,
-    threads: Threads = None,
+    graph: args.GraphPath,
+    queries: args.Queries = None,
+    qrels: args.Qrels = None,
+    models: args.Models = None,
+    holdout: args.Holdout = None,
+    run: args.Runs = None,
+    candidates: args.Candidates = "all",
+    gain: args.Gain = "linear",
+    json_: args.JsonFile = None,
+    html: args.HtmlFile = None,
+    threads: args.Threads = None,
 ) -> None:
     """Train models on a graph and evaluate them with judgments or held-out clicks."""
     from coclick.cli import render
     from coclick.evaluation.evaluate import evaluate as evaluate_models
     from coclick.progress import for_terminal
 
-    opened = _prepare(graph, threads, json_, html)
-    board = evaluate_models(
-        opened,
-        models or [],
-        qrels=qrels,
-        queries=queries,
-        holdout=holdout,
-        runs=_run_files(run),
-        candidates=candidates,
-        gain=gain,
-        progress=for_terminal(),
-    )
+    options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
+    options |= {"candidates": candidates, "runs": _run_files(run), "progress": for_terminal()}
+    board = evaluate_models(_prepare(graph, threads, json_, html), models or [], **options)
     stats = board.to_dict()
-    if json_ != _STDOUT:
-        render.leaderboard(stats)
-    _write(stats, json_)
+    _output(stats, json_, render.leaderboard)
     _write_page(board, stats, html)
 
 
 def compare(
-    graph: GraphPath,
-    queries: Queries = None,
-    qrels: Qrels = None,
-    models: MoreModels = None,
-    holdout: Holdout = None,
-    run: Runs = None,
-    candidates: Candidates = "all",
-    gain: Gain = "linear",
-    json_: JsonFile = None,
-    html: HtmlFile = None,
-    threads: Threads = None,
+    graph: args.GraphPath,
+    queries: args.Queries = None,
+    qrels: args.Qrels = None,
+    models: args.MoreModels = None,
+    holdout: args.Holdout = None,
+    run: args.Runs = None,
+    candidates: args.Candidates = "all",
+    gain: args.Gain = "linear",
+    json_: args.JsonFile = None,
+    html: args.HtmlFile = None,
+    threads: args.Threads = None,
 ) -> None:
     """Evaluate every model that suits the log and the machine, and recommend one."""
     from coclick.cli import render
     from coclick.evaluation.compare import compare as compare_models
     from coclick.progress import for_terminal
 
-    opened = _prepare(graph, threads, json_, html)
-    comparison = compare_models(
-        opened,
-        models or [],
-        qrels=qrels,
-        queries=queries,
-        holdout=holdout,
-        runs=_run_files(run),
-        candidates=candidates,
-        gain=gain,
-        progress=for_terminal(),
-    )
+    options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
+    options |= {"candidates": candidates, "runs": _run_files(run), "progress": for_terminal()}
+    comparison = compare_models(_prepare(graph, threads, json_, html), models or [], **options)
     stats = comparison.to_dict()
-    if json_ != _STDOUT:
-        render.leaderboard(stats)
-        render.recommendation(stats, f'coclick train "{comparison.recommended}" {graph} -o model')
-    _write(stats, json_)
+    command = f'coclick train "{comparison.recommended}" {graph} -o model'
+    _output(stats, json_, render.comparison, command)
     _write_page(comparison.leaderboard, stats, html)
 
 
 def tune(
     model: Annotated[str, typer.Argument(metavar="SPEC", help='Model or weighted sum: "0.5*rw + 0.5*bm25".')],
-    graph: GraphPath,
-    queries: Queries = None,
-    qrels: Qrels = None,
-    holdout: Holdout = None,
+    graph: args.GraphPath,
+    queries: args.Queries = None,
+    qrels: args.Qrels = None,
+    holdout: args.Holdout = None,
     trials: Annotated[int, typer.Option(min=1, help="Number of variants to try.")] = 30,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Also tune on the other half, and test on all queries.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    gain: Gain = "linear",
-    json_: JsonFile = None,
-    threads: Threads = None,
+    gain: args.Gain = "linear",
+    json_: args.JsonFile = None,
+    threads: args.Threads = None,
 ) -> None:
     """Tune parameters, or the weights of a sum, on half of the judged queries and test on the other half."""
     from coclick.cli import render
     from coclick.evaluation.tune import tune as tune_model
     from coclick.progress import for_terminal
 
-    opened = _prepare(graph, threads, json_)
-    found = tune_model(
-        opened,
-        model,
-        qrels=qrels,
-        queries=queries,
-        holdout=holdout,
-        trials=trials,
-        cross_validate=cross_validate,
-        gain=gain,
-        seed=seed,
-        progress=for_terminal(),
-    ).to_dict()
-    if json_ != _STDOUT:
-        render.tuning(found)
-        suggest(f'coclick train "{found["best"]}" {graph} -o model')
-    _write(found, json_)
+    options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
+    options |= {"trials": trials, "cross_validate": cross_validate, "seed": seed, "progress": for_terminal()}
+    stats = tune_model(_prepare(graph, threads, json_), model, **options).to_dict()
+    _output(stats, json_, render.tuning)
+    suggest(f'coclick train "{stats["best"]}" {graph} -o model')
 
 
 def run(
-    model: ModelPath,
+    model: args.ModelPath,
     queries: Annotated[Path, typer.Option(help="File of queries: id<TAB>text.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Run file to write.")],
     k: Annotated[int, typer.Option("-k", min=1, help="Number of results for each query.")] = 100,
-    force: Force = False,
+    force: args.Force = False,
 ) -> None:
     """Search for every query in a file and write a TREC run."""
     from coclick import open_model
@@ -165,12 +115,12 @@ def run(
     check_file(out, force=force)
     opened, texts = open_model(model), read_queries(queries)
     write_file(out, run_lines(opened, texts, k, opened.name))
-    say(f"wrote the results of {counted(len(texts), 'query', 'queries')} to {out}")
+    say(f"wrote the results of {counted(len(texts), 'query')} to {out}")
 
 
 def evaluate_similar(
-    graph: GraphPath,
-    models: Models = None,
+    graph: args.GraphPath,
+    models: args.Models = None,
     baseline: Annotated[str, typer.Option(help="Model to compare with.")] = "cos_words",
     intents: Annotated[
         Path | None,
@@ -180,8 +130,8 @@ def evaluate_similar(
         Path | None, typer.Option(help="File of graded pairs: query<TAB>query<TAB>grade.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the query sample.")] = 0,
-    json_: JsonFile = None,
-    threads: Threads = None,
+    json_: args.JsonFile = None,
+    threads: args.Threads = None,
 ) -> None:
     """Evaluate the three most similar queries of each model against a baseline."""
     from coclick.cli import render
@@ -192,46 +142,38 @@ def evaluate_similar(
         raise UserError("give either --intents or --labels")
     opened = _prepare(graph, threads, json_)
     known = similar_queries.read_intents(intents) if intents else similar_queries.read_pairs(labels)  # type: ignore[arg-type]
-    found = similar_queries.compare_similar(
+    stats = similar_queries.compare_similar(
         opened, known, models or ["vpcg"], baseline, seed=seed, progress=for_terminal()
     )
-    if json_ != _STDOUT:
-        render.similar_table(found)
-    _write(found, json_)
+    _output(stats, json_, render.similar_table)
 
 
 def evaluate_units(
-    graph: GraphPath,
+    graph: args.GraphPath,
     model: Annotated[str, typer.Option("--model", help="Propagation model to evaluate.")] = "vpcg",
     held_out: Annotated[
         float, typer.Option(min=0.01, max=0.9, help="Fraction of queries to hold out.")
     ] = 0.2,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the split.")] = 0,
-    threads: Threads = None,
-    json_: Json = False,
+    threads: args.Threads = None,
+    json_: args.Json = False,
 ) -> None:
     """Compare methods that generate vectors for unseen queries, on held-out queries."""
     from coclick.cli import render
     from coclick.evaluation.unit_vectors import compare_units
 
     rows = compare_units(_prepare(graph, threads), model, held_out, seed)
-    if json_:
-        print_json(rows)
-    else:
-        render.unit_table(rows)
+    output(rows, json_, render.unit_table, rows)
 
 
 def _prepare(graph: Path, threads: int | None, *outputs: Path | None) -> ClickGraph:
     """Set the threads, check that reports can be written, and open the graph."""
-    from coclick import ClickGraph
-    from coclick.jit.threads import set_threads
     from coclick.storage.directories import check_file
 
     for path in outputs:
         if path and path != _STDOUT:
             check_file(path, force=True)
-    set_threads(threads)
-    return ClickGraph.open(graph)
+    return args.open_graph(graph, threads)
 
 
 def _run_files(given: list[str] | None) -> dict[str, str]:
@@ -245,15 +187,13 @@ def _run_files(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def _write(stats: Any, path: Path | None) -> None:
-    if path == _STDOUT:
-        print_json(stats)
-    elif path:
-        import json
+def _output(stats: Any, path: Path | None, render: Callable[..., None], *arguments: Any) -> None:
+    """Print the statistics for people or, if the path is `-`, as JSON; write other paths."""
+    output(stats, path == _STDOUT, render, stats, *arguments)
+    if path and path != _STDOUT:
+        from coclick.storage.directories import write_json
 
-        from coclick.storage.directories import write_file
-
-        write_file(path, [json.dumps(stats, ensure_ascii=False, indent=1), "\n"])
+        write_json(path, stats)
 
 
 def _write_page(board: Leaderboard, stats: Mapping[str, Any], path: Path | None) -> None:

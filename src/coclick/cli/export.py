@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coclick.cli.arguments import Force, Json, ModelPath
-from coclick.cli.terminal import print_json, suggest
+from coclick.cli.terminal import output, suggest
 
 
 def export(
@@ -55,8 +55,5 @@ def export(
         force=force,
         progress=for_terminal(),
     )
-    if json_:
-        print_json(stats)
-    else:
-        render.export_summary(stats)
+    output(stats, json_, render.export_summary, stats)
     suggest(f"less {out}/README.md")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coclick.cli.arguments import Json
-from coclick.cli.terminal import print_json, say
+from coclick.cli.terminal import output, print_json, print_table, say
 
 AnyPath = Annotated[Path, typer.Argument(metavar="GRAPH|MODEL", help="Directory of a graph or model.")]
 
@@ -28,16 +28,11 @@ def info(
         from coclick import ClickGraph, logs
 
         rows = logs.variants(ClickGraph.open(path))
-        if json_:
-            print_json([{"query": query, "spelling": raw, "rows": count} for query, raw, count in rows])
-        else:
-            render.print_table("merged spellings", ["query", "as typed", "rows"], rows)
-        return
-    stats = describe(path)
-    if json_:
-        print_json(stats)
+        answer = [{"query": query, "spelling": raw, "rows": count} for query, raw, count in rows]
+        output(answer, json_, print_table, "merged spellings", ["query", "as typed", "rows"], rows)
     else:
-        render.info(stats)
+        stats = describe(path)
+        output(stats, json_, render.info, stats)
 
 
 def verify(path: AnyPath, json_: Json = False) -> None:
@@ -60,7 +55,4 @@ def models(json_: Json = False) -> None:
     from coclick.cli import render
 
     rows = describe_models()
-    if json_:
-        print_json(rows)
-    else:
-        render.models(rows)
+    output(rows, json_, render.models, rows)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from coclick.cli.arguments import Force, GraphPath, Queries, Threads, read_judged
-from coclick.cli.terminal import counted, say, suggest
-from coclick.errors import UserError
+from coclick.cli.arguments import Force, GraphPath, Queries, Threads, open_graph, read_judged
+from coclick.cli.terminal import say, suggest
+from coclick.errors import UserError, counted
 
 if TYPE_CHECKING:
     from coclick.ltr.model import Ltr
@@ -37,21 +37,18 @@ def features(
 
     The features of a query come from models that were trained without its clicks.
     """
-    from coclick import ClickGraph
-    from coclick.jit.threads import set_threads
     from coclick.ltr.letor import Letor
     from coclick.progress import for_terminal
     from coclick.storage.directories import check_file, write_file
 
     check_file(out, force=force)
-    set_threads(threads)
-    opened = ClickGraph.open(graph)
+    opened = open_graph(graph, threads)
     names, examples = _untrained(models).examples(opened, read_judged(queries, qrels), for_terminal())
     docs = [opened.docs[row] for row in examples.docs.tolist()]
     table = Letor(names, examples.features, examples.grades, examples.sizes, examples.queries, docs)
     write_file(out, (f"{line}\n" for line in table.lines()))
-    rows, asked = counted(len(docs), "row", "rows"), counted(len(examples.queries), "query", "queries")
-    say(f"wrote {rows} of {counted(len(names), 'feature', 'features')} for {asked} to {out}")
+    rows, judged = counted(len(docs), "row"), counted(len(examples.queries), "query")
+    say(f"wrote {rows} of {counted(len(names), 'feature')} for {judged} to {out}")
 
 
 def ltr(
@@ -79,16 +76,13 @@ def ltr(
     Training needs LightGBM, searching does not. The features of a query come from models that were trained
     without its clicks.
     """
-    from coclick import ClickGraph
     from coclick.answers import describe
     from coclick.cli import render
-    from coclick.jit.threads import set_threads
     from coclick.progress import for_terminal
     from coclick.storage.directories import check_output
 
     check_output(out, force, "model")
-    set_threads(threads)
-    opened = ClickGraph.open(graph)
+    opened = open_graph(graph, threads)
     judgments = read_judged(queries, qrels)
     model = _untrained(models, objective, n_trees, seed)
     if judgments is not None:

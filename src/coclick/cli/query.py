@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coclick.cli.arguments import Json, ModelPath, read_doc_ids
-from coclick.cli.terminal import print_json
+from coclick.cli.terminal import output, print_json
 from coclick.errors import UserError
 
 K = Annotated[int, typer.Option("-k", min=1, help="Number of results.")]
@@ -35,10 +35,7 @@ def search(
     opened = open_model(model)
     allowed, blocked = read_doc_ids(allow, opened), read_doc_ids(block, opened)
     [answer] = answers.search(opened, [query], k, allow=allowed, block=blocked)
-    if json_:
-        print_json(answer)
-    else:
-        render.results(query, answer["results"])
+    output(answer, json_, render.results, query, answer["results"])
 
 
 def similar(
@@ -58,10 +55,7 @@ def similar(
     opened = open_model(model)
     find = answers.similar_queries if docs is None else answers.similar_docs
     [answer] = find(opened, [name], k)
-    if json_:
-        print_json(answer)
-    else:
-        render.results(name, answer["results"])
+    output(answer, json_, render.results, name, answer["results"])
 
 
 def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
@@ -70,10 +64,7 @@ def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
     from coclick.cli import render
 
     answer = answers.expand(open_model(model), query)
-    if json_:
-        print_json(answer)
-    else:
-        render.words(query, answer["words"])
+    output(answer, json_, render.words, query, answer["words"])
 
 
 def explain(
@@ -96,10 +87,7 @@ def explain(
         clicks = 10 if json_ else 3
     opened = open_model(model)
     explanation = opened.explain(query, doc, clicks or None)
-    if json_:
-        print_json(explanation.to_dict())
-    else:
-        render.explanation(explanation, opened.title(doc))
+    output(explanation.to_dict(), json_, render.explanation, explanation, opened.title(doc))
 
 
 def vectors(

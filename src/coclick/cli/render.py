@@ -9,9 +9,10 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from coclick.cli import render_training
-from coclick.cli.terminal import BAR, Bar, console, counted, one_line, print_table, short
+from coclick.cli.terminal import BAR, Bar, console, one_line, print_table, short
+from coclick.errors import counted
 from coclick.models.spec import as_text
-from coclick.results import ClickEvidence, Contribution, Explanation, Word
+from coclick.results import Click, Contribution, Explanation, Word
 
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # columns of a leaderboard; JSON has more
 _LEVEL = 0.05
@@ -42,29 +43,21 @@ def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
     if not found:
         console().print(f"the model knows no word of {_quoted(query)}")
         return
-    largest = max(word["weight"] for word in found)
-    rows = [[word["word"], float(word["weight"]), Bar(word["weight"], largest)] for word in found]
-    print_table(query, ["word", "weight", ""], rows)
+    _bars(query, ["word", "weight"], [(word["word"], float(word["weight"])) for word in found])
 
 
 def topics(found: Sequence[Mapping[str, Any]]) -> None:
     """Print topics: their words in queries beside their words in titles."""
-    rows = [
-        [
-            topic["topic"],
-            f"{topic['share']:.1%}",
-            *(" ".join(word["word"] for word in topic[side]) for side in ("query_words", "title_words")),
-        ]
-        for topic in found
-    ]
+    rows = []
+    for topic in found:
+        words = (" ".join(word["word"] for word in topic[side]) for side in ("query_words", "title_words"))
+        rows.append([topic["topic"], f"{topic['share']:.1%}", *words])
     print_table("", ["topic", "share", "in queries", "in titles"], rows)
 
 
 def translations(word: str, found: Sequence[Mapping[str, Any]]) -> None:
     """Print the translations of a title word as bars."""
-    largest = max((other["probability"] for other in found), default=1.0)
-    rows = [[o["word"], float(o["probability"]), Bar(o["probability"], largest)] for o in found]
-    print_table(word, ["in queries", "probability", ""], rows)
+    _bars(word, ["in queries", "probability"], [(other["word"], other["probability"]) for other in found])
 
 
 def explanation(why: Explanation, title: str, words: int | None = None) -> None:
@@ -82,15 +75,11 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
         bar = "" if console().width < _MIN_WIDTH else Bar(part.value, largest).draw().ljust(BAR) + " "
         branch = tree.add(f"{bar}[bold]{_label(part)}[/] {part.value:.4f} {weights}")
         if word and word.query_clicks:
-            _clicks(
-                branch.add("[dim]weight in the query, learned from[/]"),
-                ClickEvidence(word.query_clicks, word.query_edges),
-            )
+            learned = branch.add("[dim]weight in the query, learned from[/]")
+            _clicks(learned, word.query_clicks, word.query_edges)
         if part.clicks:
-            _clicks(
-                branch.add("[dim]weight in the document, learned from[/]"),
-                ClickEvidence(part.clicks, part.edges),
-            )
+            learned = branch.add("[dim]weight in the document, learned from[/]")
+            _clicks(learned, part.clicks, part.edges)
         if not word:
             _inner_parts(branch, part)
     if rest := why.parts[words or len(why.parts) :]:
@@ -110,9 +99,7 @@ def graph_summary(stats: Mapping[str, Any]) -> None:
         thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
         console().print(f"dropped {below:,} clicked pairs below {thresholds}")
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
-        if rejected := built.get(key):
-            reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.items())
-            console().print(f"rejected {rows} are in rejects.parquet: {escape(reasons)}")
+        _rejected(rows, "rejects.parquet", built.get(key))
 
 
 def export_summary(stats: Mapping[str, Any]) -> None:
@@ -141,9 +128,13 @@ def view_summary(name: str, stats: Mapping[str, Any]) -> None:
         )
         if unknown := view[f"unknown_{side}"]:
             console().print(f"{shown} not in the graph: {unknown:,}")
-    if rejected := view["rejected"]:
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.items())
-        console().print(f"rejected rows are in rejects_{name}.parquet: {escape(reasons)}")
+    _rejected("rows", f"rejects_{name}.parquet", view["rejected"])
+
+
+def _rejected(what: str, file: str, counts: Mapping[str, int] | None) -> None:
+    if counts:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+        console().print(f"rejected {what} are in {file}: {escape(reasons)}")
 
 
 def model_summary(stats: Mapping[str, Any]) -> None:
@@ -173,13 +164,11 @@ def info(stats: Mapping[str, Any]) -> None:
 
 def models(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print all models with their parameters."""
-
-    def signature(parameters: Mapping[str, Any]) -> str:
-        return ", ".join(f"{name}={as_text(value)}" for name, value in parameters.items())
-
-    print_table("", ["model", "summary", "presets", "parameters"],
-          [[row["name"], row["summary"], ", ".join(row["presets"]), signature(row["parameters"])]
-           for row in rows])  # fmt: skip
+    table = []
+    for row in rows:
+        parameters = ", ".join(f"{name}={as_text(value)}" for name, value in row["parameters"].items())
+        table.append([row["name"], row["summary"], ", ".join(row["presets"]), parameters])
+    print_table("", ["model", "summary", "presets", "parameters"], table)
 
 
 def leaderboard(board: Mapping[str, Any]) -> None:
@@ -202,29 +191,22 @@ def leaderboard(board: Mapping[str, Any]) -> None:
     ]
     by = protocol["judged_by"]
     if by == "judgments":
-        judged = counted(protocol["queries"], "judged query", "judged queries")
+        judged = counted(protocol["queries"], "judged query")
     else:
-        judged = counted(protocol["queries"], "query", "queries") + f" judged by {by}"
+        judged = counted(protocol["queries"], "query") + f" judged by {by}"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
-    print_table(
-        f"{judged}, {counted(protocol['docs'], 'document', 'documents')}, {ranked}",
-        ["model", *_MEASURES, "95 %", "", "difference to best", "training"],
-        rows,
-    )
+    title = f"{judged}, {counted(protocol['docs'], 'document')}, {ranked}"
+    print_table(title, ["model", *_MEASURES, "95 %", "", "difference to best", "training"], rows)
     for warning in protocol["warnings"]:
         console().print(f"note: {warning}", style="dim")
-    for by, title in (
-        ("query", "whether the query is in the log"),
-        ("document", "whether documents have clicks"),
-    ):
+    titles = {"query": "whether the query is in the log", "document": "whether documents have clicks"}
+    for by, title in titles.items():
         groups = best["breakdown"][by]
         if len(groups) > 1:
             console().print()
-            print_table(
-                f"{main} by {title}",
-                ["model", *(f"{name} ({group['queries']:,})" for name, group in groups.items())],
-                [[m["name"], *(float(m["breakdown"][by][name][main]) for name in groups)] for m in ordered],
-            )
+            heads = ["model", *(f"{name} ({group['queries']:,})" for name, group in groups.items())]
+            rows = [[m["name"], *(float(m["breakdown"][by][name][main]) for name in groups)] for m in ordered]
+            print_table(f"{main} by {title}", heads, rows)
 
 
 def _versus(test: Mapping[str, Any] | None) -> str:
@@ -238,20 +220,20 @@ def _versus(test: Mapping[str, Any] | None) -> str:
 def unit_table(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the methods for unseen queries with cosine, nDCG and coverage (Jiang et al. 2016, Table 5)."""
     columns = [name for name in rows[0] if name != "method"]
-    print_table(
-        "vectors for held-out queries",
-        ["method", *columns],
-        [[r["method"], *(r[c] for c in columns)] for r in rows],
-    )
+    table = [[row["method"], *(row[column] for column in columns)] for row in rows]
+    print_table("vectors for held-out queries", ["method", *columns], table)
 
 
 def _distribution(name: str, value: Mapping[str, Any]) -> None:
     stats = f"mean {value['mean']}, median {value['median']}, p99 {value['p99']}, max {value['max']}"
     console().print(f"\n[bold]{name}[/]  [dim]{stats}[/]")
-    largest = max((count for _, count in value["histogram"]), default=1)
-    print_table(
-        "", ["", "", ""], [[label, count, Bar(count, largest)] for label, count in value["histogram"]]
-    )
+    _bars("", ["", ""], value["histogram"])
+
+
+def _bars(title: str, columns: Sequence[str], pairs: Sequence[tuple[str, float]]) -> None:
+    """Print names with numbers, and each number as a bar."""
+    largest = max((value for _, value in pairs), default=1)
+    print_table(title, [*columns, ""], [[name, value, Bar(value, largest)] for name, value in pairs])
 
 
 def _label(part: Contribution) -> str:
@@ -264,20 +246,19 @@ def _inner_parts(branch: Tree, part: Contribution) -> None:
     prefix = "[dim]with[/] " if part.kind.startswith("query ") else ""
     inner_parts = [inner for inner in part.parts if inner.value]
     for inner in inner_parts[:_MAX_INNER]:
-        leaf = branch.add(f"{prefix}{_label(inner)} {inner.value:.4f}")
-        _clicks(leaf, ClickEvidence(inner.clicks, inner.edges))
+        _clicks(branch.add(f"{prefix}{_label(inner)} {inner.value:.4f}"), inner.clicks, inner.edges)
     if rest := inner_parts[_MAX_INNER:]:
         branch.add(f"[dim]and {len(rest)} more: {sum(inner.value for inner in rest):.4f}[/]")
     for note in (inner for inner in part.parts if inner.kind == "collection"):
         branch.add(f"[dim]{_label(note)}[/]")
 
 
-def _clicks(branch: Tree, evidence: ClickEvidence) -> None:
-    for click in evidence.clicks:
+def _clicks(branch: Tree, clicks: Sequence[Click], edges: int) -> None:
+    for click in clicks:
         edge = f"[cyan]{escape(one_line(click.query))}[/] → {escape(one_line(click.doc))}"
         count = "1 click" if click.clicks == 1 else f"{click.clicks:g} clicks"
         branch.add(f"{click.share:6.1%}  {count}  {edge}")
-    if hidden := evidence.edges - len(evidence.clicks):
+    if hidden := edges - len(clicks):
         branch.add(f"[dim]… and {hidden:,} more; --clicks 0 shows all[/]")
 
 
@@ -300,11 +281,12 @@ def _size(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def recommendation(comparison: Mapping[str, Any], command: str) -> None:
-    """Print the recommended model, why, how to train it, and which models were left out."""
-    for spec, why in comparison["left_out"].items():
+def comparison(stats: Mapping[str, Any], command: str) -> None:
+    """Print a leaderboard, the recommended model, why, how to train it, and which models were left out."""
+    leaderboard(stats)
+    for spec, why in stats["left_out"].items():
         console().print(f"not evaluated: {escape(spec)}: {escape(why)}", style="dim")
-    advice = comparison["recommendation"]
+    advice = stats["recommendation"]
     console().print(f"\nrecommended: [bold]{escape(advice['model'])}[/]: {escape(advice['reason'])}")
     console().print(f"  {escape(command)}", soft_wrap=True)
 
@@ -312,13 +294,11 @@ def recommendation(comparison: Mapping[str, Any], command: str) -> None:
 def tuning(found: Mapping[str, Any]) -> None:
     """Print the best variants, and the gain on the queries that were not used for tuning."""
     measure, check = found["measure"], found["check"]
-    best = found["trials"][:10]
-    highest = best[0][measure] or 1
-    rows = [[trial["model"], float(trial[measure]), Bar(trial[measure], highest)] for trial in best]
-    tried = counted(len(found["trials"]), "variant", "variants")
-    print_table(f"{tried} on {counted(found['queries'], 'query', 'queries')}", ["model", measure, ""], rows)
+    best = [(trial["model"], float(trial[measure])) for trial in found["trials"][:10]]
+    title = f"{counted(len(found['trials']), 'variant')} on {counted(found['queries'], 'query')}"
+    _bars(title, ["model", measure], best)
     verdict = "significant" if check["p_t"] < _LEVEL else "not significant"
-    checked = counted(check["queries"], "query", "queries")
+    checked = counted(check["queries"], "query")
     tested = "not used for tuning"
     if len(found["chosen"]) == 2:
         console().print("\nchosen by each half: {}, and {}".format(*found["chosen"]))
@@ -339,5 +319,5 @@ def similar_table(found: Mapping[str, Any]) -> None:
         cells = ["" if row is None else f"{row['won']}–{row['tied']}–{row['lost']}" for row in versus]
         rows.append([model["name"], *(float(model[group]) for group in groups), *cells])
     heads = ["model", *groups, *(f"won–tied–lost, {group}" for group in groups)]
-    title = f"three most similar queries for {counted(found['queries'], 'query', 'queries')}"
+    title = f"three most similar queries for {counted(found['queries'], 'query')}"
     print_table(f"{title}, compared with {found['baseline']}", heads, rows)

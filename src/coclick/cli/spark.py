@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from coclick.cli.terminal import counted, say, suggest
-from coclick.errors import CoclickError, UserError
+from coclick.cli.terminal import say, suggest
+from coclick.errors import CoclickError, UserError, counted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -35,8 +35,8 @@ def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **
 
         graph = build_on_spark(spark, _read_log(spark, log), _read_docs(spark, docs), out, **options)
         sizes = graph.manifest["sizes"]
-    counts = counted(sizes["queries"], "query", "queries"), counted(sizes["docs"], "document", "documents")
-    say(f"{', '.join(counts)}, {counted(sizes['edges'], 'edge', 'edges')} in {out}")
+    counts = (("queries", "query"), ("docs", "document"), ("edges", "edge"))
+    say(f"{', '.join(counted(sizes[key], noun) for key, noun in counts)} in {out}")
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         for reason, count in graph.stats.get(key, {}).items():
             say(f"{count:,} {rows} rejected (see the table rejects): {reason}")

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -59,6 +59,14 @@ def fail(message: str, code: int = 1) -> NoReturn:
 def print_json(value: Any) -> None:
     """Print JSON as UTF-8, whatever the terminal's encoding; bytes that are not text stay escaped."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+
+
+def output(answer: Any, as_json: bool, render: Callable[..., None], *arguments: Any) -> None:
+    """Print an answer as JSON, or call the function that prints it for people."""
+    if as_json:
+        print_json(answer)
+    else:
+        render(*arguments)
 
 
 @cache
@@ -129,11 +137,6 @@ def short(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(short, value[:5])) + (" …" if len(value) > 5 else "")
     return str(value)
-
-
-def counted(n: int, one: str, many: str) -> str:
-    """Return a number with its noun: "1 query", "2,000 queries"."""
-    return f"{n:,} {one if n == 1 else many}"
 
 
 def one_line(text: str, max_length: int | None = _MAX_HEADING) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from coclick.cli.arguments import Json, ModelPath
-from coclick.cli.terminal import print_json
+from coclick.cli.terminal import output
 
 
 def topics(
@@ -16,17 +16,11 @@ def topics(
     json_: Json = False,
 ) -> None:
     """Show the topics of a model: their words in queries and their words in titles."""
-    from coclick import open_model
+    from coclick import answers, open_model
     from coclick.cli import render
 
-    found = [
-        topic | {side: _as_dicts(topic[side]) for side in ("query_words", "title_words")}
-        for topic in open_model(model).describe_topics(words)
-    ]
-    if json_:
-        print_json({"topics": found})
-    else:
-        render.topics(found)
+    found = answers.topics(open_model(model), words)
+    output({"topics": found}, json_, render.topics, found)
 
 
 def translate(
@@ -36,15 +30,8 @@ def translate(
     json_: Json = False,
 ) -> None:
     """Translate a title word into query words, with their probabilities."""
-    from coclick import open_model
+    from coclick import answers, open_model
     from coclick.cli import render
 
-    found = _as_dicts(open_model(model).translate(word, k))
-    if json_:
-        print_json({"word": word, "translations": found})
-    else:
-        render.translations(word, found)
-
-
-def _as_dicts(words: list[tuple[str, float]]) -> list[dict[str, Any]]:
-    return [{"word": word, "probability": probability} for word, probability in words]
+    found = answers.translate(open_model(model), word, k)
+    output({"word": word, "translations": found}, json_, render.translations, word, found)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Engine, Force, Master, ModelPath, Threads
-from coclick.cli.terminal import counted, say, suggest
+from coclick.cli.arguments import Engine, Force, Master, ModelPath, Threads, open_graph
+from coclick.cli.terminal import say, suggest
+from coclick.errors import counted
 
 
 def train(
@@ -29,16 +30,14 @@ def train(
     if spark.is_spark(engine, master):
         spark.train(model, graph, out, master, force)
         return
-    from coclick import ClickGraph, create
+    from coclick import create
     from coclick.answers import describe
     from coclick.cli import render
-    from coclick.jit.threads import set_threads
     from coclick.progress import for_terminal
     from coclick.storage.directories import check_output
 
     check_output(Path(out), force, "model")
-    set_threads(threads)
-    opened = ClickGraph.open(graph)  # first: a missing graph is reported before the compiler is imported
+    opened = open_graph(graph, threads)  # first: a missing graph is reported before the compiler is imported
     create(model).fit(opened, for_terminal()).save(out, force=force)
     render.model_summary(describe(out))
     suggest(f'coclick search {out} "some query"')
@@ -57,7 +56,7 @@ def add(
     new, rejected = read_docs(docs)
     opened = open_model(model)
     larger = opened.add(new).save(model, replaces=opened)
-    say(f"added {counted(len(new), 'document', 'documents')} to {model}")
+    say(f"added {counted(len(new), 'document')} to {model}")
     if unreachable := larger._count_unreachable(len(new)):
         say(f"{unreachable:,} of them have no word that the model knows, so no query finds them yet")
     for line, reason in rejected:

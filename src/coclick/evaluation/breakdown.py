@@ -55,10 +55,8 @@ def measure_by_document(
     docs = sorted({doc for found in judgments.grades.values() for doc in found}.union(*rankings.values()))
     rows = graph.docs.lookup(docs)
     clicked = np.where(rows >= 0, graph.clicks_by_doc.row_nnz()[rows] > 0, False)
-    groups = {
-        "seen": {doc for doc, known in zip(docs, clicked, strict=True) if known},
-        "unseen": {doc for doc, known in zip(docs, clicked, strict=True) if not known},
-    }
+    seen = {doc for doc, known in zip(docs, clicked, strict=True) if known}
+    groups = {"seen": seen, "unseen": set(docs) - seen}
     answer = {}
     for name, members in groups.items():
         grades = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from coclick.errors import CoclickError, check_whole
+from coclick.errors import CoclickError, check_whole, counted
 from coclick.evaluation.inputs import Graph, Models, Qrels, Queries, Runs, list_models, load_data, load_runs
 from coclick.evaluation.leaderboard import Leaderboard, leaderboard
 from coclick.evaluation.measures import MAIN_MEASURE
@@ -46,10 +46,8 @@ class Comparison:
     reason: str
 
     def __repr__(self) -> str:
-        n_models = len(self.leaderboard.results)
-        return (
-            f"Comparison({n_models} models, recommended: {self.recommended}, {len(self.left_out)} left out)"
-        )
+        models = counted(len(self.leaderboard.results), "model")
+        return f"Comparison({models}, recommended: {self.recommended}, {len(self.left_out)} left out)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return `Leaderboard.to_dict()` with the recommendation, as `coclick compare --json` writes it."""
@@ -147,8 +145,6 @@ def recommend(ordered: Sequence[ModelResult]) -> tuple[str, str]:
     if t_test(best.values() - robust.values()) < _SIGNIFICANCE_LEVEL:
         figure = f"{MAIN_MEASURE} {best.values().mean():.3f}"
         return best.name, f"it ranks best ({figure}), significantly better than models that back off"
-    return (
-        robust.name,
-        f"it is not significantly worse than the best ({figure}, {best.name} {best.values().mean():.3f}), "
-        "and it falls back on other signals where one is missing",
-    )
+    other = f"{best.name} {best.values().mean():.3f}"
+    reason = f"it is not significantly worse than the best ({figure}, {other}), and it falls back on other"
+    return robust.name, f"{reason} signals where one is missing"

@@ -186,9 +186,8 @@ def mapping_rows(qrels: Any) -> list[JudgmentRow]:
                 f"the judgments of {query!r} must be a mapping from document to grade, not {found!r:.50}",
                 hint=hint,
             )
-        rows += [
-            JudgmentRow(f"qrels[{query!r}][{doc!r}]", query, doc, str(grade)) for doc, grade in found.items()
-        ]
+        for doc, grade in found.items():
+            rows.append(JudgmentRow(f"qrels[{query!r}][{doc!r}]", query, doc, str(grade)))
     return rows
 
 

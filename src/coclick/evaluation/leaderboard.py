@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coclick.errors import UserError
+from coclick.errors import UserError, counted
 from coclick.evaluation.breakdown import measure_by_document, measure_groups, query_groups
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.measures import MAIN_MEASURE, mean
@@ -94,10 +94,8 @@ class Leaderboard:
 
     def __repr__(self) -> str:
         best = self.ordered()[0]
-        return (
-            f"Leaderboard({len(self.results)} models, {len(self.judgments.queries):,} queries, "
-            f"best: {best.name}, {MAIN_MEASURE} {best.values().mean():.3f})"
-        )
+        sizes = f"{counted(len(self.results), 'model')}, {counted(len(self.judgments.queries), 'query')}"
+        return f"Leaderboard({sizes}, best: {best.name}, {MAIN_MEASURE} {best.values().mean():.3f})"
 
     def ordered(self) -> list[ModelResult]:
         """Return the results by the main measure, best first."""
@@ -107,26 +105,20 @@ class Leaderboard:
         """Return measures, breakdowns and significance tests, as `coclick evaluate --json` writes them."""
         groups = query_groups(self.graph, self.judgments)
         spans = intervals({result.name: result.values() for result in self.results})
-        models = [
-            {
+        models = []
+        for result in self.results:
+            documents = measure_by_document(self.graph, self.judgments, result.rankings, self.protocol.gain)
+            model = {
                 "name": result.name,
                 "measures": mean(result.by_query, list(self.judgments.queries)),
                 "interval": list(spans[result.name]),
-                "breakdown": {
-                    **measure_groups(groups, result.by_query),
-                    "document": measure_by_document(
-                        self.graph, self.judgments, result.rankings, self.protocol.gain
-                    ),
-                },
+                "breakdown": {**measure_groups(groups, result.by_query), "document": documents},
                 "seconds": round(result.seconds, 3),
             }
-            for result in self.results
-        ]
-        tests = [
-            row
-            for name in TESTED
-            for row in paired_tests({result.name: result.values(name) for result in self.ordered()}, name)
-        ]
+            models.append(model)
+        tests = []
+        for name in TESTED:
+            tests += paired_tests({result.name: result.values(name) for result in self.ordered()}, name)
         protocol = self.protocol.describe(self.graph, self.judgments)
         return {"protocol": protocol, "models": models, "significance": tests}
 

@@ -27,17 +27,7 @@ SHOWN = 10  # results of each ranking
 MAX_RESULTS = 40_000  # of all models and queries, which keeps the page below 5 MB
 _MAX_TEXT = 80  # characters of a title or a query
 _SCRIPTS = (  # in the order of their imports
-    "nodes.js",
-    "protocol.js",
-    "leaderboard.js",
-    "significance.js",
-    "breakdown.js",
-    "separability.js",
-    "importance.js",
-    "training.js",
-    "queries.js",
-    "sections.js",
-    "page.js",
+    "nodes protocol leaderboard significance breakdown separability importance training queries sections page"
 )
 _IMPORTS_AND_EXPORTS = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
 _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
@@ -48,7 +38,7 @@ def write_report(board: Leaderboard, path: str | Path, stats: Mapping[str, Any] 
 
     `stats` is `to_dict()` of the leaderboard, which is the default, or of a comparison.
     """
-    write_file(Path(path), [render_page(board, stats or board.to_dict())])
+    write_file(Path(path), render_page(board, stats or board.to_dict()))
 
 
 def render_page(board: Leaderboard, stats: Mapping[str, Any]) -> str:
@@ -60,7 +50,7 @@ def render_page(board: Leaderboard, stats: Mapping[str, Any]) -> str:
 
     return Template(part("page.html")).substitute(
         style=part("style.css"),
-        script="\n".join(_without_imports(part(name)) for name in _SCRIPTS),
+        script="\n".join(_without_imports(part(f"{name}.js")) for name in _SCRIPTS.split()),
         data=_json_for_html(collect_data(board, stats)),
     )
 
@@ -94,13 +84,9 @@ def _details(board: Leaderboard, result: ModelResult) -> dict[str, Any]:
     details: dict[str, Any] = {"importance": result.importance, "training": _training(result.training)}
     if result.scores:
         curves, in_order = separability(board.judgments.grades, result.scores)
-        details["separability"] = {
-            "in_order": in_order,
-            "curves": [
-                {"grade": grade, "scores": [round(score, 4) for score in curve]}
-                for grade, curve in curves.items()
-            ],
-        }
+        rounded = {grade: [round(score, 4) for score in curve] for grade, curve in curves.items()}
+        points = [{"grade": grade, "scores": scores} for grade, scores in rounded.items()]
+        details["separability"] = {"in_order": in_order, "curves": points}
     return details
 
 
@@ -131,11 +117,7 @@ def _queries(board: Leaderboard, ordered: list[ModelResult]) -> dict[str, Any]:
     rows = board.graph.docs.lookup(list(places)).tolist() if places else []
     titles = [_truncate(board.graph.title(row)) if row >= 0 else "" for row in rows]
     highest = max(max(found.values()) for found in board.judgments.grades.values())
-    return {
-        "queries": queries,
-        "docs": list(zip(places, titles, strict=True)),
-        "highest_grade": highest,
-    }
+    return {"queries": queries, "docs": list(zip(places, titles, strict=True)), "highest_grade": highest}
 
 
 def _without_imports(module: str) -> str:

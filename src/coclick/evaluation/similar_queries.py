@@ -59,16 +59,13 @@ def read_pairs(path: str | Path) -> SimilarityLabels:
 
 
 def compare_similar(
-    graph: ClickGraph,
-    labels: SimilarityLabels,
-    models: Sequence[str],
-    baseline: str,
-    *,
-    seed: int = 0,
-    progress: Progress = quiet,
+    graph: ClickGraph, labels: SimilarityLabels, models: Sequence[str], baseline: str, **options: Any
 ) -> dict[str, Any]:
-    """Return each model's mean grade for all, head and tail queries, and tests against the baseline."""
-    return _summary(*grade_similar(graph, labels, [baseline, *models], seed=seed, progress=progress))
+    """Return each model's mean grade for all, head and tail queries, and tests against the baseline.
+
+    The options are those of `grade_similar`.
+    """
+    return _summary(*grade_similar(graph, labels, [baseline, *models], **options))
 
 
 def grade_similar(
@@ -97,12 +94,10 @@ def grade_similar(
     for spec in dict.fromkeys(models):
         model, _ = trainer.get(spec)
         run = model.similar_queries(sampled, TOP_K)
-        values[str(model)] = np.array(
-            [
-                sum(labels.grade(query, other) for other, _ in run.hits(i)) / TOP_K
-                for i, query in enumerate(sampled)
-            ]
-        )
+        sums = [
+            sum(labels.grade(query, other) for other, _ in run.hits(i)) for i, query in enumerate(sampled)
+        ]
+        values[str(model)] = np.array(sums) / TOP_K
     return values, tail
 
 

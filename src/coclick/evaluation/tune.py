@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
-from coclick.errors import UserError, check_whole
+from coclick.errors import UserError, check_whole, counted
 from coclick.evaluation.cross_validation import halve
 from coclick.evaluation.inputs import Graph, Qrels, Queries, list_models, load_data
 from coclick.evaluation.judgments import Judgments
@@ -50,7 +50,7 @@ class TuningResult:
 
     def __repr__(self) -> str:
         values = f"{MAIN_MEASURE} {self.given_value:.3f} → {self.best_value:.3f}, p {self.p_t:.2g}"
-        return f"TuningResult({len(self.trials)} trials, best: {self.best}, {values})"
+        return f"TuningResult({counted(len(self.trials), 'trial')}, best: {self.best}, {values})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as `coclick tune --json` writes them."""

@@ -15,18 +15,13 @@ from typing import Any
 from coclick.errors import UserError, check_path, check_whole
 from coclick.exporters.base import Exporter
 from coclick.exporters.model_vectors import ModelVectors
-from coclick.exporters.output_folder import (
-    check_folder,
-    create_folder,
-    write_json,
-    write_manifest,
-    write_text,
-)
+from coclick.exporters.output_folder import check_folder, create_folder, write_manifest
 from coclick.exporters.readme import readme
 from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries, pick_sample_query
 from coclick.models.base import Model
 from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
+from coclick.storage.directories import write_file, write_json
 
 ENGINES = ("elasticsearch", "opensearch", "parquet", "pgvector", "qdrant", "solr", "tantivy", "vespa")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
@@ -88,22 +83,20 @@ def export(
         exporter.write_sample(folder, sample)
         write_json(folder / "expected.json", sample.to_dict())
         stats = _stats(exporter) | {"queries": len(exported), "score_error": error}
-        write_text(folder / "README.md", readme(exporter, sample, stats))
+        write_file(folder / "README.md", readme(exporter, sample, stats))
         write_manifest(folder, stats)
     return stats
 
 
 def _stats(exporter: Exporter) -> dict[str, Any]:
-    source = exporter.source
+    source, kept = exporter.source, exporter.filter
     size = {"dimensions": source.dim} if source.dense else {"words": len(source.tokens)}
-    return {
-        "engine": exporter.name,
-        "index": exporter.index,
-        "model": str(source.model),
+    names = {"engine": exporter.name, "index": exporter.index, "model": str(source.model)}
+    return names | {
         "graph": source.model.graph_digest,
-        "documents": exporter.filter.n_docs,
+        "documents": kept.n_docs,
         **size,
-        "weights": exporter.filter.n_weights,
-        "left_out": {reason: count for reason, count in exporter.filter.left_out.items() if count},
+        "weights": kept.n_weights,
+        "left_out": {reason: count for reason, count in kept.left_out.items() if count},
         "score_unit": exporter.score_unit,
     }

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
-from coclick.exporters.formatting import format_floats, join_entries, join_pairs, json_strings
+from coclick.exporters.formatting import format_floats, join_entries, join_pairs, json_strings, write_parts
 from coclick.exporters.limits import DocBlock, Limits, VectorFilter, Weights
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.sample_queries import SampleQuery
@@ -30,6 +31,7 @@ class Exporter(ABC):
     title: ClassVar[str]  # the engine's name as its makers spell it
     supports_dense: ClassVar[bool] = False  # dense vectors as well as sparse ones
     limits: ClassVar[Limits] = Limits()
+    documents_file: ClassVar[str] = "documents-{:05}.ndjson"  # {} stands for the number of a part
     query_vectors_in: ClassVar[str] = "`queries.ndjson`"  # the file or table of query vectors
     token_note: ClassVar[str] = ""  # how tokens are encoded, if they are
 
@@ -56,9 +58,9 @@ class Exporter(ABC):
     def write_schema(self, folder: Path) -> None:
         """Write the mapping, schema or table definition."""
 
-    @abstractmethod
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write the documents to load."""
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield the text of each document in the engine's format."""
+        raise NotImplementedError
 
     @abstractmethod
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
@@ -93,6 +95,14 @@ class Exporter(ABC):
         return [f"{token}:" for token in json_strings(self.tokens)]
 
     # -- the same for all engines ------------------------------------------------------------------------
+
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write the documents to load, in parts small enough for one request if the engine needs that."""
+        texts = chain.from_iterable(map(self.doc_texts, blocks))
+        if "{" in self.documents_file:
+            write_parts(folder, self.documents_file, texts)
+        else:
+            write_file(folder / self.documents_file, texts)
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
         """Write query vectors, for clients that cannot call coclick at query time."""

@@ -8,13 +8,12 @@ address a sub-field, so it is percent-encoded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_pairs, json_strings, percent_encode, write_parts
+from coclick.exporters.formatting import format_floats, join_pairs, percent_encode
 from coclick.exporters.limits import DocBlock, Limits, Weights
 
 _DROPPED_BITS = 15  # of the 24 significant bits of a float32
@@ -34,19 +33,11 @@ class BulkApiExporter(Exporter):
         """Round to nine significant bits."""
         return round_to_nine_bits(weights)
 
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write two lines per document, in files small enough for one bulk request."""
-
-        def pieces() -> Iterator[str]:
-            for block in blocks:
-                ids, titles = json_strings(block.ids), json_strings(block.titles)
-                words = join_pairs(block.vectors, self.keys, format_floats(block.vectors.data), ",")
-                yield "".join(
-                    f'{{"index":{{"_id":{doc}}}}}\n{{"doc":{doc},"title":{title},"words":{{{row}}}}}\n'
-                    for doc, title, row in zip(ids, titles, words, strict=True)
-                )
-
-        write_parts(folder, "documents-{:05}.ndjson", pieces())
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield two lines per document."""
+        words = join_pairs(block.vectors, self.keys, format_floats(block.vectors.data), ",")
+        for doc, title, row in block.rows(words):
+            yield f'{{"index":{{"_id":{doc}}}}}\n{{"doc":{doc},"title":{title},"words":{{{row}}}}}\n'
 
     def mapping(self, words: dict[str, Any]) -> dict[str, Any]:
         """Return the mapping, given the type of the field `words`."""

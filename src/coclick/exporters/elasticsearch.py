@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from coclick.exporters.bulk_api import BulkApiExporter
-from coclick.exporters.output_folder import write_json
 from coclick.exporters.sample_queries import SampleQuery
+from coclick.storage.directories import write_json
 
 
 class Elasticsearch(BulkApiExporter):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.exporters.formatting import json_strings
 from coclick.exporters.model_vectors import ModelVectors
 
 Weights = NDArray[np.float32]
@@ -35,6 +36,10 @@ class DocBlock:
     ids: list[str]
     titles: list[str]
     vectors: Csr
+
+    def rows(self, vectors: list[str]) -> Iterator[tuple[str, str, str]]:
+        """Yield the id and title of each document as JSON strings, with the text of its vector."""
+        return zip(json_strings(self.ids), json_strings(self.titles), vectors, strict=True)
 
 
 @dataclass

@@ -13,8 +13,8 @@ import numpy as np
 
 from coclick.exporters.bulk_api import BulkApiExporter
 from coclick.exporters.limits import Weights
-from coclick.exporters.output_folder import write_json
 from coclick.exporters.sample_queries import SampleQuery
+from coclick.storage.directories import write_json
 
 _MAX_QUERY_WEIGHT = np.float32(64)
 

@@ -6,7 +6,6 @@ what a killed process left there.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from typing import Any
 
 from coclick._version import __version__
 from coclick.errors import UserError
-from coclick.storage.directories import check_output, write_file, write_lock
+from coclick.storage.directories import check_output, write_json, write_lock
 from coclick.storage.manifest import FORMAT, MANIFEST, read_manifest
 
 KIND = "export"
@@ -49,16 +48,6 @@ def check_folder(path: Path, *, force: bool) -> None:
                 where=str(path),
                 hint="choose a new directory, or move these files: --force replaces the whole directory",
             )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file."""
-    write_file(path, [text])
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write an indented JSON file."""
-    write_file(path, [json.dumps(value, indent=1, ensure_ascii=False), "\n"])
 
 
 def write_manifest(folder: Path, stats: dict[str, Any]) -> None:

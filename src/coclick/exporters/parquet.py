@@ -18,8 +18,8 @@ from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_floats, join_entries
 from coclick.exporters.limits import DocBlock
-from coclick.exporters.output_folder import write_text
 from coclick.exporters.sample_queries import SampleQuery
+from coclick.storage.directories import write_file
 
 _FILE_ROWS = 1 << 16
 _SEPARATOR = "\x1f"  # the tokenizer splits at it, so no word contains it
@@ -64,7 +64,7 @@ class Parquet(Exporter):
                 ") q USING (word)\nGROUP BY doc\n"
             )
         asked = f"WITH asked AS (SELECT * FROM 'queries.parquet' WHERE query = '{text}')\n"
-        write_text(folder / "sample.sql", f"{asked}{body}ORDER BY score DESC, doc\nLIMIT 10;\n")
+        write_file(folder / "sample.sql", f"{asked}{body}ORDER BY score DESC, doc\nLIMIT 10;\n")
 
     def readme(self) -> str:
         """Return the DuckDB commands."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_entries, join_pairs, write_term_ids
+from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import ModelVectors
-from coclick.exporters.output_folder import write_text
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 from coclick.text.term_ids import N_TERM_IDS
@@ -33,16 +32,12 @@ class PgVector(Exporter):
 
     name = "pgvector"
     title = "PostgreSQL with pgvector"
+    documents_file = "documents.tsv"
     supports_dense = True
     query_vectors_in = "The table of queries (`queries.tsv`)"
     limits = Limits(max_id_bytes=2600, max_weights=16_000, max_dim=16_000, forbidden=re.compile("\x00"))
 
-    def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
-        """Prepare the dimension of each token."""
-        super().__init__(source, index, max_weights)
-        self._term_ids = source.term_ids()
-        self._keys = [f"{number + 1}:" for number in self._term_ids.tolist()]
-        self._max_words = 0
+    _max_words = 0  # of a document
 
     @property
     def _type(self) -> str:
@@ -51,58 +46,48 @@ class PgVector(Exporter):
     def write_schema(self, folder: Path) -> None:
         """Write the tables, the load script and an optional approximate index."""
         name = self.index
-        write_text(
-            folder / "schema.sql",
-            f"""CREATE EXTENSION IF NOT EXISTS vector;
+        schema = f"""CREATE EXTENSION IF NOT EXISTS vector;
 CREATE TABLE {name} (doc text PRIMARY KEY, title text NOT NULL, vector {self._type} NOT NULL);
 CREATE TABLE {name}_queries (query text NOT NULL, vector {self._type} NOT NULL);
-""",
-        )
-        write_text(
-            folder / "load.sql",
-            f"""\\copy {name} FROM 'documents.tsv'
+"""
+        load = f"""\\copy {name} FROM 'documents.tsv'
 \\copy {name}_queries FROM 'queries.tsv'
 ANALYZE {name};
-""",
-        )
-        write_text(folder / "index.sql", self._index())
+"""
+        write_file(folder / "schema.sql", schema)
+        write_file(folder / "load.sql", load)
+        write_file(folder / "index.sql", self._index())
         if not self.source.dense:
-            write_term_ids(folder, self.tokens, self._term_ids + 1)
+            write_term_ids(folder, self.tokens, self.source.term_ids() + 1)
 
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write lines in the text format of COPY."""
-
-        def lines() -> Iterator[str]:
-            for block in blocks:
-                self._max_words = max(self._max_words, int(block.vectors.row_nnz().max()))
-                texts = _escape_for_copy(block.ids), _escape_for_copy(block.titles)
-                for doc, title, vector in zip(*texts, self._literals(block.vectors), strict=True):
-                    yield f"{doc}\t{title}\t{vector}\n"
-
-        write_file(folder / "documents.tsv", lines())
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield lines in the text format of COPY."""
+        self._max_words = max(self._max_words, int(block.vectors.row_nnz().max()))
+        texts = _escape_for_copy(block.ids), _escape_for_copy(block.titles)
+        for doc, title, vector in zip(*texts, self.format_query_vectors(block.vectors), strict=True):
+            yield f"{doc}\t{title}\t{vector}\n"
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
         """Write the rows of the table of queries."""
 
         def lines() -> Iterator[str]:
             for texts, vectors in self.query_blocks(queries):
-                for text, vector in zip(_escape_for_copy(texts), self._literals(vectors), strict=True):
+                literals = self.format_query_vectors(vectors)
+                for text, vector in zip(_escape_for_copy(texts), literals, strict=True):
                     yield f"{text}\t{vector}\n"
 
         write_file(folder / "queries.tsv", lines())
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the query; `<#>` is the negative inner product."""
-        vector = self._literals(sample.vector)[0]
-        write_text(
-            folder / "sample.sql",
-            f"""SELECT doc, -(vector <#> '{vector}') AS score, title
+        vector = self.format_query_vectors(sample.vector)[0]
+        sql = f"""SELECT doc, -(vector <#> '{vector}') AS score, title
 FROM {self.index}
 WHERE vector <#> '{vector}' < 0
 ORDER BY vector <#> '{vector}', doc
 LIMIT 10;
-""",
-        )
+"""
+        write_file(folder / "sample.sql", sql)
 
     def readme(self) -> str:
         """Return the psql commands."""
@@ -120,14 +105,15 @@ and approximate (`SET hnsw.ef_search = 200` raises the recall). PostgreSQL uses 
 does not contain `doc`. To search for a query of the log, use `ORDER BY vector <#> ({subquery})`.{words}
 """
 
-    def _literals(self, vectors: Csr) -> list[str]:
-        """Vectors as SQL literals: `{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`."""
-        if self.source.dense:
-            return [f"[{row}]" for row in join_entries(vectors, format_floats(vectors.data), ",")]
-        return [
-            f"{{{row}}}/{N_TERM_IDS}"
-            for row in join_pairs(vectors, self._keys, format_floats(vectors.data), ",")
-        ]
+    @cached_property
+    def keys(self) -> list[str]:
+        """The dimension of each token, as in SQL literals; dimensions are numbered from 1."""
+        return [f"{number + 1}:" for number in self.source.term_ids().tolist()]
+
+    def format_query_vectors(self, vectors: Csr) -> list[str]:
+        """Return vectors as SQL literals: `{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`."""
+        literals = super().format_query_vectors(vectors)
+        return literals if self.source.dense else [f"{row}/{N_TERM_IDS}" for row in literals]
 
     def _index(self) -> str:
         name, dim = self.index, self.source.dim

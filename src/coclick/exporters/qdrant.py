@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
@@ -18,15 +18,12 @@ from coclick.exporters.formatting import (
     format_floats,
     format_integers,
     join_entries,
-    json_strings,
     sort_by_term_id,
     write_term_ids,
 )
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import ModelVectors
-from coclick.exporters.output_folder import write_json
 from coclick.exporters.sample_queries import SampleQuery
-from coclick.storage.directories import write_file
+from coclick.storage.directories import write_file, write_json
 
 _REQUEST_SIZE = 4 << 20  # characters
 _DENSE_NOTE = "The sample query runs an exact search. Without `params` it is approximate and faster."
@@ -42,52 +39,44 @@ class Qdrant(Exporter):
     supports_dense = True
     limits = Limits(max_dim=65_536)
 
-    def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
-        """Prepare the index of each token."""
-        super().__init__(source, index, max_weights)
-        self._term_ids = source.term_ids()
-        self._vector = "embedding" if source.dense else "words"
+    @property
+    def _vector(self) -> str:
+        return "embedding" if self.source.dense else "words"
 
     def write_schema(self, folder: Path) -> None:
         """Write the definition of the collection."""
-        dense = {"embedding": {"size": self.source.dim, "distance": "Dot"}}
-        sparse: dict[str, Any] = {"vectors": {}, "sparse_vectors": {"words": {}}}
-        write_json(folder / "collection.json", {"vectors": dense} if self.source.dense else sparse)
-        if not self.source.dense:
-            write_term_ids(folder, self.tokens, self._term_ids)
+        if self.source.dense:
+            dense = {"embedding": {"size": self.source.dim, "distance": "Dot"}}
+            write_json(folder / "collection.json", {"vectors": dense})
+        else:
+            write_json(folder / "collection.json", {"vectors": {}, "sparse_vectors": {"words": {}}})
+            write_term_ids(folder, self.tokens, self.source.term_ids())
 
     def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
         """Write one request per line."""
+        points = chain.from_iterable(map(self.doc_texts, blocks))
+        write_file(folder / "points.ndjson", _requests(points))
 
-        def points() -> Iterator[str]:
-            for block in blocks:
-                vectors = self.format_query_vectors(block.vectors)
-                names = zip(json_strings(block.ids), json_strings(block.titles), strict=True)
-                for doc, (name, title), vector in zip(block.ids, names, vectors, strict=True):
-                    yield (
-                        f'{{"id":"{point_id(doc)}","payload":{{"doc":{name},"title":{title}}},'
-                        f'"vector":{{"{self._vector}":{vector}}}}}'
-                    )
-
-        write_file(folder / "points.ndjson", _requests(points()))
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield one point per document."""
+        rows = block.rows(self.format_query_vectors(block.vectors))
+        for doc, (name, title, vector) in zip(block.ids, rows, strict=True):
+            payload = f'{{"doc":{name},"title":{title}}}'
+            yield f'{{"id":"{point_id(doc)}","payload":{payload},"vector":{{"{self._vector}":{vector}}}}}'
 
     def format_query_vectors(self, vectors: Csr) -> list[str]:
         """Return `{"indices": […], "values": […]}` for sparse vectors, a list for dense ones."""
         if self.source.dense:
             return super().format_query_vectors(vectors)
-        found, vectors = sort_by_term_id(vectors, self._term_ids)
+        found, vectors = sort_by_term_id(vectors, self.source.term_ids())
         indices = join_entries(vectors, format_integers(found), ",")
         values = join_entries(vectors, format_floats(vectors.data), ",")
         return [f'{{"indices":[{i}],"values":[{v}]}}' for i, v in zip(indices, values, strict=True)]
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the body of a search request."""
-        query = {
-            "query": self.sample_vector(sample),
-            "using": self._vector,
-            "limit": 10,
-            "with_payload": True,
-        }
+        query = {"query": self.sample_vector(sample), "using": self._vector}
+        query |= {"limit": 10, "with_payload": True}
         exact = {"params": {"exact": True}} if self.source.dense else {}  # sparse search is always exact
         write_json(folder / "sample.json", query | exact)
 

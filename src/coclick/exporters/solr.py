@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_pairs, json_strings, percent_encode, write_parts
+from coclick.exporters.formatting import format_floats, join_pairs, json_strings, percent_encode
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.output_folder import write_json
 from coclick.exporters.sample_queries import SampleQuery
-from coclick.storage.directories import write_file
+from coclick.storage.directories import write_file, write_json
 
 _MAX_SYNONYMS = 10  # of a word
 _PLAIN = re.compile(r"[^\s,|\\=>#]+")  # needs no escaping in a synonyms file
@@ -51,17 +51,15 @@ class Solr(Exporter):
         )
         write_json(folder / "synonyms-field.json", _synonyms_field())
 
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write one document per line."""
-        keys = [f"{token}|" for token in self.tokens]
+    @cached_property
+    def _prefixes(self) -> list[str]:
+        return [f"{token}|" for token in self.tokens]
 
-        def pieces() -> Iterator[str]:
-            for block in blocks:
-                words = json_strings(join_pairs(block.vectors, keys, format_floats(block.vectors.data), " "))
-                rows = zip(json_strings(block.ids), json_strings(block.titles), words, strict=True)
-                yield "".join(f'{{"id":{doc},"title":{title},"words":{row}}}\n' for doc, title, row in rows)
-
-        write_parts(folder, "documents-{:05}.ndjson", pieces())
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield one line per document."""
+        words = join_pairs(block.vectors, self._prefixes, format_floats(block.vectors.data), " ")
+        for doc, title, row in block.rows(json_strings(words)):
+            yield f'{{"id":{doc},"title":{title},"words":{row}}}\n'
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
         """Write the query vectors, and those of one-word queries as synonyms."""

@@ -21,9 +21,8 @@ from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import join_pairs, json_strings
 from coclick.exporters.limits import DocBlock, Limits, Weights
 from coclick.exporters.model_vectors import ModelVectors
-from coclick.exporters.output_folder import write_json, write_text
 from coclick.exporters.sample_queries import SampleQuery
-from coclick.storage.directories import write_file
+from coclick.storage.directories import write_file, write_json
 
 _BITS = 12
 _MAX_LEVEL = (1 << _BITS) - 1
@@ -105,6 +104,7 @@ class Tantivy(Exporter):
 
     name = "tantivy"
     title = "tantivy"
+    documents_file = "documents.ndjson"
     limits = Limits(max_id_bytes=65_530, max_token_bytes=65_500)
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
@@ -119,25 +119,14 @@ class Tantivy(Exporter):
 
     def write_schema(self, folder: Path) -> None:
         """Write both scripts; `load.py` contains the schema."""
-        write_text(folder / "load.py", _LOAD)
+        write_file(folder / "load.py", _LOAD)
         script = _SEARCH.replace("__BITS__", str(_BITS)).replace("__UNIT__", repr(self.score_unit))
-        write_text(folder / "search.py", script)
+        write_file(folder / "search.py", script)
 
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write one document per line."""
-
-        def lines() -> Iterator[str]:
-            for block in blocks:
-                rows = zip(
-                    json_strings(block.ids),
-                    json_strings(block.titles),
-                    self._bits(block.vectors),
-                    strict=True,
-                )
-                for doc, title, words in rows:
-                    yield f'{{"doc":{doc},"title":{title},"words":[{words}]}}\n'
-
-        write_file(folder / "documents.ndjson", lines())
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield one line per document."""
+        for doc, title, words in block.rows(self._bits(block.vectors)):
+            yield f'{{"doc":{doc},"title":{title},"words":[{words}]}}\n'
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the words and weights."""

@@ -19,16 +19,16 @@ import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_integers, join_pairs, json_strings
+from coclick.exporters.formatting import format_integers, join_pairs
 from coclick.exporters.limits import DocBlock, Limits, Weights
 from coclick.exporters.model_vectors import ModelVectors
-from coclick.exporters.output_folder import write_json, write_text
 from coclick.exporters.sample_queries import SampleQuery
-from coclick.storage.directories import write_file
+from coclick.storage.directories import write_file, write_json
 
 _DIGITS = 7
 _QUERY_SCALE = 1_000_000
 _MAX_INT = (1 << 31) - 1
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]")
 
 _SERVICES = """<?xml version="1.0" encoding="utf-8" ?>
 <services version="1.0">
@@ -80,11 +80,8 @@ class Vespa(Exporter):
 
     name = "vespa"
     title = "Vespa"
-    limits = Limits(
-        max_id_bytes=65_000,
-        max_token_bytes=65_000,
-        forbidden=re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"),
-    )
+    documents_file = "documents.jsonl"
+    limits = Limits(max_id_bytes=65_000, max_token_bytes=65_000, forbidden=_FORBIDDEN)
     token_note = (
         f"Vespa needs integer weights. Those in `queries.ndjson` are multiplied by {_QUERY_SCALE:,} and "
         "rounded;\ndo the same with the vectors of other queries."
@@ -103,31 +100,23 @@ class Vespa(Exporter):
 
     def round_query_weights(self, weights: Weights) -> Weights:
         """Scale to whole numbers."""
-        return np.minimum(
-            np.rint(weights.astype(np.float64) * _QUERY_SCALE), _MAX_INT
-        )  # float32 cannot represent 2³¹ − 1
+        whole = np.rint(weights.astype(np.float64) * _QUERY_SCALE)  # float32 cannot represent 2³¹ − 1
+        return np.minimum(whole, _MAX_INT)
 
     def write_schema(self, folder: Path) -> None:
         """Write the application package for `vespa deploy`."""
         schemas = folder / "application" / "schemas"
         schemas.mkdir(parents=True)
         scale = self.scale * _QUERY_SCALE
-        write_text(schemas / f"{self.index}.sd", _SCHEMA.format(name=self.index, scale=scale))
-        write_text(folder / "application" / "services.xml", _SERVICES.format(name=self.index))
+        write_file(schemas / f"{self.index}.sd", _SCHEMA.format(name=self.index, scale=scale))
+        write_file(folder / "application" / "services.xml", _SERVICES.format(name=self.index))
 
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write one document per line."""
-        head = f"id:{self.index}:{self.index}::"
-
-        def lines() -> Iterator[str]:
-            for block in blocks:
-                words = join_pairs(block.vectors, self.keys, format_integers(block.vectors.data), ",")
-                places = json_strings(head + doc for doc in block.ids)
-                rows = zip(places, json_strings(block.ids), json_strings(block.titles), words, strict=True)
-                for place, doc, title, row in rows:
-                    yield f'{{"put":{place},"fields":{{"doc":{doc},"title":{title},"words":{{{row}}}}}}}\n'
-
-        write_file(folder / "documents.jsonl", lines())
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield one line per document."""
+        words = join_pairs(block.vectors, self.keys, format_integers(block.vectors.data), ",")
+        for doc, title, row in block.rows(words):
+            put = f'"id:{self.index}:{self.index}::{doc[1:]}'
+            yield f'{{"put":{put},"fields":{{"doc":{doc},"title":{title},"words":{{{row}}}}}}}\n'
 
     def format_query_vectors(self, vectors: Csr) -> list[str]:
         """Return vectors with integer weights."""

@@ -16,18 +16,9 @@ from typing import Any, NamedTuple
 from coclick.errors import UserError
 from coclick.graph.columns import DOC_COLUMNS, canonical_name, match_columns
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import text_sql
+from coclick.logs import files, text_sql
 from coclick.logs.duckdb_session import DuckDBSession, literal, parse_memory, paths_sql
-from coclick.logs.files import (
-    MAX_RAW_CHARS,
-    LogFile,
-    check_flat,
-    csv_field_limit,
-    detect_file,
-    missing_file_error,
-    open_bytes,
-    with_header,
-)
+from coclick.logs.files import LogFile
 from coclick.logs.in_memory import as_files
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.typed_fields import Column
@@ -121,13 +112,13 @@ def assign_text_ids(db: DuckDBSession, fields: list[str]) -> None:
 
 def _detect_docs_file(path: Path) -> LogFile:
     if not path.is_file():
-        raise missing_file_error(path)
-    file = detect_file(path)
+        raise files.missing_file_error(path)
+    file = files.detect_file(path)
     if file.empty:
         raise UserError("the file of documents is empty", where=str(path))
     if file.kind not in ("tsv", "csv"):
         return file
-    return with_header(file, is_header(file.columns))
+    return files.with_header(file, is_header(file.columns))
 
 
 def is_header(cells: Sequence[str]) -> bool:
@@ -146,7 +137,7 @@ def field_names(file: LogFile) -> dict[int, str]:
     """Map column index to field name: `doc` for the id, else a unique name that is valid as an array name."""
     if file.kind in ("tsv", "csv") and not file.header:
         return dict(enumerate(default_fields(len(file.columns))))
-    found = check_flat(file, match_columns(file.columns, DOC_COLUMNS))
+    found = files.check_flat(file, match_columns(file.columns, DOC_COLUMNS))
     taken = {"doc": found.pop("doc", 0), **found}
     for index, column in enumerate(file.columns):
         is_text = not file.types or file.types[index] in ("VARCHAR", "BLOB")
@@ -202,7 +193,7 @@ def _records(db: DuckDBSession, file: LogFile) -> str:
 
 def _records_as_json(file: LogFile) -> Iterator[bytes]:
     """Yield records as JSON lines: [first line, error or null, [cells …]]."""
-    with open_bytes(file.path, file.gzipped) as stream, csv_field_limit(text_sql.MAX_LINE_BYTES):
+    with files.open_bytes(file.path, file.gzipped) as stream, files.csv_field_limit(text_sql.MAX_LINE_BYTES):
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         records = csv.reader(text, delimiter=file.delimiter)
         line = 1
@@ -213,11 +204,8 @@ def _records_as_json(file: LogFile) -> Iterator[bytes]:
                 return
             except csv.Error as error:
                 if records.line_num > line:  # probably an unclosed quote: do not trust the rest
-                    where = f"{file.path}, line {line}"
-                    hint = "check the quotes of this record"
-                    raise UserError(
-                        f"the CSV record cannot be parsed: {error}", where=where, hint=hint
-                    ) from None
+                    what, where = f"the CSV record cannot be parsed: {error}", f"{file.path}, line {line}"
+                    raise UserError(what, where=where, hint="check the quotes of this record") from None
                 yield _rejected_record(line, text_sql.TOO_LONG)
             else:
                 if record and (line > 1 or not file.header):
@@ -239,7 +227,7 @@ def _checked_record(file: LogFile, line: int, record: list[str]) -> bytes:
 
 
 def _rejected_record(line: int, reason: str, text: str = "") -> bytes:
-    return _json_line([line, f"|{reason}", [text[:MAX_RAW_CHARS].encode(errors="replace").decode()]])
+    return _json_line([line, f"|{reason}", [text[: files.MAX_RAW_CHARS].encode(errors="replace").decode()]])
 
 
 def _json_line(values: list[Any]) -> bytes:

@@ -137,11 +137,8 @@ class DuckDBSession:
 
         Rows of one key stay together. If they may not fit into memory, aggregate them in SQL.
         """
-        cuts = [
-            row[0]
-            for row in self.fetchall(f"""
-            SELECT DISTINCT {key} AS cut FROM {table} WHERE rowid % {self.block_rows} = 0 ORDER BY cut""")
-        ]
+        starts = f"SELECT DISTINCT {key} AS cut FROM {table} WHERE rowid % {self.block_rows} = 0 ORDER BY cut"
+        cuts = [row[0] for row in self.fetchall(starts)]
         if cuts:
             last = f"SELECT {key} + 1 FROM {table} WHERE rowid = (SELECT count(*) - 1 FROM {table})"
             cuts = [0, *cuts[1:], self.fetch_value(last)]

@@ -78,30 +78,21 @@ def write_history(
 
 def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Longs) -> Callable[[_Block], None]:
     """Return a function that writes a block and keeps track of the rows and positions written before."""
-    daily.append("indptr", np.zeros(1, np.int64))
-    daily.append("position_indptr", np.zeros(1, np.int64))
+    daily.append(indptr=np.zeros(1, np.int64), position_indptr=np.zeros(1, np.int64))
     before = {"rows": 0, "positions": 0}
 
     def append(block: _Block) -> None:
         add_counts(per_query, block.query)
-        shown = block.by_pair(block.impressions)
-        pairs.append("docs", block.doc)
-        pairs.append("impressions", shown)
-        pairs.append("users", block.users)
-        pairs.append("sessions", shown)  # a document counts once per page, and a page belongs to one session
-        pairs.append("navigational", block.by_pair(block.navigational))
-        daily.append("day", block.day)
-        daily.append("clicks", block.clicks)
-        daily.append("impressions", block.impressions)
-        daily.append("users", block.day_users)
-        daily.append("sessions", block.impressions)
-        daily.append("navigational", block.navigational)
-        daily.append("position", block.position)
-        daily.append("shown", block.shown)
+        # A document counts once per page, and a page belongs to one session: sessions = impressions.
+        shown, navigational = block.by_pair(block.impressions), block.by_pair(block.navigational)
+        pairs.append(docs=block.doc, impressions=shown, users=block.users, sessions=shown)
+        pairs.append(navigational=navigational)
+        daily.append(day=block.day, clicks=block.clicks, users=block.day_users)
+        daily.append(impressions=block.impressions, sessions=block.impressions)
+        daily.append(navigational=block.navigational, position=block.position, shown=block.shown)
         rows = np.cumsum(np.bincount(block.pair, minlength=len(block.query)))
         positions = np.cumsum(np.bincount(block.position_row, minlength=len(block.day)))
-        daily.append("indptr", before["rows"] + rows)
-        daily.append("position_indptr", before["positions"] + positions)
+        daily.append(indptr=before["rows"] + rows, position_indptr=before["positions"] + positions)
         before["rows"] += len(block.day)
         before["positions"] += len(block.position)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from coclick.errors import UserError, check_path, check_whole
+from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
@@ -84,45 +85,28 @@ def build(
             f"columns must be a list of names, not the text {columns!r}",
             hint=f"columns={[name.strip() for name in columns.split(',')]}",
         )
-    with as_files(sources, docs) as (paths, docs_path):
-        _build(paths, docs_path, out.resolve(), format, columns, min_clicks, min_users, actions, memory,
-               threads, force, progress)  # fmt: skip
-    return ClickGraph.open(out)
-
-
-def _build(
-    sources: Sequence[str | Path],
-    docs: str | Path | None,
-    out: Path,
-    format: str,
-    columns: Sequence[str] | None,
-    min_clicks: float,
-    min_users: int,
-    actions: Mapping[str, float] | None,
-    memory: str,
-    threads: int | None,
-    force: bool,
-    progress: Callable[[str], None] | None,
-) -> None:
     started = time.monotonic()
     validation.check_arguments(format, FORMATS, min_clicks, min_users)
-    size, weighted = parse_memory(memory), weighted_actions(actions)
-    paths = expand_paths(sources)
-    format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
-    validation.check_fields(fields, min_users, actions)
-    with (
-        writing(out, force=force) as writer,
-        DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
-    ):
-        log = LogReader(db, format, fields, weighted)
-        run = _Build(db, writer, log, paths, None if docs is None else Path(docs), progress)
-        run.read(found)
-        run.aggregate()
-        run.choose_edges(min_clicks, min_users)
-        run.write()
-        run.stats["seconds"] = round(time.monotonic() - started, 2)
-        writer.commit("graph", stats=run.stats)
-        publish_rejects(writer, "rejects", REJECTS)
+    size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
+    with as_files(sources, docs) as (given, docs_path):
+        paths = expand_paths(given)
+        format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
+        validation.check_fields(fields, min_users, actions)
+        spill = target.parent / f".{target.name}.building"
+        with (
+            writing(target, force=force) as writer,
+            DuckDBSession(spill, size, threads or all_threads()) as db,
+        ):
+            log = LogReader(db, format, fields, weighted)
+            run = _Build(db, writer, log, paths, None if docs_path is None else Path(docs_path), progress)
+            run.read(found)
+            run.aggregate()
+            run.choose_edges(min_clicks, min_users)
+            run.write()
+            run.stats["seconds"] = round(time.monotonic() - started, 2)
+            writer.commit("graph", stats=run.stats)
+            publish_rejects(writer, "rejects", REJECTS)
+    return ClickGraph.open(out)
 
 
 class _Build:
@@ -148,8 +132,7 @@ class _Build:
     def read(self, found: list[FileFields]) -> None:
         """Read files into typed rows, and assign integer ids to strings."""
         db, log = self.db, self.log
-        n_files = len(self.paths)
-        self.report(f"reading {n_files} {'file' if n_files == 1 else 'files'} of {log.format}")
+        self.report(f"reading {counted(len(self.paths), 'file')} of {log.format}")
         create_reject_tables(db)
         try:
             if self.docs:
@@ -209,12 +192,9 @@ class _Build:
         if not kept:
             raise self._no_edges_error(pairs)
         self.has_thresholds = min_clicks > 1 or min_users > 1
-        self.stats |= {
-            "min_clicks": min_clicks,
-            "min_users": min_users,
-            "pairs_below_thresholds": pairs - kept,
-            "clicks_below_thresholds": round(total - kept_total, 6),
-        }
+        self.stats |= {"min_clicks": min_clicks, "min_users": min_users}
+        self.stats["pairs_below_thresholds"] = pairs - kept
+        self.stats["clicks_below_thresholds"] = round(total - kept_total, 6)
 
     def write(self) -> None:
         """Write the tables as arrays, with final ids."""
@@ -230,12 +210,13 @@ class _Build:
         ]
         write_arrays.write_edges(db, out, queries, docs)
         if schema is None and self._has_pairs:
-            counts = [name for name in ("impressions", "users") if name in log.fields]
-            write_arrays.write_pair_counts(db, out, counts, queries, docs)
+            counts: dict[str, str] = {name: name for name in ("impressions", "users") if name in log.fields}
+            write_arrays.write_by_query(db, out, "pairs", "pair", {"docs": "d"}, counts, queries, docs)
         elif schema is not None and self._has_pairs:
             write_history(db, out, schema, [action.weight for action in log.actions], queries, docs)
         if schema is not None and schema.has_skips:
-            write_arrays.write_skips(db, out, queries, docs)
+            columns = {"clicked": "clicked", "skipped": "skipped"}
+            write_arrays.write_by_query(db, out, "skips", "skip", columns, {"count": "n"}, queries, docs)
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
@@ -295,9 +276,7 @@ class _Build:
         return shown if schema.has_sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
     def _no_edges_error(self, below: int = 0) -> Exception:
-        return validation.no_edges_error(
-            self.stats, below, lambda reason: locate_first_reject(self.db, reason)
-        )
+        return validation.no_edges_error(self.stats, below, partial(locate_first_reject, self.db))
 
     @property
     def _files(self) -> list[Path]:

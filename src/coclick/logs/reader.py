@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 
 from coclick.logs import aggregation_sql, text_sql, ubi
@@ -90,7 +91,7 @@ class LogReader:
 
         def typed_lines(lines: str) -> str:
             cells = text_sql.cells(files[0], lines, keys)
-            return self._typed(column, text_sql.reject_nested(cells, keys) if keys else cells)
+            return typed(self.format, column, text_sql.reject_nested(cells, keys) if keys else cells)
 
         for name in {"doc", "user", "feature"} & column.keys():
             column[name] = Column(f"trim({column[name].sql})")
@@ -108,23 +109,19 @@ class LogReader:
                 file_row_number + 1 AS line, json_object({raw})::VARCHAR AS raw
                 FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
 
-        self._groups.append(_Group(files, lambda source: self._typed(column, source), numbered))
+        self._groups.append(_Group(files, partial(typed, self.format, column), numbered))
         paths = paths_sql([file.path for file in files])
         source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
-        return f"SELECT {', '.join(self.names)}, error FROM ({self._typed(column, source)})"
+        return f"SELECT {', '.join(self.names)}, error FROM ({typed(self.format, column, source)})"
 
     def _open_ubi(self, files: list[LogFile]) -> None:
         lines = ubi.all_lines(files)
         ubi.create_queries(self.db, files[0], lines)
         self.db.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
-        self.n_ignored = self.n_rows = self.db.fetch_value(
-            "SELECT coalesce(sum(records), 0)::BIGINT FROM ubi_query"
-        )
-        group = _Group(files, lambda lines: self._typed(ubi.COLUMNS, ubi.events(files[0], lines)))
+        records = "SELECT coalesce(sum(records), 0)::BIGINT FROM ubi_query"
+        self.n_ignored = self.n_rows = self.db.fetch_value(records)
+        group = _Group(files, lambda lines: typed(self.format, ubi.COLUMNS, ubi.events(files[0], lines)))
         self.relation = self._stage(group, lines)
-
-    def _typed(self, column: dict[str, Column], source: str) -> str:
-        return typed(self.format, column, source)
 
     def _assign_action_codes(self) -> None:
         """Assign codes to impressions and the actions that count as clicks; count the other actions."""

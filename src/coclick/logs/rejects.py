@@ -31,10 +31,8 @@ def create_reject_tables(db: DuckDBSession) -> None:
 def count_rejects(db: DuckDBSession, files: Sequence[Path]) -> dict[str, int]:
     """Count the rejected rows of these files by reason, the most common reason first."""
     names = ", ".join(literal(path) for path in files)
-    return dict(
-        db.fetchall(f"""SELECT trim(field || ' ' || reason), count(*) FROM reject WHERE file IN ({names})
-            GROUP BY 1 ORDER BY 2 DESC, 1""")
-    )
+    reasons = f"SELECT trim(field || ' ' || reason) AS r FROM reject WHERE file IN ({names})"
+    return dict(db.fetchall(f"SELECT r, count(*) FROM ({reasons}) GROUP BY 1 ORDER BY 2 DESC, 1"))
 
 
 def locate_first_reject(db: DuckDBSession, reason: str) -> str:

@@ -74,12 +74,11 @@ def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
     if len(weights) > _MAX_ACTIONS:
         raise UserError(f"--actions names {len(weights)} actions", hint=f"name at most {_MAX_ACTIONS}")
     custom = {name for name in weights if name not in ACTIONS}
-    return [
-        Action(
-            name, float(weight), tuple(n for n in ACTIONS.get(name, (name,)) if n == name or n not in custom)
-        )
-        for name, weight in sorted(weights.items())
-    ]
+    actions = []
+    for name, weight in sorted(weights.items()):
+        names = tuple(other for other in ACTIONS.get(name, (name,)) if other == name or other not in custom)
+        actions.append(Action(name, float(weight), names))
+    return actions
 
 
 def action_codes(names: Iterable[str], actions: Sequence[Action]) -> dict[str, int]:

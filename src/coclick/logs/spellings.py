@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from coclick.arrays.strings import Strings
@@ -25,8 +27,7 @@ def write_variants(db: DuckDBSession, out: ArtefactWriter, queries: IdMap) -> in
         for block in db.blocks("variant", "id, q, n"):
             query = queries.new[block["q"]]
             kept[block["id"]] = query >= 0
-            streams.append("query", query[query >= 0])
-            streams.append("count", block["n"][query >= 0])
+            streams.append(query=query[query >= 0], count=block["n"][query >= 0])
     write_strings(db, out, "variants.text", "variant", "raw", IdMap.from_mask(kept))
     return int(kept.sum())
 
@@ -47,15 +48,10 @@ def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
     """
     source = graph.artefact
     if source is not None and is_parquet(source):
-        return [(graph.queries[query], raw, count) for query, raw, count in read_variants(source)]
-    if source is None or "variants.query" not in source:
+        rows: Iterable[tuple[int, str, int]] = read_variants(source)
+    elif source is None or "variants.query" not in source:
         return []
-    return [
-        (graph.queries[query], raw, count)
-        for query, raw, count in zip(
-            source.array("variants.query").tolist(),
-            array_files.read_strings(source, "variants.text"),
-            source.array("variants.count").tolist(),
-            strict=True,
-        )
-    ]
+    else:
+        queries, counts = (source.array(f"variants.{name}").tolist() for name in ("query", "count"))
+        rows = zip(queries, array_files.read_strings(source, "variants.text"), counts, strict=True)
+    return [(graph.queries[query], raw, count) for query, raw, count in rows]

@@ -94,10 +94,8 @@ def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
     else:
         split = f"string_split(raw, {literal(file.delimiter)})"
         if file.kind == "csv":
-            lines, split = (
-                _split_quoted(lines, file.delimiter),
-                f"CASE WHEN part IS NULL THEN {split} {_UNQUOTED} END",
-            )
+            lines = _split_quoted(lines, file.delimiter)
+            split = f"CASE WHEN part IS NULL THEN {split} {_UNQUOTED} END"
         parse_error = f"""CASE WHEN cell IS NULL THEN '|broken quotes'
             WHEN len(cell) <> {len(file.columns)} THEN '|{WRONG_COLUMNS}' END"""
     return f"SELECT *, {parse_error} AS parse_error FROM (SELECT *, {split} AS cell FROM ({lines}))"
@@ -140,11 +138,10 @@ def has_broken_quotes(db: DuckDBSession, file: LogFile) -> bool:
     Needs `save_unreadable` before, because an unreadable line may be part of such a record.
     """
     read = f"SELECT line AS raw FROM {_read_lines([file], 'ignore_errors = true')}"
-    return bool(
-        db.fetch_value(f"""
-            SELECT (SELECT count(*) FROM ({cells(file, read)}) WHERE cell IS NULL) +
-                (SELECT count(*) FROM unreadable WHERE file = {literal(file.path)} AND contains(raw, '"'))""")
-    )
+    broken = db.fetch_value(f"""
+        SELECT (SELECT count(*) FROM ({cells(file, read)}) WHERE cell IS NULL) +
+            (SELECT count(*) FROM unreadable WHERE file = {literal(file.path)} AND contains(raw, '"'))""")
+    return bool(broken)
 
 
 def json_pointer(key: str) -> str:

@@ -8,7 +8,7 @@ be split.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coclick.graph.columns import FIELDS
@@ -93,19 +93,13 @@ def click_fields(column: Mapping[str, Column]) -> str:
     shown = "coalesce(impressions_given, 0)" if "impressions" in column else "0"
     checks.append(f"WHEN round(clicks_given * {MICRO}) = 0 AND {shown} = 0 THEN 'clicks|is zero'")
     scales = {"clicks": MICRO, "impressions": 1, "users": 1}
-    return ", ".join(
-        [
-            f"{column['query'].text()} AS query",
-            f"{column['doc'].text()} AS doc",
-            *(f"{column[field].number()} AS {field}_given" for field in counts),
-            f"CASE WHEN parse_error IS NOT NULL THEN parse_error {_MISSING} {' '.join(checks)} END AS error",
-            *(
-                f"""CASE WHEN error IS NULL
-                    THEN round(coalesce({field}_given, 0) * {scales[field]})::BIGINT END AS {field}"""
-                for field in counts
-            ),
-        ]
-    )
+    fields = [f"{column[field].text()} AS {field}" for field in ("query", "doc")]
+    fields += [f"{column[field].number()} AS {field}_given" for field in counts]
+    fields.append(_error([_MISSING, *checks]))
+    for field in counts:
+        whole = f"round(coalesce({field}_given, 0) * {scales[field]})::BIGINT"
+        fields.append(f"CASE WHEN error IS NULL THEN {whole} END AS {field}")
+    return ", ".join(fields)
 
 
 def event_fields(column: Mapping[str, Column]) -> str:
@@ -113,8 +107,7 @@ def event_fields(column: Mapping[str, Column]) -> str:
 
     `action` is null only if it is missing or the row could not be split into columns.
     """
-    fields = [f"{column['query'].text()} AS query", f"{column['doc'].text()} AS doc"]
-    checks = ["WHEN parse_error IS NOT NULL THEN parse_error"]
+    fields, checks = [f"{column[field].text()} AS {field}" for field in ("query", "doc")], []
     if "action" in column:
         fields.append(f"CASE WHEN parse_error IS NULL THEN {column['action'].text()} END AS action")
         checks.append("WHEN action IS NULL THEN 'action|is missing'")
@@ -136,7 +129,7 @@ def event_fields(column: Mapping[str, Column]) -> str:
                 AND (position IS NULL OR position < 0 OR position <> {given})
                 THEN 'position|is not a whole number from 0 up'"""
         )
-    return ", ".join([*fields, f"CASE {' '.join(checks)} END AS error"])
+    return ", ".join([*fields, _error(checks)])
 
 
 def view_fields(column: Mapping[str, Column]) -> str:
@@ -154,14 +147,13 @@ def view_fields(column: Mapping[str, Column]) -> str:
             f"WHEN value < 1.0 / {_MAX_VALUE} THEN 'value|is zero'",
             f"WHEN value > {_MAX_VALUE} THEN 'value|is too large'",
         ]
-    return ", ".join(
-        [
-            f"{column[key].text()} AS {key}",
-            f"{column['feature'].text()} AS feature",
-            f"{value} AS value",
-            f"CASE WHEN parse_error IS NOT NULL THEN parse_error {' '.join(checks)} END AS error",
-        ]
-    )
+    fields = [f"{column[field].text()} AS {field}" for field in (key, "feature")]
+    return ", ".join([*fields, f"{value} AS value", _error(checks)])
+
+
+def _error(checks: Sequence[str]) -> str:
+    """The column `error`: that of the line or, if it could be split, of the first check that fails."""
+    return f"CASE WHEN parse_error IS NOT NULL THEN parse_error {' '.join(checks)} END AS error"
 
 
 _MISSING = "WHEN query IS NULL THEN 'query|is missing' WHEN doc IS NULL THEN 'doc|is missing'"

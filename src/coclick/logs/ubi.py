@@ -31,9 +31,8 @@ COLUMNS = {
     "timestamp": Column("timestamp"),
     "user": Column("who"),
     "action": Column("action_name"),
-    "position": Column(
-        "coalesce(CAST(TRY_CAST(ordinal AS BIGINT) + 1 AS VARCHAR), ordinal)"
-    ),  # UBI counts from 0
+    # UBI counts from 0
+    "position": Column("coalesce(CAST(TRY_CAST(ordinal AS BIGINT) + 1 AS VARCHAR), ordinal)"),
 }
 
 

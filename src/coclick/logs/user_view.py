@@ -63,10 +63,8 @@ def add_view(
     in the graph are counted and ignored. A view of the same name is replaced.
     """
     if not queries or not docs:
-        raise UserError(
-            "a view needs features of queries and of documents",
-            hint="give both --queries and --docs",
-        )
+        both = "a view needs features of queries and of documents"
+        raise UserError(both, hint="give both --queries and --docs")
     graph, size = ClickGraph.open(source), parse_memory(memory)
     check_view_name(name, graph.texts)
     paths = expand_paths(queries), expand_paths(docs)
@@ -76,12 +74,11 @@ def add_view(
         DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
     ):
         create_reject_tables(db)
-        sides = (
+        counted: dict[str, Any] = {}
+        for side in (
             _Side("queries", "query", paths[0], graph.queries),
             _Side("docs", "doc", paths[1], graph.docs),
-        )
-        counted: dict[str, Any] = {}
-        for side in sides:
+        ):
             counted |= side.write(db, writer, f"view.{name}")
         counted["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
         _copy_graph(graph, db, writer, name)
@@ -123,9 +120,8 @@ class _Side:
         try:
             log.open([self._columns(detect_file(path)) for path in self.paths])
             self._match_ids(db, log)
-            n_valid = db.fetch_value(
-                f"SELECT coalesce(sum(n), 0)::BIGINT FROM matched_id WHERE id <> {_BLANK}"
-            )
+            valid = f"SELECT coalesce(sum(n), 0)::BIGINT FROM matched_id WHERE id <> {_BLANK}"
+            n_valid = db.fetch_value(valid)
             if n_valid < log.n_rows:
                 log.save_rejects()
             self._check(db, log.n_rows, n_valid)
@@ -188,9 +184,8 @@ class _Side:
             )
         if not db.fetch_value("SELECT count(*) FROM matched_id WHERE id >= 0"):
             ids = [row[0] for row in db.fetchall("SELECT raw FROM matched_id ORDER BY raw LIMIT 3")]
-            raise no_match_error(
-                "queries" if self.key == "query" else "documents", ids, self.vocab, where=where
-            )
+            kind = "queries" if self.key == "query" else "documents"
+            raise no_match_error(kind, ids, self.vocab, where=where)
 
     def _create_entries(self, db: DuckDBSession, log: LogReader) -> None:
         """Create `feature` (id, name) and `entry` (r, c, value) from the rows whose ids are in the graph."""

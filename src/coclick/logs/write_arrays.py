@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -102,32 +102,30 @@ def _write_csr(
     out.array(f"{name}.indptr", row_pointers(counts))
 
 
-def write_pair_counts(
-    db: DuckDBSession, out: ArtefactWriter, names: Sequence[str], queries: IdMap, docs: IdMap
+def write_by_query(
+    db: DuckDBSession,
+    out: ArtefactWriter,
+    name: str,
+    source: str,
+    documents: Mapping[str, str],
+    counts: Mapping[str, str],
+    queries: IdMap,
+    docs: IdMap,
 ) -> None:
-    """Write the graph's pairs from the table `pair` of an aggregated log."""
-    counts = np.zeros(queries.size, np.int64)
-    with ColumnStreams(out, "pairs", ["docs", *names]) as pairs:
-        for block in db.blocks("pair", f"q, d, {', '.join(names)}"):
-            kept = queries.new[block["q"]] >= 0
-            add_counts(counts, queries.new[block["q"][kept]])
-            pairs.append("docs", docs.new[block["d"][kept]])
-            for name in names:
-                pairs.append(name, block[name][kept])
-    out.array("pairs.indptr", row_pointers(counts))
+    """Write a table of the graph from one with the query in `q`, by which it is sorted.
 
-
-def write_skips(db: DuckDBSession, out: ArtefactWriter, queries: IdMap, docs: IdMap) -> None:
-    """Write the graph's skip pairs from the table `skip`."""
-    counts = np.zeros(queries.size, np.int64)
-    with ColumnStreams(out, "skips", ["clicked", "skipped", "count"]) as skips:
-        for block in db.blocks("skip", "q, clicked, skipped, n"):
+    `documents` and `counts` map the arrays to columns: those of document ids, which become final ids, and
+    those of numbers.
+    """
+    columns = {**documents, **counts}
+    per_query = np.zeros(queries.size, np.int64)
+    with ColumnStreams(out, name, list(columns)) as streams:
+        for block in db.blocks(source, ", ".join(["q", *columns.values()])):
             kept = queries.new[block["q"]] >= 0
-            add_counts(counts, queries.new[block["q"][kept]])
-            skips.append("clicked", docs.new[block["clicked"][kept]])
-            skips.append("skipped", docs.new[block["skipped"][kept]])
-            skips.append("count", block["n"][kept])
-    out.array("skips.indptr", row_pointers(counts))
+            add_counts(per_query, queries.new[block["q"][kept]])
+            values = {array: block[column][kept] for array, column in columns.items()}
+            streams.append(**values | {array: docs.new[values[array]] for array in documents})
+    out.array(f"{name}.indptr", row_pointers(per_query))
 
 
 class ColumnStreams:
@@ -147,13 +145,14 @@ class ColumnStreams:
     def __exit__(self, *exception: Any) -> None:
         self._stack.__exit__(*exception)
 
-    def append(self, column: str, values: NDArray[Any]) -> None:
-        """Append to a column, if the table has it. Raise for counts that overflow int32."""
-        if column not in self._append:
-            return
-        if column not in self._types and len(values):
-            check_count(int(values.max()), self._table, column)
-        self._append[column](values)
+    def append(self, **columns: NDArray[Any]) -> None:
+        """Append to the columns that the table has. Raise for counts that overflow int32."""
+        for column, append in self._append.items():
+            if column in columns:
+                values = columns[column]
+                if column not in self._types and len(values):
+                    check_count(int(values.max()), self._table, column)
+                append(values)
 
 
 def add_counts(counts: Longs, rows: NDArray[np.integer[Any]]) -> None:

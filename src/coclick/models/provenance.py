@@ -121,7 +121,7 @@ class GeneratedProvenance:
         rows, places, shares = [], [], []
         whole = self._amounts(term)
         for unit, amount in enumerate(whole):
-            if amount > 0 and len(self.texts_of_unit[unit]):
+            if amount != 0 and len(self.texts_of_unit[unit]):
                 row, place, parts = self.side.amounts(self.texts_of_unit[unit], term)
                 rows.append(row)
                 places.append(place)
@@ -139,7 +139,7 @@ class GeneratedProvenance:
         total = amounts.sum()
         found = []
         for unit in np.argsort(-amounts, kind="stable"):
-            if amounts[unit] > 0:
+            if amounts[unit] != 0:
                 edges = self.side.amounts(self.texts_of_unit[unit], term)
                 found.append(
                     (self.labels[unit], float(amounts[unit] / total), _largest(self.side, *edges, max_clicks))
@@ -157,10 +157,11 @@ def _largest(
 ) -> ClickEvidence:
     """The edges with the largest amounts as clicks.
 
-    Shares are fractions of the whole: of all edges, shown or not, and of the text's own words.
+    Shares are fractions of the whole: of all edges, shown or not, and of the text's own words. They are
+    negative for edges of units with a negative weight.
     """
     order = np.argsort(-amounts, kind="stable")
-    order = order[amounts[order] > 0]
+    order = order[amounts[order] != 0]
     edges, order = len(order), order[:max_clicks]
     whole = amounts.sum() if whole is None else whole
     return ClickEvidence(side.describe(rows[order], places[order], amounts[order] / whole), edges)

@@ -14,28 +14,13 @@ from coclick import answers
 from coclick.answers import Answer, describe_model
 from coclick.errors import UserError
 from coclick.models.base import Model
+from coclick.service import requests
 from coclick.service.errors import JsonResponse
 from coclick.service.executor import Executor
 from coclick.service.loaded_models import LoadedModel, LoadedModels
 from coclick.service.metrics import Metrics
 from coclick.service.openapi import ERROR_RESPONSES, batch_response, json_response
-from coclick.service.requests import (
-    SEARCH_PARAMETERS,
-    Candidate,
-    Clicks,
-    Doc,
-    ExpandRequest,
-    K,
-    ModelName,
-    Q,
-    RankRequest,
-    SearchRequest,
-    SimilarDocumentsRequest,
-    SimilarQueriesRequest,
-    VectorRequest,
-    check_parameters,
-    read_search,
-)
+from coclick.service.requests import SEARCH_PARAMETERS, check_parameters, read_search
 
 
 def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRouter:
@@ -46,72 +31,86 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
     async def call(model: str | None, function: Callable[..., Any], *args: Any) -> JsonResponse:
         return JsonResponse(await executor.call(models.get(model), function, *args))
 
+    async def call_one(
+        model: str | None, function: Callable[..., Any], name: str, *args: Any
+    ) -> JsonResponse:
+        """Answer a single query or document with a function for several."""
+        return JsonResponse((await executor.call(models.get(model), function, [name], *args))[0])
+
     async def call_batch(model: str | None, function: Callable[..., Any], *args: Any) -> JsonResponse:
         return JsonResponse({"answers": await executor.call_batch(models.get(model), function, *args)})
 
     @api.get("/search", responses=json_response("SearchResponse"), openapi_extra=SEARCH_PARAMETERS)
     async def search(request: Request) -> Response:
         """Rank documents for a query."""
-        params = read_search(request.query_params)
-        return await call(params.model, _search, params.q, params.k, params.allow, params.block)
+        given = read_search(request.query_params)
+        return await call_one(given.model, answers.search, given.q, given.k, given.allow, given.block)
 
     @api.post("/search", responses=batch_response("SearchResponse"))
-    async def search_batch(body: SearchRequest) -> Response:
+    async def search_batch(body: requests.SearchRequest) -> Response:
         """Rank documents for several queries, all documents or a subset."""
-        return await call_batch(body.model, _search_batch, body.queries, body.k, body.allow, body.block)
+        return await call_batch(body.model, answers.search, body.queries, body.k, body.allow, body.block)
 
     @api.post("/rank", responses=json_response("RankResponse"))
-    async def rank(body: RankRequest) -> Response:
+    async def rank(body: requests.RankRequest) -> Response:
         """Re-rank the candidates of another search engine."""
         candidates = [item if isinstance(item, str) else _fields(item) for item in body.candidates]
         return await call(body.model, answers.rank, body.query, candidates)
 
     @api.get("/similar/queries", responses=json_response("SimilarQueriesResponse"), dependencies=known)
-    async def similar_queries(q: Q, k: K = 10, model: ModelName = None) -> Response:
+    async def similar_queries(
+        q: requests.Q, k: requests.K = 10, model: requests.ModelName = None
+    ) -> Response:
         """Find queries in the log that are similar to a query."""
-        return await call(model, _similar_queries, q, k)
+        return await call_one(model, answers.similar_queries, q, k)
 
     @api.post("/similar/queries", responses=batch_response("SimilarQueriesResponse"))
-    async def similar_queries_batch(body: SimilarQueriesRequest) -> Response:
+    async def similar_queries_batch(body: requests.SimilarQueriesRequest) -> Response:
         """Find similar queries for several queries."""
         return await call_batch(body.model, answers.similar_queries, body.queries, body.k)
 
     @api.get("/similar/documents", responses=json_response("SimilarDocumentsResponse"), dependencies=known)
-    async def similar_documents(doc: Doc, k: K = 10, model: ModelName = None) -> Response:
+    async def similar_documents(
+        doc: requests.Doc, k: requests.K = 10, model: requests.ModelName = None
+    ) -> Response:
         """Find documents that are similar to a document."""
-        return await call(model, _similar_documents, doc, k)
+        return await call_one(model, answers.similar_docs, doc, k)
 
     @api.post("/similar/documents", responses=batch_response("SimilarDocumentsResponse"))
-    async def similar_documents_batch(body: SimilarDocumentsRequest) -> Response:
+    async def similar_documents_batch(body: requests.SimilarDocumentsRequest) -> Response:
         """Find similar documents for several documents."""
         return await call_batch(body.model, answers.similar_docs, body.docs, body.k)
 
     @api.get("/expand", responses=json_response("ExpandResponse"), dependencies=known)
-    async def expand(q: Q, model: ModelName = None) -> Response:
+    async def expand(q: requests.Q, model: requests.ModelName = None) -> Response:
         """Return the words in a query's vector with their weights."""
         return await call(model, answers.expand, q)
 
     @api.post("/expand", responses=batch_response("ExpandResponse"))
-    async def expand_batch(body: ExpandRequest) -> Response:
+    async def expand_batch(body: requests.ExpandRequest) -> Response:
         """Expand several queries."""
         return await call_batch(body.model, _expand, body.queries)
 
     @api.get("/explain", responses=json_response("Explanation"), dependencies=known)
-    async def explain(q: Q, doc: Doc, clicks: Clicks = 10, model: ModelName = None) -> Response:
+    async def explain(
+        q: requests.Q, doc: requests.Doc, clicks: requests.Clicks = 10, model: requests.ModelName = None
+    ) -> Response:
         """Explain a score: its parts, and the clicks they were learned from."""
         return await call(model, answers.explain, q, doc, clicks)
 
     @api.get("/vectors", responses=json_response("VectorResponse"), dependencies=known)
-    async def vectors(q: Q | None = None, doc: Doc | None = None, model: ModelName = None) -> Response:
+    async def vectors(
+        q: requests.Q | None = None, doc: requests.Doc | None = None, model: requests.ModelName = None
+    ) -> Response:
         """Return the vector of a query or document."""
         if (q is None) == (doc is None):
             raise UserError("give either a query or a document", where="query.q")
         if q is not None:
-            return await call(model, _query_vector, q)
-        return await call(model, _doc_vector, doc)
+            return await call_one(model, answers.query_vectors, q)
+        return await call_one(model, answers.doc_vectors, str(doc))
 
     @api.post("/vectors", responses=batch_response("VectorResponse"))
-    async def vectors_batch(body: VectorRequest) -> Response:
+    async def vectors_batch(body: requests.VectorRequest) -> Response:
         """Return the vectors of several queries and documents."""
         return await call_batch(body.model, _vectors, body.queries, body.docs)
 
@@ -144,35 +143,8 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
     return api
 
 
-DocIds = list[str] | None
-
-
-def _search(model: Model, query: str, k: int, allow: DocIds, block: DocIds) -> Answer:
-    return answers.search(model, [query], k, allow=allow, block=block)[0]
-
-
-def _search_batch(model: Model, queries: list[str], k: int, allow: DocIds, block: DocIds) -> list[Answer]:
-    return answers.search(model, queries, k, allow=allow, block=block)
-
-
-def _similar_queries(model: Model, query: str, k: int) -> Answer:
-    return answers.similar_queries(model, [query], k)[0]
-
-
-def _similar_documents(model: Model, doc: str, k: int) -> Answer:
-    return answers.similar_docs(model, [doc], k)[0]
-
-
 def _expand(model: Model, queries: list[str]) -> list[Answer]:
     return [answers.expand(model, query) for query in queries]
-
-
-def _query_vector(model: Model, query: str) -> Answer:
-    return answers.query_vectors(model, [query])[0]
-
-
-def _doc_vector(model: Model, doc: str) -> Answer:
-    return answers.doc_vectors(model, [doc])[0]
 
 
 def _vectors(model: Model, queries: list[str], docs: list[str]) -> list[Answer]:
@@ -180,7 +152,7 @@ def _vectors(model: Model, queries: list[str], docs: list[str]) -> list[Answer]:
     return query_vectors + (answers.doc_vectors(model, docs) if docs else [])
 
 
-def _fields(candidate: Candidate) -> dict[str, str]:
+def _fields(candidate: requests.Candidate) -> dict[str, str]:
     return {name: text for name, text in candidate.model_dump().items() if text or name == "doc"}
 
 

@@ -65,11 +65,8 @@ async def _watch(models: LoadedModels, seconds: float, metrics: Metrics) -> None
         await asyncio.sleep(seconds)
         for loaded in await asyncio.to_thread(models.refresh):
             if loaded.problem:
-                log.warning(
-                    "%s changed on disk but cannot be loaded; the old model is still served: %s",
-                    loaded.name,
-                    loaded.problem,
-                )
+                kept = "changed on disk but cannot be loaded; the old model is still served"
+                log.warning("%s %s: %s", loaded.name, kept, loaded.problem)
             else:
                 log.warning("%s changed on disk and was reloaded", loaded.name)
             metrics.model_changed(reloaded=loaded.problem is None)

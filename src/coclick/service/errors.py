@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from coclick.errors import ArtefactError, CoclickError, NotFoundError
+from coclick.errors import ArtefactError, CoclickError, NotFoundError, counted
 
 
 class BusyError(CoclickError):
@@ -44,13 +43,9 @@ def error_response(
 
 def install_handlers(app: FastAPI) -> None:
     """Answer every error of the application in this form."""
-    handlers: dict[Any, Callable[[Request, Any], Awaitable[Response]]] = {
-        CoclickError: _on_coclick_error,
-        RequestValidationError: _on_validation_error,
-        HTTPException: _on_http_error,
-    }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
+    app.exception_handler(CoclickError)(_on_coclick_error)
+    app.exception_handler(RequestValidationError)(_on_validation_error)
+    app.exception_handler(HTTPException)(_on_http_error)
 
 
 async def _on_coclick_error(request: Request, error: CoclickError) -> Response:
@@ -69,15 +64,9 @@ async def _on_validation_error(request: Request, error: RequestValidationError) 
     if first["type"] == "json_invalid":
         return error_response(422, f"the body is not JSON: {first['ctx']['error']}", where)
     if where == "body" and not _is_json(request):
-        return error_response(
-            422,
-            "the body must be JSON, with the matching content type",
-            where,
-            "send content-type: application/json",
-        )
-    others = (
-        f"and {len(errors) - 1} more {'error' if len(errors) == 2 else 'errors'}" if len(errors) > 1 else None
-    )
+        message = "the body must be JSON, with the matching content type"
+        return error_response(422, message, where, "send content-type: application/json")
+    others = f"and {counted(len(errors) - 1, 'more error')}" if len(errors) > 1 else None
     return error_response(422, _message(first), where, others)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
@@ -13,32 +14,18 @@ class Metrics:
     """The metrics of one application."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
-            "coclick_requests",
-            "Requests answered, by path and status",
-            ["endpoint", "status"],
-            registry=registry,
-        )
-        self._seconds = Histogram(
-            "coclick_request_seconds",
-            "Seconds to answer a request",
-            ["endpoint"],
-            buckets=_BUCKETS,
-            registry=registry,
-        )
-        self._reloads = Counter(
-            "coclick_model_reloads", "Times a model was reloaded from disk", registry=registry
-        )
-        self._problems = Counter(
-            "coclick_model_problems", "Times a model could not be reloaded", registry=registry
-        )
-        self._running = Gauge(
-            "coclick_requests_running",
-            "Requests being answered now",
-            multiprocess_mode="livesum",
-            registry=registry,
-        )
+        self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=self._registry)
+        by_path = "Requests answered, by path and status"
+        self._requests = counter("coclick_requests", by_path, ["endpoint", "status"])
+        seconds = "Seconds to answer a request"
+        histogram = partial(Histogram, registry=self._registry, buckets=_BUCKETS)
+        self._seconds = histogram("coclick_request_seconds", seconds, ["endpoint"])
+        self._reloads = counter("coclick_model_reloads", "Times a model was reloaded from disk")
+        self._problems = counter("coclick_model_problems", "Times a model could not be reloaded")
+        running = "Requests being answered now"
+        gauge = partial(Gauge, registry=self._registry, multiprocess_mode="livesum")
+        self._running = gauge("coclick_requests_running", running)
 
     def request_started(self) -> None:
         """Count a request in progress."""

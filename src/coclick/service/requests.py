@@ -9,16 +9,14 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.datastructures import QueryParams
 
-from coclick.service.settings import (
-    MAX_CANDIDATES,
-    MAX_CLICKS,
-    MAX_FIELD_LENGTH,
-    MAX_ID_LENGTH,
-    MAX_LISTED_DOCS,
-    MAX_QUERIES,
-    MAX_QUERY_LENGTH,
-    MAX_RESULTS,
-)
+MAX_QUERY_LENGTH = 1000  # characters
+MAX_ID_LENGTH = 2048  # characters of a document id, which may be a URL
+MAX_FIELD_LENGTH = 20_000  # characters of a candidate's text field
+MAX_RESULTS = 1000
+MAX_QUERIES = 100  # of a batch
+MAX_CANDIDATES = 1000
+MAX_LISTED_DOCS = 10_000  # allowed or blocked
+MAX_CLICKS = 1000  # for each part of an explanation
 
 Text = Annotated[str, StringConstraints(max_length=MAX_QUERY_LENGTH)]
 DocId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)]
@@ -28,9 +26,9 @@ Q = Annotated[str, Query(alias="q", max_length=MAX_QUERY_LENGTH, description="Te
 Doc = Annotated[str, Query(alias="doc", max_length=MAX_ID_LENGTH, description="Id of the document.")]
 K = Annotated[int, Query(ge=1, le=MAX_RESULTS, description="Number of results.")]
 Clicks = Annotated[int, Query(ge=1, le=MAX_CLICKS, description="Number of clicks for each part.")]
-ModelName = Annotated[
-    str | None, Query(alias="model", max_length=255, description="Name of the model; the first by default.")
-]
+_MODEL = "Name of the model; the first by default."
+ModelName = Annotated[str | None, Query(alias="model", max_length=255, description=_MODEL)]
+ModelField = Annotated[str | None, Field(max_length=255, description=_MODEL)]
 
 
 class SearchParams(BaseModel):
@@ -39,9 +37,7 @@ class SearchParams(BaseModel):
     model_config = ConfigDict(extra="forbid")
     q: Annotated[str, Field(max_length=MAX_QUERY_LENGTH, description="Text of the query.")]
     k: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="Number of results.")] = 10
-    model: Annotated[
-        str | None, Field(max_length=255, description="Name of the model; the first by default.")
-    ] = None
+    model: ModelField = None
     allow: Annotated[
         list[DocId] | None, Field(max_length=MAX_QUERIES, description="Return only these documents.")
     ] = None
@@ -79,16 +75,24 @@ class _Body(BaseModel):
     """Unknown fields are rejected, not ignored."""
 
     model_config = ConfigDict(extra="forbid")
-    model: Annotated[
-        str | None, Field(max_length=255, description="Name of the model; the first by default.")
-    ] = None
+    model: ModelField = None
 
 
-class SearchRequest(_Body):
-    """Several queries, over all documents or a subset."""
+class ExpandRequest(_Body):
+    """Several queries."""
 
     queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
+
+
+class SimilarQueriesRequest(ExpandRequest):
+    """Several queries."""
+
     k: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
+
+
+class SearchRequest(SimilarQueriesRequest):
+    """Several queries, over all documents or a subset."""
+
     allow: Annotated[
         list[DocId] | None, Field(max_length=MAX_LISTED_DOCS, description="Return only these documents.")
     ] = None
@@ -113,24 +117,11 @@ class RankRequest(_Body):
     candidates: Annotated[list[DocId | Candidate], Field(min_length=1, max_length=MAX_CANDIDATES)]
 
 
-class SimilarQueriesRequest(_Body):
-    """Several queries."""
-
-    queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
-    k: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
-
-
 class SimilarDocumentsRequest(_Body):
     """Several documents."""
 
     docs: Annotated[list[DocId], Field(min_length=1, max_length=MAX_QUERIES)]
     k: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
-
-
-class ExpandRequest(_Body):
-    """Several queries."""
-
-    queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUERIES)]
 
 
 class VectorRequest(_Body):

@@ -1,4 +1,4 @@
-"""Settings of the service, and limits of its requests."""
+"""Settings of the service."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ import json
 import os
 from dataclasses import asdict, dataclass
 
-MAX_QUERY_LENGTH = 1000  # characters
-MAX_ID_LENGTH = 2048  # characters of a document id, which may be a URL
-MAX_FIELD_LENGTH = 20_000  # characters of a candidate's text field
-MAX_RESULTS = 1000
-MAX_QUERIES = 100  # of a batch
-MAX_CANDIDATES = 1000
-MAX_LISTED_DOCS = 10_000  # allowed or blocked
-MAX_CLICKS = 1000  # for each part of an explanation
-MAX_BODY = 4 << 20  # bytes
+MAX_BODY = 4 << 20  # bytes of a request; requests.py limits their parts
 
 _VARIABLE = "COCLICK_SERVE"
 

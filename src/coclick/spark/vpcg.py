@@ -106,6 +106,10 @@ def _check(model: VPCG) -> None:
         )
     if model.units not in ("words", "none") or model.own_weight:
         raise UserError("Spark supports only units=words or units=none, and own_weight=0")
+    if model.unit_weights == "least_squares":
+        raise UserError(
+            "unit_weights=least_squares is supported on one machine only", hint="use unit_weights=regression"
+        )
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from coclick.errors import UserError
 from coclick.storage.file_lock import try_lock
@@ -122,13 +124,18 @@ def check_file(path: Path, *, force: bool) -> None:
         raise UserError("no permission to write here", where=str(path.absolute().parent))
 
 
-def write_file(path: Path, lines: Iterable[str]) -> None:
-    """Write text to a file that appears only once it is complete."""
+def write_json(path: Path, value: Any) -> None:
+    """Write an indented JSON file."""
+    write_file(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_file(path: Path, text: str | Iterable[str]) -> None:
+    """Write text, or pieces of it, to a file that appears only once it is complete."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     part = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.writelines(lines)
+            stream.writelines([text] if isinstance(text, str) else text)
             stream.flush()
             os.fsync(stream.fileno())
         mask = os.umask(0)

@@ -35,3 +35,20 @@ def test_cos_clicks_by_hand():
     y = math.hypot(math.log(8), math.log(2))
     assert dict(model.similar_docs("x").hits()) == pytest.approx({"y": math.log(8) / y})
     assert model.evidence("a") == {"support": 12 / 13}
+
+
+def test_cos_clicks_with_the_papers_weights():
+    """ln of the clicks: the single click of b on y has no weight, so a and b share nothing."""
+    model = create("cos_clicks(preset=wu2013b)").fit(ClickGraph.from_clicks([*ROWS, ("c", "y", 1)]))
+    a = math.hypot(math.log(5), math.log(7))
+    assert dict(model.search("a").hits()) == pytest.approx({"y": math.log(7) / a, "x": math.log(5) / a})
+    assert model.search("b").hits() == [("z", 1.0)]
+    assert model.search("c").hits() == model.similar_queries("c").hits() == []
+    assert model.similar_queries("a").hits() == []
+    assert dict(model.similar_docs("x").hits()) == pytest.approx({"y": 1.0})
+
+
+def test_cos_clicks_with_raw_clicks():
+    model = create("cos_clicks(weight=clicks)").fit(ClickGraph.from_clicks(ROWS))
+    a, b = math.hypot(5, 7), math.hypot(1, 20)
+    assert dict(model.similar_queries("a").hits()) == pytest.approx({"b": 7 / (a * b)})

@@ -115,11 +115,15 @@ class Reference:
             ]
             self.units[unit] = normalised(pruned(total(parts), self.k))
         self.weights = dict.fromkeys(self.units, 1.0)
-        if weights == "regression":
-            self.weights = self.regress(rho)
+        if weights != "equal":
+            self.weights = self.regress(rho if weights == "regression" else None)
 
     def regress(self, rho):
-        """Eq. 7 with a ridge towards the best multiple of the units' idf, solved densely."""
+        """Eq. 7 with a ridge towards the best multiple of the units' idf, solved densely.
+
+        Without `rho` there is no ridge: of the least squares solutions the one nearest to that multiple, with
+        distances measured in the diagonal of the normal equations, and negative weights stay.
+        """
         names = sorted(self.units)
         if not names:
             return {}
@@ -137,8 +141,24 @@ class Reference:
         prior = np.array([math.log1p(texts / len(self.texts_of_unit[unit])) for unit in names])
         length = prior @ gram @ prior
         prior *= max(prior @ right / length, 0) if length > 0 else 0
+        if rho is None:
+            scale = 1 / np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1))
+            scaled = gram * np.outer(scale, scale)
+            solved = prior + scale * (np.linalg.pinv(scaled, 1e-6) @ (scale * (right - gram @ prior)))
+            return dict(zip(names, solved, strict=True))
         solved = np.linalg.solve(gram + rho * np.eye(len(names)), right + rho * prior)
         return dict(zip(names, np.maximum(solved, 0), strict=True))
+
+    def error(self) -> float:
+        """The sum of squares in Eq. 7."""
+        whole = 0.0
+        for text, terms in self.unit_terms.items():
+            if text in self.text_edges:
+                held = ngrams(terms) & self.units.keys() - {tuple(terms)}
+                parts = [(-self.weights[unit], self.units[unit]) for unit in held]
+                rest = total([(1.0, self.targets[text]), *parts])
+                whole += dot(rest, rest)
+        return whole
 
     # -- §3.3: estimated vectors -----------------------------------------------------------------------
 
@@ -160,7 +180,8 @@ class Reference:
         return total([(self.weights[unit], self.units[unit]) for unit in self.decompose(terms)])
 
     def generate(self, terms) -> Vector:
-        return normalised(pruned(self.raw(terms), self.k))
+        positive = {word: weight for word, weight in self.raw(terms).items() if weight > 0}
+        return normalised(pruned(positive, self.k))
 
     # -- shares ----------------------------------------------------------------------------------------
 
@@ -182,7 +203,7 @@ class Reference:
         shares = defaultdict(float)
         for unit in self.decompose(terms):
             part = self.weights[unit] * self.units[unit].get(word, 0.0)
-            if part <= 0:
+            if part == 0:
                 continue
             amounts = {}
             for text in self.texts_of_unit[unit]:
@@ -193,7 +214,7 @@ class Reference:
             for edge, amount in amounts.items():
                 shares[edge] += part * amount / whole
         whole = sum(shares.values())
-        return {edge: share / whole for edge, share in shares.items() if share > 0}
+        return {edge: share / whole for edge, share in shares.items() if share != 0}
 
 
 def ndcg_at_10(scores: dict[str, float], relevant: set[str]) -> float:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from coclick.jit.threads import set_threads
 from coclick.models.propagation.regression import UnitRegression
+from coclick.models.propagation.units import _least_squares
 
 
 def problem(seed, texts=30, units=12, terms=9):
@@ -79,6 +80,26 @@ def test_a_hand_computed_weight():
     )
     found, _ = ours.solve(ours.right_side(), np.zeros(1), 0.0)
     np.testing.assert_allclose(found, [0.4], rtol=1e-5)
+
+
+def test_plain_least_squares_has_negative_weights():
+    """−4/3 · (1, 0) + 5/3 · (0.8, 0.6) = (0, 1), the target, exactly."""
+    vectors = np.array([[1, 0], [0.8, 0.6]], np.float32)
+    found = regression(np.ones((1, 2), bool), vectors, np.array([[0, 1]], np.float32))
+    weights, iterations = _least_squares(found, found.right_side(), np.ones(2), lambda _: None)
+    np.testing.assert_allclose(weights, [-4 / 3, 5 / 3], atol=1e-5)
+    assert iterations == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plain_least_squares_fits_as_well_as_the_dense_solution(seed):
+    incidence, vectors, targets = problem(seed, texts=60)
+    design = np.einsum("tu,uw->twu", incidence, vectors).reshape(-1, len(vectors)).astype(float)
+    best, *_ = np.linalg.lstsq(design, targets.ravel())
+    ours = regression(incidence, vectors, targets)
+    found, _ = _least_squares(ours, ours.right_side(), np.zeros(len(vectors)), lambda _: None)
+    np.testing.assert_allclose(design @ found, design @ best, atol=1e-3)
+    assert found.min() < 0
 
 
 def test_without_a_prior_units_without_texts_keep_their_weight():

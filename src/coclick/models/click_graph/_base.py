@@ -7,6 +7,7 @@ the collection are only made when the scores of all documents are requested.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from coclick.arrays.sparse_vector import SparseVector, weighted_sum
 from coclick.models.base import DocMask, Model, TopK
 from coclick.results import padded, top_rows
 from coclick.text.query import Query
+
+ClickWeight = Literal["log1p", "log", "clicks"]
 
 
 class CandidateModel(Model):
@@ -83,19 +86,28 @@ def _top_k(found: list[SparseVector], k: int) -> TopK:
     return rows, scores
 
 
-def log_clicks(edges: Csr, rows: NDArray[np.integer]) -> Csr:
-    """Return the chosen rows of a click matrix as ln(1 + clicks)."""
+def weigh_clicks(clicks: NDArray[np.float32], weight: ClickWeight) -> NDArray[np.float32]:
+    """Return ln(1 + clicks), ln(clicks) or the clicks themselves; a weight is at least 0."""
+    if weight == "clicks":
+        return clicks
+    return np.log1p(clicks) if weight == "log1p" else np.maximum(np.log(clicks), np.float32(0))
+
+
+def weighted_rows(edges: Csr, rows: NDArray[np.integer], weight: ClickWeight = "log1p") -> Csr:
+    """Return the chosen rows of a click matrix as weights, without those that are 0."""
     taken = edges.take(rows)
-    return taken.with_data(np.log1p(taken.data))
+    return taken.with_data(weigh_clicks(taken.data, weight)).positive()
 
 
-def lengths(edges: Csr) -> NDArray[np.float32]:
-    """Return the Euclidean length of each row of ln(1 + clicks)."""
-    return np.sqrt(edges.with_data(np.log1p(edges.data) ** 2).row_sums()).astype(np.float32)
+def lengths(edges: Csr, weight: ClickWeight = "log1p") -> NDArray[np.float32]:
+    """Return the Euclidean length of each row of weights."""
+    return np.sqrt(edges.with_data(weigh_clicks(edges.data, weight) ** 2).row_sums()).astype(np.float32)
 
 
-def cosines(row: int, edges: Csr, back: Csr, edge_lengths: NDArray[np.float32]) -> SparseVector:
+def cosines(
+    row: int, edges: Csr, back: Csr, edge_lengths: NDArray[np.float32], weight: ClickWeight = "log1p"
+) -> SparseVector:
     """Return the cosine of `row` with each row of `edges` that shares a column; `back` is the transpose."""
-    own = log_clicks(edges, np.array([row]))
-    dots = weighted_sum(own.data, log_clicks(back, own.indices))
+    own = weighted_rows(edges, np.array([row]), weight)
+    dots = weighted_sum(own.data, weighted_rows(back, own.indices, weight))
     return SparseVector(dots.rows, dots.values / (edge_lengths[dots.rows] * edge_lengths[row]))

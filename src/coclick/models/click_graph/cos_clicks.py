@@ -3,7 +3,8 @@
     similarity(q, r) = cos(ln(1 + C_q), ln(1 + C_r))
 
 for the rows of the clicks C, and the same for documents with its columns. The score of a document for a seen
-query is its entry in the query's row, scaled to unit length.
+query is its entry in the query's row, scaled to unit length. The paper has ln C, for which a single click is
+none (`weight=log`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 
 from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.click_graph._base import CandidateModel, cosines, lengths, log_clicks
+from coclick.models.click_graph._base import CandidateModel, ClickWeight, cosines, lengths, weighted_rows
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.text.query import Query
@@ -28,23 +30,30 @@ class CosClicks(CandidateModel):
     name = "cos_clicks"
     summary = "cosine similarity of click vectors: queries that share clicked documents"
     capabilities = frozenset({"similar"})
+    presets = {
+        "wu2013b": Preset("Wu, Li & Xu 2013", weight=("log", "§5.1: vectors of log click-numbers")),
+    }
+
+    weight: ClickWeight = "log1p"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the lengths of rows and columns."""
-        self.query_lengths_ = lengths(graph.clicks)
-        self.doc_lengths_ = lengths(graph.clicks_by_doc)
+        self.query_lengths_ = lengths(graph.clicks, self.weight)
+        self.doc_lengths_ = lengths(graph.clicks_by_doc, self.weight)
 
     def _list_docs(self, query: Query) -> SparseVector:
         """List the clicked documents of the query."""
-        own = log_clicks(self.graph_.clicks, np.array([query.row]))
+        own = weighted_rows(self.graph_.clicks, np.array([query.row]), self.weight)
         return SparseVector(own.indices, own.data / self.query_lengths_[query.row].astype(np.float64))
 
     def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """List queries that share a clicked document."""
         if query.row < 0:
             return SparseVector.none()
-        return cosines(query.row, self.graph_.clicks, self.graph_.clicks_by_doc, self.query_lengths_)
+        graph = self.graph_
+        return cosines(query.row, graph.clicks, graph.clicks_by_doc, self.query_lengths_, self.weight)
 
     def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """List documents that share a query."""
-        return cosines(doc, self.graph_.clicks_by_doc, self.graph_.clicks, self.doc_lengths_)
+        graph = self.graph_
+        return cosines(doc, graph.clicks_by_doc, graph.clicks, self.doc_lengths_, self.weight)

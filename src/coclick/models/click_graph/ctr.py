@@ -19,6 +19,7 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.sparse_vector import SparseVector
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.click_graph._base import CandidateModel
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.text.query import Query
@@ -34,6 +35,7 @@ class CTR(CandidateModel):
     name = "ctr"
     summary = "rate of sessions in which the document was the only click, as a lower bound"
     requires = ("impressions", "sessions")
+    presets = {"jiang2016": Preset("Jiang et al. 2016")}  # §4.2 settles everything: there are no parameters
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the bound of every pair that was shown."""

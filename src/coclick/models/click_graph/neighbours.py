@@ -24,7 +24,7 @@ from coclick.arrays.kernels import values_at
 from coclick.arrays.sparse_vector import SparseVector, weighted_sum
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
-from coclick.models.click_graph._base import CandidateModel, cosines, lengths, log_clicks
+from coclick.models.click_graph._base import CandidateModel, cosines, lengths, weighted_rows
 from coclick.models.click_graph.text_similarity import TextSimilarity
 from coclick.models.registry import register
 from coclick.models.spec import Range
@@ -132,4 +132,4 @@ class Neighbours(CandidateModel):
         return SparseVector.add_up(rows, np.minimum(values, 1.0))
 
     def _borrowed_clicks(self, neighbours: SparseVector) -> SparseVector:
-        return weighted_sum(neighbours.values**self.power, log_clicks(self.graph_.clicks, neighbours.rows))
+        return weighted_sum(neighbours.values**self.power, weighted_rows(self.graph_.clicks, neighbours.rows))

@@ -16,6 +16,7 @@ import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.models.lexical._base import LexicalModel
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 
@@ -27,6 +28,21 @@ class BM25(LexicalModel):
 
     name = "bm25"
     summary = "lexical: BM25 over the words that query and document share"
+    presets = {
+        name: Preset(
+            source,
+            k1=(1.2, f"{section}: “the default setting”, taken as the customary one"),
+            b=(0.75, f"{section}: “the default setting”, taken as the customary one"),
+            fields=(fields, f"{texts}: the words of documents"),
+            stem=(True, words),
+            remove_stop_words=(True, words),
+        )
+        for name, source, section, fields, texts, words in (
+            ("wu2013b", "Wu, Li & Xu 2013", "§5.3", "url", "§5.1", "§5.1: stemmed, stop words removed"),
+            ("wu2013", "Wu, Lu & Li 2013", "§6.2", "title+url", "§6.1", "as Wu, Lu & Li 2012, same data"),
+            ("wu2012", "Wu, Lu & Li 2012", "§5.1", "title+url", "§5.1", "§5.1: stemmed, stop words removed"),
+        )
+    }
 
     k1: Annotated[float, Range(0)] = 1.2
     b: Annotated[float, Range(0, 1)] = 0.75

@@ -12,10 +12,19 @@ from typing import Annotated
 
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.lexical._proximity import WindowIndex, WindowModel
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.text.term_matrix import choose_fields
+
+PRESETS = {
+    "jiang2016": Preset(
+        "Jiang et al. 2016",
+        stem=(False, "no word of Tables 3, 4 and 6 is stemmed"),
+        remove_stop_words=(False, "Table 6 has units of stop words"),
+    )
+}
 
 
 @register
@@ -25,6 +34,7 @@ class BM25SD(WindowModel):
 
     name = "bm25sd"
     summary = "lexical: BM25 over words and pairs of adjacent words"
+    presets = PRESETS
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the positions of words in the chosen fields."""
@@ -53,6 +63,7 @@ class BM25SDMult(WindowModel):
 
     name = "bm25sd_mult"
     summary = "bm25sd over content, anchor texts and clicked queries"
+    presets = PRESETS
 
     content_weight: Annotated[float, Range(0)] = 1.0
     anchor_weight: Annotated[float, Range(0)] = 1.0

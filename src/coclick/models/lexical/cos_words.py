@@ -22,6 +22,7 @@ from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.models.lexical._base import LexicalModel
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.text.term_matrix import (
@@ -42,6 +43,13 @@ class CosWords(LexicalModel):
     name = "cos_words"
     summary = "lexical: cosine of TF-IDF vectors, also between two queries or two documents"
     capabilities = LexicalModel.capabilities | {"similar"}
+    presets = {
+        "wu2013b": Preset(
+            "Wu, Li & Xu 2013",
+            stem=(True, "§5.1: words were stemmed"),
+            remove_stop_words=(True, "§5.1: stop words were removed"),
+        )
+    }
 
     remove_stop_words: bool = True
     tf: Literal["log", "count"] = "log"

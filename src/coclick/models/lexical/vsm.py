@@ -13,6 +13,7 @@ from typing import Literal
 
 from coclick.arrays.csr import Csr
 from coclick.models.lexical._base import LexicalModel
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.text.term_matrix import inverse_frequency, tf_idf
 
@@ -24,6 +25,14 @@ class VSM(LexicalModel):
 
     name = "vsm"
     summary = "lexical: cosine of TF-IDF vectors"
+    presets = {
+        "gao2011": Preset(
+            "Gao et al. 2011",
+            fields=("title", "§5.1: only titles are used for ranking"),
+            stem=(False, "§5.1: no stemming"),
+            remove_stop_words=(False, "§5.1 lists all steps, and this is not among them"),
+        )
+    }
 
     tf: Literal["log", "count"] = "log"
 

@@ -14,7 +14,7 @@ can be included, each as a unit whose vector is the word itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,7 +29,7 @@ from coclick.models.propagation.iterations import (
     propagate_once,
     propagate_through_units,
 )
-from coclick.models.propagation.regression import MAX_CG_ITERATIONS, UnitRegression
+from coclick.models.propagation.regression import MAX_CG_ITERATIONS, TOLERANCE, UnitRegression, preconditioner
 from coclick.models.provenance import GeneratedProvenance, NoProvenance, Provenance, Side
 from coclick.progress import Progress
 from coclick.storage.state import stored
@@ -37,7 +37,8 @@ from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.ngrams import CharUnits, Incidence, WordUnits, character_sequences
 from coclick.text.term_matrix import count_terms, unit_rows
 
-Weighting = Literal["regression", "equal", "idf"]
+Weighting = Literal["regression", "least_squares", "equal", "idf"]
+_MAX_LEAST_SQUARES_ITERATIONS = 1000
 _TEXTS_PER_BLOCK = 200_000  # converted to Python strings
 
 
@@ -101,14 +102,21 @@ class UnitVectors:
             if self.chars is not None:
                 unknown = self._unknown_words(texts, tokens, splitter.analyzer)
                 units = hstack(units, _rows(self.chars, character_sequences(unknown)))
-        units = units.with_data(self.weights[units.indices])
-        return (hstack(units, splitter.word_vectors(tokens)) if splitter.own_weight else units).positive()
+        units = _without_zeros(units.with_data(self.weights[units.indices]))
+        return hstack(units, splitter.word_vectors(tokens).positive()) if splitter.own_weight else units
 
     def generate(self, mixture: Csr, k: int) -> Csr:
-        """Return the vectors of texts from their units (Eq. 8–9)."""
+        """Return the vectors of texts from their units (Eq. 8–9).
+
+        Units may have negative weights. Words whose sum is not positive are dropped.
+        """
         used, places = np.unique(mixture.indices, return_inverse=True)
         mixture = Csr(mixture.indptr, places.astype(np.int32), mixture.data, len(used))
-        return propagate_once(mixture, self._vectors(used), k)
+        vectors = self._vectors(used)
+        if (mixture.data < 0).any():  # which `propagate_once` cannot add up
+            sums = Csr.from_scipy(mixture.to_scipy() @ vectors.to_scipy())
+            return unit_rows(_top_k(sums.positive(), k))
+        return propagate_once(mixture, vectors, k)
 
     def provenance(self, side: Side, mixture: Csr, display_terms: Strings) -> GeneratedProvenance:
         """Return where the words of a text's vector come from, given its units."""
@@ -240,7 +248,7 @@ def _learn(
     weights = np.ones(units)
     if training.weighting == "idf":
         weights = _idf(held)
-    elif training.weighting == "regression" and units:
+    elif training.weighting in ("regression", "least_squares") and units:
         weights, stats["regression_rounds"] = _regress(held, vectors, training, progress)
     stats["mean_weight"] = round(float(weights.mean()), 4) if units else 0.0
     words = held.table if isinstance(held.table, WordUnits) else None
@@ -265,7 +273,8 @@ def _regress(
     """Eq. 7 over all units of a text, including nested ones but not the unit that is the whole text.
 
     There are many units with few texts each, so weights are regularised towards their idf, at the scale that
-    fits best, with the strength of `rho` texts.
+    fits best, with the strength of `rho` texts. Plain least squares only starts there: a weight that the
+    equations do not determine, such as that of a unit which is always the whole text, keeps that value.
     """
     others = held.without_full_text()
     targets = training.vectors.texts
@@ -279,5 +288,55 @@ def _regress(
     right_side = regression.right_side()
     prior = _idf(held)
     prior *= regression.best_multiple(prior, right_side)
+    if training.weighting == "least_squares":
+        with progress("unit weights", _MAX_LEAST_SQUARES_ITERATIONS) as done:
+            return _least_squares(regression, right_side, prior, done)
     with progress("unit weights", MAX_CG_ITERATIONS) as done:
         return regression.solve(right_side, prior, training.rho, done=done)
+
+
+def _least_squares(
+    regression: UnitRegression,
+    right_side: NDArray[np.float64],
+    start: NDArray[np.float64],
+    done: Callable[[int], None],
+) -> tuple[NDArray[np.float64], int]:
+    """The weights that solve G w = h, which may be negative, and the number of iterations."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    shape = (len(start), len(start))
+    iterations = 0
+
+    def count(_: NDArray[np.float64]) -> None:
+        nonlocal iterations
+        iterations += 1
+        done(1)
+
+    scale = preconditioner(regression.diagonal(), 0.0)
+    weights, _ = cg(
+        LinearOperator(shape, matvec=regression.apply, dtype=np.float64),
+        right_side,
+        start,
+        rtol=TOLERANCE,
+        maxiter=_MAX_LEAST_SQUARES_ITERATIONS,
+        M=LinearOperator(shape, matvec=lambda values: values / scale, dtype=np.float64),
+        callback=count,
+    )
+    return weights, iterations
+
+
+def _top_k(matrix: Csr, k: int) -> Csr:
+    """The k largest entries of each row; ties go to the smaller column."""
+    lengths = matrix.row_nnz()
+    row = np.repeat(np.arange(matrix.rows), lengths)
+    order = np.lexsort((matrix.indices, -matrix.data, row))
+    rank = np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1], lengths)
+    kept = np.sort(order[rank < k])
+    ends = np.concatenate([[0], np.cumsum(np.minimum(lengths, k))])
+    return Csr(ends, matrix.indices[kept], matrix.data[kept], matrix.columns)
+
+
+def _without_zeros(matrix: Csr) -> Csr:
+    kept = np.abs(matrix.data) > 0
+    ends = np.concatenate([[0], np.cumsum(kept)])
+    return Csr(ends[matrix.indptr], matrix.indices[kept], matrix.data[kept], matrix.columns)

@@ -66,10 +66,9 @@ class VPCG(VectorModel):
             weight=("clicks", "§2.1: the number of co-clicks"),
             iterations=("converge", "§2.2: repeated until convergence"),
             units=("words", "§3.1: unigrams, bigrams and trigrams of words"),
-            unit_weights=("regression", "§3.2: linear regression"),
-            rho=(0.0, "Eq. 7 has no prior"),
+            unit_weights=("least_squares", "Eq. 7 has no prior, and weights may be negative"),
             own_weight=(0.0, "Eq. 8: unit vectors alone"),
-            min_texts=(1, "§3.1: all units of all texts"),
+            min_texts=(1, "§3.1: all units, however rare"),
             stem=(False, "Table 3 has both hotel and hotels"),
             remove_stop_words=(False, "Table 3 has what and to"),
         )

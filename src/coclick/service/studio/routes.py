@@ -17,8 +17,7 @@ from coclick.errors import NotFoundError
 from coclick.service.errors import JsonResponse
 from coclick.service.executor import Executor
 from coclick.service.loaded_models import LoadedModel, LoadedModels
-from coclick.service.requests import Doc, ModelName, Q
-from coclick.service.settings import MAX_ID_LENGTH, MAX_QUERY_LENGTH
+from coclick.service.requests import MAX_ID_LENGTH, MAX_QUERY_LENGTH, Doc, ModelName, Q
 from coclick.service.studio import views
 from coclick.service.studio.files import read_files
 from coclick.service.studio.log import describe_log
@@ -111,7 +110,7 @@ def _add_topics(routes: APIRouter, models: LoadedModels, executor: Executor) -> 
         loaded = models.get(model) if model else _with_topics(models)
 
         def compute() -> views.View:
-            found = topics_of(loaded) if views.supports(loaded.model, "topics") else None
+            found = topics_of(loaded) if "topics" in loaded.model.capabilities else None
             return {
                 "model": loaded.name,
                 "topics": found and found[:n],
@@ -155,7 +154,7 @@ def _describe(loaded: LoadedModel) -> dict[str, Any]:
         "name": loaded.name,
         "spec": str(model),
         "summary": model.summary,
-        "can": [name for name in _CAPABILITIES if views.supports(model, name)],
+        "can": [name for name in _CAPABILITIES if name in model.capabilities],
     }
 
 
@@ -163,6 +162,6 @@ def _with_topics(models: LoadedModels) -> LoadedModel:
     """The first model with topics, else the first that translates, else the first."""
     for capability in ("topics", "translate"):
         for loaded in models.all():
-            if views.supports(loaded.model, capability):
+            if capability in loaded.model.capabilities:
                 return loaded
     return models.get()

@@ -44,9 +44,7 @@ def why(name: str, model: Model, query: str, doc: str) -> View:
         "rank": found.index(doc) + 1 if doc in found else None,
         "max_rank": MAX_RANK,
         "score": float(model.score([query], [[doc]])[0][0]),
-        "explanation": _if_supported(
-            model, "explain", lambda: answers.explain(model, query, doc, MAX_CLICKS)
-        ),
+        "explanation": _if_supported(model, "explain", answers.explain, query, doc, MAX_CLICKS),
     }
     if explained := view["explanation"]["answer"]:
         _limit_parts(explained)
@@ -64,10 +62,8 @@ def query_page(name: str, model: Model, query: str) -> View:
         "query": query,
         "normalised": normalise(query),
         "known": row >= 0,
-        "words": _if_supported(model, "expand", lambda: answers.expand(model, query)["words"][:MAX_WORDS]),
-        "similar": _if_supported(
-            model, "similar", lambda: answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
-        ),
+        "words": _if_supported(model, "expand", _query_words, query),
+        "similar": _if_supported(model, "similar", _similar_queries, query),
         "clicks": clicks_of(model.graph_, "query", row) if row >= 0 else None,
     }
 
@@ -79,10 +75,8 @@ def document_page(name: str, model: Model, doc: str) -> View:
         "model": name,
         "doc": doc,
         "title": model.title(doc),
-        "words": _if_supported(model, None, lambda: _doc_words(model, doc)),
-        "similar": _if_supported(
-            model, "similar", lambda: answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
-        ),
+        "words": _if_supported(model, None, _doc_words, doc),
+        "similar": _if_supported(model, "similar", _similar_docs, doc),
         "clicks": clicks_of(model.graph_, "doc", row),
     }
 
@@ -94,32 +88,18 @@ def walk_page(name: str, model: Model, query: str, doc: str) -> View:
         return {"model": name, **walk(model.graph_, "doc", doc)}
     view = {"model": name, **walk(model.graph_, "query", query)}
     if not view["known"]:
-        view["similar"] = _if_supported(
-            model, "similar", lambda: answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
-        )
+        view["similar"] = _if_supported(model, "similar", _similar_queries, query)
     return view
 
 
 def translation(model: Model, word: str, k: int = 12) -> View:
     """Return the translations of a title word into query words."""
-
-    def translate() -> list[View]:
-        return [{"word": other, "probability": p} for other, p in model.translate(word, k)]
-
-    return {"word": word, **_if_supported(model, "translate", translate)}
+    return {"word": word, **_if_supported(model, "translate", answers.translate, word, k)}
 
 
-def topics(model: Model, n_words: int = 10) -> list[View]:
+def topics(model: Model) -> list[View]:
     """Return the topics: their words in queries and their words in titles."""
-
-    def as_dicts(words: Sequence[tuple[str, float]]) -> list[View]:
-        return [{"word": word, "probability": probability} for word, probability in words]
-
-    sides = ("query_words", "title_words")
-    return [
-        {**topic, **{side: as_dicts(topic[side]) for side in sides}}
-        for topic in model.describe_topics(n_words)
-    ]
+    return answers.topics(model, 10)
 
 
 def _ranking(name: str, model: Model, query: str, k: int) -> View:
@@ -135,19 +115,26 @@ def _ranking(name: str, model: Model, query: str, k: int) -> View:
     return {"model": name, "known": row >= 0, "clicks": sum(clicked.values()), "results": results}
 
 
-def supports(model: Model, capability: str) -> bool:
-    """Return whether a model can do this: similar, expand, explain, topics or translate."""
-    return capability in model.capabilities
-
-
-def _if_supported(model: Model, capability: str | None, compute: Callable[[], Any]) -> View:
-    """An answer, or the reason why the model has none, which the page shows instead."""
-    if capability and not supports(model, capability):
+def _if_supported(model: Model, capability: str | None, compute: Callable[..., Any], *args: Any) -> View:
+    """The answer `compute(model, *args)`, or why the model has none, which the page shows instead."""
+    if capability and capability not in model.capabilities:
         return {"supported": False, "reason": "", "answer": None}
     try:
-        return {"supported": True, "reason": "", "answer": compute()}
+        return {"supported": True, "reason": "", "answer": compute(model, *args)}
     except UserError as error:
         return {"supported": False, "reason": error.what, "answer": None}
+
+
+def _similar_queries(model: Model, query: str) -> list[View]:
+    return answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
+
+
+def _similar_docs(model: Model, doc: str) -> list[View]:
+    return answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
+
+
+def _query_words(model: Model, query: str) -> list[View]:
+    return answers.expand(model, query)["words"][:MAX_WORDS]
 
 
 def _doc_words(model: Model, doc: str) -> list[View]:
