@@ -64,9 +64,9 @@ def _panel(panel: Panel, left: float, names: Sequence[str], x_label: str) -> lis
         _, y = place(0, tick)
         found.append(f'<path class="grid" d="M{left} {y:.1f}h{PANEL}"/>')
         found.append(f'<text class="tick" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
-    for x in range(int(most_x) + 1):
-        at = place(x, 1)[0]
-        label = f'<text class="tick" x="{at:.1f}" y="{TOP + HEIGHT + 16}" text-anchor="middle">{x}</text>'
+    for tick in range(int(most_x) + 1):
+        at = place(tick, 1)[0]
+        label = f'<text class="tick" x="{at:.1f}" y="{TOP + HEIGHT + 16}" text-anchor="middle">{tick}</text>'
         found.append(label)
     middle = left + PANEL / 2
     found.append(f'<text x="{middle}" y="{TOP + HEIGHT + 33}" text-anchor="middle">{escape(x_label)}</text>')
@@ -74,9 +74,9 @@ def _panel(panel: Panel, left: float, names: Sequence[str], x_label: str) -> lis
         path = "L".join("{:.1f} {:.1f}".format(*place(x, y)) for x, y in series)
         found.append(f'<path class="line" d="M{path}" {_stroke(names.index(name))}/>')
         for x, y in series:
-            at, y = place(x, y)
+            at, up = place(x, y)
             colour = COLOURS[names.index(name) % len(COLOURS)]
-            found.append(f'<circle cx="{at:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>')
+            found.append(f'<circle cx="{at:.1f}" cy="{up:.1f}" r="2.5" fill="{colour}"/>')
     return found
 
 

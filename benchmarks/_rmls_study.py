@@ -45,7 +45,7 @@ IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 HALVES = 8
 DIM = 300
-PLANTED_TOPICS, PLANTED_SIZE = 50, 20
+PLANTED_SIZE = 20  # queries and documents of a topic
 
 SAMPLE = {  # chart: label: parameters
     "views": {
@@ -113,7 +113,7 @@ def study() -> dict[str, Any]:
     real = {name: read() for name, read in (("bestbuy", _bestbuy), ("zerozero", _zerozero)) if _has(name)}
     for chart, graphs, variants in (
         ("planted", planted, {"": "views=ids"}),
-        ("real", real, {"": "", ", frequency_discount=1": "frequency_discount=1,relative_threshold=1"}),
+        ("real", real, {"": "", ", frequency_discount=1": SAMPLE["discount"]["1"]}),
     ):
         _report(chart)
         found["charts"][chart] = {
@@ -145,8 +145,8 @@ def held_out_curve(graph: ClickGraph, parameters: str) -> Curve:
 
 
 def _model(graph: ClickGraph, parameters: str) -> tuple[RMLS, tuple[Csr, Csr]]:
-    dim = "" if "dim=" in parameters else f"dim={DIM},"
-    model = create(f"rmls({dim}{parameters})")
+    given = {"dim": DIM} | dict(pair.split("=") for pair in filter(None, parameters.split(",")))
+    model = create("rmls", **given)
     assert isinstance(model, RMLS)
     model.graph_, model.stats_ = graph, {}
     return model, model._build_features(graph, model.views, quiet)
@@ -190,13 +190,12 @@ def describe(graph: ClickGraph, parameters: str) -> dict[str, Any]:
 def planted_graph(links: float, across: float, queries: int, seed: int = 0) -> ClickGraph:
     """Topics of 20 queries and 20 documents; each query has Poisson(links − 1) + 1 links of one click."""
     random = np.random.default_rng(seed)
-    size = queries // PLANTED_TOPICS if queries < PLANTED_TOPICS * PLANTED_SIZE else PLANTED_SIZE
     clicks: Counter[tuple[str, str]] = Counter()
     for query in range(queries):
-        first = query // size * size
+        first = query // PLANTED_SIZE * PLANTED_SIZE
         for _ in range(1 + random.poisson(links - 1)):
             own = random.random() >= across
-            doc = first + random.integers(size) if own else random.integers(queries)
+            doc = first + random.integers(PLANTED_SIZE) if own else random.integers(queries)
             clicks[f"q{query}", f"d{doc}"] += 1
     return ClickGraph.from_clicks([(query, doc, float(count)) for (query, doc), count in clicks.items()], {})
 
