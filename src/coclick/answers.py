@@ -6,6 +6,7 @@ The shapes are documented in docs/json.md.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from coclick.models.capabilities import CAPABILITIES
 from coclick.models.persistence import open_model
 from coclick.models.registry import model_class, model_names
 from coclick.models.spec import parameters_of
-from coclick.results import Run
+from coclick.results import Contribution, Run
 from coclick.storage.artefact import Artefact
 from coclick.text.query import Query
 
@@ -89,6 +90,12 @@ def expand(model: Model, query: str) -> Answer:
     return {"query": query, "words": words}
 
 
+def expand_doc(model: Model, doc: str, k: int = 10, clicks: int = 3, *, new: bool = True) -> Answer:
+    """Return the learned words of a document with weights, and what they were learned from."""
+    found = model.explain_expansion(doc, k, clicks, new=new)
+    return {"doc": doc, "words": [_learned_word(part) for part in found]}
+
+
 def explain(model: Model, query: str, doc: str, clicks: int | None = 10) -> Answer:
     """Explain a score, with at most `clicks` clicked pairs per contribution, None for all."""
     return model.explain(query, doc, clicks).to_dict()
@@ -120,6 +127,15 @@ def doc_vectors(model: Model, docs: Sequence[str]) -> list[Answer]:
     """Return the vectors of documents that the model knows."""
     found = _with_vectors(model).embed_docs(docs)
     return [{"doc": doc, **_vector(model, found, i)} for i, doc in enumerate(docs)]
+
+
+def _learned_word(part: Contribution) -> Answer:
+    plain = asdict(part)
+    return {
+        "word": part.label,
+        "weight": part.value,
+        **{name: plain[name] for name in ("clicks", "edges", "parts")},
+    }
 
 
 def _documents(model: Model, run: Run, query: int) -> list[Answer]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.strings import Vocab
+from coclick.arrays.strings import Strings
 from coclick.errors import UserError, counted
 
 
@@ -162,7 +162,7 @@ class Run:
 
     rows: NDArray[np.int32]
     scores: NDArray[np.float32]
-    names: Vocab
+    names: Strings
     queries: tuple[str, ...] = ()
     single: bool = False  # one query was given as a text, not a list
     columns: tuple[str, str] = ("query", "doc")  # of the query and of its results, in `to_dict`

@@ -79,6 +79,24 @@ def test_expand(run, model):
     assert "jogging" in {word["word"] for word in found["words"]}  # as it is written, not its stem
 
 
+def test_expand_documents(run, model, tmp_path):
+    found = answer(run, "expand", model, "--docs", "hotel-0", "-k", 3)
+    assert found["doc"] == "hotel-0"
+    assert falling([word["weight"] for word in found["words"]])
+    for word in found["words"]:
+        assert word.keys() == {"word", "weight", "clicks", "edges", "parts"}
+        assert word["word"] not in TITLES["hotel-0"].lower().split()
+        assert_clicks(word["clicks"], word["edges"])
+    out = tmp_path / "words.tsv"
+    stats = answer(run, "expand", model, "-o", out, "-k", 3)
+    assert stats["documents"] == len(TITLES)
+    lines = [line.split("\t") for line in out.read_text().splitlines()]
+    assert lines[0] == ["doc", "word", "weight"]
+    assert len(lines) == stats["rows"] + 1
+    mine = [word for doc, word, _ in lines[1:] if doc == "hotel-0"]
+    assert mine == [word["word"] for word in found["words"]]
+
+
 def assert_adds_up(part, parts):
     if parts:
         assert sum(inner["value"] for inner in parts) == pytest.approx(part, abs=1e-6)
@@ -169,6 +187,7 @@ def test_info_of_a_model(run, graph, model):
         "unseen_docs",
         "similar",
         "expand",
+        "expand_docs",
         "explain",
         "add",
         "export",

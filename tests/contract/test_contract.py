@@ -251,6 +251,41 @@ def test_expand(model):
         assert all(weight > 0 for _, weight in model.expand(query))
 
 
+def test_expand_docs(model):
+    """Words of the document's topic are among the first, but not those of its title."""
+    if "expand_docs" not in model.capabilities:
+        with pytest.raises(UserError, match="cannot expand documents"):
+            model.expand_docs("hotel-1")
+        return
+    found = model.expand_docs(["hotel-1", "pizza-1"], 3)
+    for topic, words in zip(("hotel", "pizza"), found, strict=True):
+        text = planted.docs()[f"{topic}-1"].lower().split()
+        assert not {word for word, _ in words} & set(text)
+        weights = [weight for _, weight in words]
+        assert weights == sorted(weights, reverse=True) and all(weight > 0 for weight in weights)
+        if model.name not in ("cl_lsa", "lsa", "lsi_dt", "plsa"):  # these learn no words of queries
+            assert {word for word, _ in words} & {*planted.TOPICS[topic][0], *planted.TOPICS[topic][1]}
+    if model.name in (
+        "cl_lsa",
+        "lsa",
+        "lsi_dt",
+    ):  # words that the titles lack have no weight but rounding errors
+        return
+    among_all = model.expand_docs(k=3).hits(model.graph_.docs.id("hotel-1"))
+    assert dict(among_all) == pytest.approx(dict(found.hits(0)), rel=1e-4)
+    with_own = model.expand_docs("hotel-1", 40, new=False)
+    assert {word for word, _ in with_own} >= {word for word, _ in found.hits(0)}
+    explained = model.explain_expansion("hotel-1", 3)
+    assert {part.label: part.value for part in explained} == pytest.approx(dict(found.hits(0)), rel=1e-4)
+    for part in explained:
+        if part.parts:
+            adds_up(part.value, part.parts)
+        for click in part.clicks:
+            assert click.clicks > 0 and 0 < click.share <= 1 + 1e-6
+    with pytest.raises(UserError, match="no document"):
+        model.expand_docs("no such document")
+
+
 def adds_up(value, parts):
     assert sum(part.value for part in parts) == pytest.approx(value, rel=1e-5, abs=1e-7)
     for part in parts:

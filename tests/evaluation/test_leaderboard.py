@@ -1,11 +1,13 @@
 """The leaderboard, compared with measures computed by hand."""
 
 import math
+from pathlib import Path
 
 import pytest
 
 from coclick import train
 from coclick.errors import UserError
+from coclick.evaluation.inputs import list_models
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.measures import MEASURES, measure
@@ -108,6 +110,16 @@ def test_saved_model_is_not_measured_by_held_out_clicks(tmp_path):
     assert leaderboard(GRAPH, judgments, [path]).results[0].name == "clicks"
     with pytest.raises(UserError, match="was trained on the clicks"):
         leaderboard(GRAPH, judgments, [path], protocol=Protocol(source="held-out clicks"))
+
+
+def test_the_name_of_a_model_is_not_a_directory(tmp_path, monkeypatch):
+    """`popularity` is trained even if a directory has that name; `./popularity` and a `Path` open it."""
+    monkeypatch.chdir(tmp_path)
+    for directory in ("popularity", "mine"):
+        train("clicks", GRAPH).save(directory)
+    specs = list_models(["popularity", "./popularity", Path("popularity"), "mine"])
+    board = leaderboard(GRAPH, Judgments({"1": "a"}, {"1": {"y": 1}}), specs)
+    assert [result.name for result in board.results] == ["popularity", "clicks", "clicks", "clicks"]
 
 
 def test_no_judged_document_is_in_the_graph():

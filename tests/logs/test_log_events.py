@@ -254,7 +254,7 @@ COLUMNS = ["timestamp", "user", "query", "doc", "action", "position"]
 MISSING_WITHOUT = {  # column → what the graph lacks without it
     "timestamp": {"sessions", "days", "positions", "skips"},
     "user": {"sessions", "skips"},
-    "action": {"impressions", "sessions", "positions", "skips"},  # every row is a click
+    "action": {"impressions", "positions", "skips"},  # every row is a click; users and times make sessions
     "position": {"positions", "skips"},
 }
 

@@ -35,6 +35,7 @@ def test_answers_equal_the_library(client, models):
             assert found.json() == answer
         found = client.get("/similar/documents", doc=doc, model=name).json()
         assert found == answers.similar_docs(model, [doc], 10)[0] and found["results"]
+        assert client.get("/expand", doc=doc, k=4, model=name).json() == answers.expand_doc(model, doc, 4)
         found = client.get("/explain", q=QUERY, doc=doc, model=name, clicks=3).json()
         assert found == answers.explain(model, QUERY, doc, 3)
         assert sum(part["value"] for part in found["parts"]) == pytest.approx(found["score"], abs=1e-5)
@@ -122,6 +123,8 @@ def test_rank_returns_every_candidate_and_scores_unknown_ones_by_text(client, vp
         ("/search", {"q": "x", "k": "many"}, 422, "query.k"),
         ("/search", {"q": "x", "kk": 1}, 422, "query.kk"),
         ("/expand", {"q": "x", "kk": 1}, 422, "query.kk"),
+        ("/expand", {}, 400, "query.q"),
+        ("/expand", {"q": "x", "doc": "y"}, 400, "query.q"),
         ("/models", {"name": "x"}, 422, "query.name"),
         ("/search", {"q": "x", "model": "none"}, 404, None),
         ("/explain", {"q": "x", "doc": "none"}, 404, None),
@@ -168,7 +171,7 @@ def test_a_body_with_another_content_type(client):
     assert error["where"] == "body" and "content-type: application/json" in error["hint"]
 
 
-@pytest.mark.parametrize("path", ["/search", "/expand"])
+@pytest.mark.parametrize("path", ["/search", "/similar/queries"])
 def test_missing_and_unknown_parameters(client, path):
     assert client.get(path).json()["error"]["message"] == "the parameter q is required"
     assert client.get(path, q="x", kk=1).json()["error"]["message"] == "there is no parameter kk"

@@ -79,6 +79,7 @@ def test_answers_have_the_declared_shape(models, name):
         (responses.SimilarQueriesResponse, answers.similar_queries(model, [query])[0]),
         (responses.SimilarDocumentsResponse, answers.similar_docs(model, [doc])[0]),
         (responses.ExpandResponse, answers.expand(model, query)),
+        (responses.ExpandResponse, answers.expand_doc(model, doc)),
         (responses.VectorResponse, answers.query_vectors(model, [query])[0]),
         (responses.VectorResponse, answers.doc_vectors(model, [doc])[0]),
     ):
@@ -97,7 +98,7 @@ def test_documented_examples_have_the_declared_shape():
     kinds: dict[str, list[type]] = {
         "search": [responses.SearchResponse],
         "similar": [responses.SimilarQueriesResponse, responses.SimilarDocumentsResponse],
-        "expand": [responses.ExpandResponse],
+        "expand": [responses.ExpandResponse, responses.ExpandResponse],
         "vectors": [responses.VectorResponse],
         "rank": [responses.RankResponse],
         "explain": [Explanation],

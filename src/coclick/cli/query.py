@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Json, ModelPath, read_doc_ids
-from coclick.cli.terminal import output, print_json
-from coclick.errors import UserError
+from coclick.cli.arguments import Force, Json, ModelPath, read_doc_ids
+from coclick.cli.terminal import output, print_json, say
+from coclick.errors import UserError, counted
 
 K = Annotated[int, typer.Option("-k", min=1, help="Number of results.")]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text of the query.")]
@@ -58,13 +58,59 @@ def similar(
     output(answer, json_, render.results, name, answer["results"])
 
 
-def expand(model: ModelPath, query: Query, json_: Json = False) -> None:
-    """Show the words in the query's vector with their weights."""
+def expand(
+    model: ModelPath,
+    query: OptionalQuery = None,
+    docs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--docs", metavar="DOC", help="Show the learned words of this document; with -o, repeat."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write the learned words of documents, by default of all: .tsv, .ndjson or .parquet.",
+        ),
+    ] = None,
+    k: K = 10,
+    own_words: Annotated[
+        bool, typer.Option("--own-words", help="Also list words that are in the title of the document.")
+    ] = False,
+    force: Force = False,
+    json_: Json = False,
+) -> None:
+    """Show the words in a query's vector or, with --docs, the words that were learned for a document."""
     from coclick import answers, open_model
     from coclick.cli import render
 
-    answer = answers.expand(open_model(model), query)
-    output(answer, json_, render.words, query, answer["words"])
+    if out is not None:
+        if query is not None:
+            raise UserError("a query is not written to a file", hint="leave out the query, or -o")
+        _write_learned_words(model, out, docs, k, not own_words, force, json_)
+        return
+    if docs and len(docs) > 1:
+        raise UserError(f"{len(docs)} documents at once", hint="write them to a file: -o words.tsv")
+    name = _query_or_doc(query, docs[0] if docs else None)
+    opened = open_model(model)
+    answer = answers.expand_doc(opened, name, k, new=not own_words) if docs else answers.expand(opened, name)
+    output(answer, json_, render.words, name, answer["words"])
+
+
+def _write_learned_words(
+    model: Path, out: Path, docs: list[str] | None, k: int, new: bool, force: bool, json_: bool
+) -> None:
+    from coclick import open_model
+    from coclick.exporters.learned_words import write_learned_words
+    from coclick.progress import for_terminal
+
+    stats = write_learned_words(
+        open_model(model), out, docs, k, new=new, force=force, progress=for_terminal()
+    )
+    documents = counted(stats["with_words"], "document")
+    output(stats, json_, say, f"wrote {stats['rows']:,} words of {documents} to {out}")
 
 
 def explain(

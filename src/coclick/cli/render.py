@@ -39,11 +39,20 @@ def results(query: str, found: Sequence[Mapping[str, Any]]) -> None:
 
 
 def words(query: str, found: Sequence[Mapping[str, Any]]) -> None:
-    """Print the vector of a query as bars."""
+    """Print the words of a query or document as bars, with the clicks that they were learned from."""
     if not found:
         console().print(f"the model knows no word of {_quoted(query)}")
         return
-    _bars(query, ["word", "weight"], [(word["word"], float(word["weight"])) for word in found])
+    if not any(word.get("clicks") for word in found):
+        _bars(query, ["word", "weight"], [(word["word"], float(word["weight"])) for word in found])
+        return
+    sources = [
+        ", ".join(f"{click['query']} ({click['clicks']:g})" for click in word["clicks"]) for word in found
+    ]
+    rows = [
+        [word["word"], float(word["weight"]), source] for word, source in zip(found, sources, strict=True)
+    ]
+    print_table(query, ["word", "weight", "learned from queries (clicks)"], rows)
 
 
 def topics(found: Sequence[Mapping[str, Any]]) -> None:

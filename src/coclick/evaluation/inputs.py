@@ -65,7 +65,8 @@ def list_models(models: Models) -> list[str | Model]:
             f"models must be specifications, directories or models, not {models!r:.80}",
             hint='for example ["bm25", "vpcg(start=doc)"]',
         )
-    return [one if isinstance(one, Model) and hasattr(one, "graph_") else str(one) for one in given]
+    paths = [one.absolute() if isinstance(one, Path) else one for one in given]  # never the name of a model
+    return [one if isinstance(one, Model) and hasattr(one, "graph_") else str(one) for one in paths]
 
 
 def load_judgments(qrels: Qrels, queries: Queries | None = None) -> Judgments:

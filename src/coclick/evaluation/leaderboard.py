@@ -18,7 +18,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.combination._base import Combination
 from coclick.models.persistence import open_model
-from coclick.models.registry import create
+from coclick.models.registry import create, model_names
 from coclick.progress import Progress, quiet
 
 TESTED = (MAIN_MEASURE, "AP")  # measures of the significance tests
@@ -68,7 +68,8 @@ class Trainer:
         self._trained.pop(spec, None)
 
     def _is_path(self, spec: str) -> bool:
-        if not (Path(spec) / "manifest.json").is_file():
+        """Whether a saved model is meant. The name of a model is never a directory: `./bm25` is one."""
+        if spec in model_names() or not (Path(spec) / "manifest.json").is_file():
             return False
         if not self._open_saved:
             raise self._trained_on_held_out(f"the model in {spec}")

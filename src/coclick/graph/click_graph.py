@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
-from coclick.errors import ArtefactError, UserError, check_path
+from coclick.errors import ArtefactError, UserError, check_path, counted
 from coclick.graph.tables import check_docs, check_rows, click_rows, doc_texts, is_table
 from coclick.graph.user_views import UserView, align_rows, check_view_name, view_names
 from coclick.storage import parquet_tables as tables
@@ -127,17 +127,13 @@ class ClickGraph:
     views: Mapping[str, UserView] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self.queries):,} queries, {len(self.docs):,} docs, {self.clicks.nnz:,} edges"
-        return f"ClickGraph({sizes})"
+        sizes = {"query": len(self.queries), "doc": len(self.docs), "edge": self.clicks.nnz}
+        return f"ClickGraph({', '.join(counted(size, noun) for noun, size in sizes.items())})"
 
     # -- create, open, save ----------------------------------------------------------------------------
 
     @classmethod
-    def from_clicks(
-        cls,
-        clicks: Any,
-        docs: Any = None,
-    ) -> ClickGraph:
+    def from_clicks(cls, clicks: Any, docs: Any = None) -> ClickGraph:
         """Make a graph in memory.
 
         Parameters: `clicks`, an iterable of (query, document, clicks), or a table (pandas, polars, Arrow)
@@ -167,12 +163,10 @@ class ClickGraph:
         given = {doc: {"title": text} if isinstance(text, str) else text for doc, text in docs.items()}
         names = sorted({name for text in given.values() for name in text})
         if wrong := [name for name in names if not ARRAY_NAME.fullmatch(name)]:
-            raise UserError(
-                f"a field cannot be called {wrong[0]!r}", hint="use lower-case letters, digits and _"
-            )
-        columns = {
-            name: Strings.from_list(given.get(doc, {}).get(name, "") for doc in documents) for name in names
-        }
+            hint = "use lower-case letters, digits and _"
+            raise UserError(f"a field cannot be called {wrong[0]!r}", hint=hint)
+        fields_of = [given.get(doc, {}) for doc in documents]
+        columns = {name: Strings.from_list(texts.get(name, "") for texts in fields_of) for name in names}
         return cls(queries, documents, matrix, columns)
 
     @classmethod
@@ -189,10 +183,8 @@ class ClickGraph:
         if tables.is_parquet(source):
             return cls._read_tables(source)
         queries, docs = read_vocab(source, "queries"), read_vocab(source, "docs")
-        names = [
-            name[5:-8] for name in source.files if name.startswith("text.") and name.endswith(".offsets")
-        ]
-        texts = {name: read_strings(source, f"text.{name}") for name in sorted(names)}
+        stored = [name for name in source.files if name.startswith("text.") and name.endswith(".offsets")]
+        texts = {name[5:-8]: read_strings(source, name[:-8]) for name in sorted(stored)}
         if any(len(column) != len(docs) for column in texts.values()):
             raise ArtefactError("the texts do not match the number of documents", where=str(source.path))
         return cls(
@@ -211,10 +203,7 @@ class ClickGraph:
     @classmethod
     def _read_tables(cls, source: Artefact) -> ClickGraph:
         """Read a graph that Spark wrote, as Parquet tables."""
-        queries, docs = (
-            tables.read_vocab(source, "queries", "text"),
-            tables.read_vocab(source, "docs", "name"),
-        )
+        queries, docs = (tables.read_vocab(source, *of) for of in (("queries", "text"), ("docs", "name")))
         sizes = len(queries), len(docs)
         fields = source.manifest.get("texts", [])
         texts = {name: tables.read_strings(source, "docs", f"text_{name}") for name in sorted(fields)}
@@ -315,7 +304,17 @@ class ClickGraph:
         }
         return frozenset(name for name, found in present.items() if found)
 
-    # -- split and merge -------------------------------------------------------------------------------
+    # -- filter, split and merge -----------------------------------------------------------------------
+
+    def filter_pairs(self, *, min_score: float = 0, min_clicks: float = 0) -> ClickGraph:
+        """Return the graph without the clicked pairs below a score or a number of clicks.
+
+        The score compares the clicks of a pair with those that its impressions and positions let expect; 1 is
+        the average: see `coclick.graph.pair_filter`.
+        """
+        from coclick.graph.pair_filter import filter_pairs
+
+        return filter_pairs(self, min_score, min_clicks)
 
     def split(self, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
         """Hold out clicks by `time`, `queries` or `pairs`: see `coclick.graph.split`."""

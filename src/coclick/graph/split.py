@@ -84,9 +84,8 @@ def remove_doc_interactions(graph: ClickGraph, held: Mask) -> ClickGraph:
     skips = graph.skips
     if skips is not None:
         skips = _keep(skips, ~held[skips.clicked] & ~held[skips.skipped])
-    return _split(
-        graph, np.where(held[clicks.indices], clicks.data, 0), *_keep_pairs(graph, kept), skips
-    ).train
+    chosen = np.where(held[clicks.indices], clicks.data, 0)
+    return _split(graph, chosen, *_keep_pairs(graph, kept), skips).train
 
 
 def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -> Split:

@@ -162,8 +162,7 @@ def _write_pandas(frame: Any, path: Path) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
-        connection.register("frame", frame.rename(columns=str))
-        connection.execute("COPY frame TO $1 (FORMAT parquet)", [str(path)])
+        connection.from_df(frame.rename(columns=str)).write_parquet(str(path))
 
 
 def table_columns(table: Any) -> dict[str, list[Any]]:

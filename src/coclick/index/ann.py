@@ -102,12 +102,10 @@ class ApproximateIndex:
         with _BUILDING:
             if self._graph is None or len(self._graph) != len(exact.vectors):
                 if problem := self.find_defect() or exact.find_defect():
-                    raise ArtefactError(
-                        f"the approximate index is damaged: {problem}", hint="train the model again"
-                    )
-                empty = _usearch().Index(
-                    ndim=exact.vectors.shape[1], metric="ip", dtype="bf16", connectivity=_CONNECTIVITY
-                )
+                    what = f"the approximate index is damaged: {problem}"
+                    raise ArtefactError(what, hint="train the model again")
+                options = {"metric": "ip", "dtype": "bf16", "connectivity": _CONNECTIVITY}
+                empty = _usearch().Index(ndim=exact.vectors.shape[1], **options)
                 self._graph = _add_rows(empty, exact.vectors)
             self._graph.expansion_search = self.expansion
             return self._graph

@@ -16,7 +16,7 @@ from coclick.errors import corrupt_error
 from coclick.jit.threads import run_blocks
 from coclick.kernels.dense import candidates, dot_rows
 from coclick.kernels.search import NO_MASK
-from coclick.results import top_rows
+from coclick.results import padded, top_rows
 from coclick.storage.state import stored
 
 Floats = NDArray[np.float32]
@@ -43,29 +43,28 @@ class DenseIndex:
         self, queries: Floats, k: int, allowed: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.int32], Floats]:
         """Return the k rows with the largest positive dot products for each query, padded with −1."""
-        found = np.full((len(queries), k), -1, np.int32)
-        scores = np.zeros((len(queries), k), np.float32)
+        found, scores = padded(len(queries), k)
         block = max(1, _MAX_SCORES // max(len(self.vectors), 1))
         mask = NO_MASK if allowed is None else allowed
         for start in range(0, len(queries), block):
-            block_queries = np.ascontiguousarray(queries[start : start + block])
-            rough = block_queries @ self.vectors.T
-            margins = len(self.vectors.T) * _ROUNDING * self.longest * np.linalg.norm(block_queries, axis=1)
-
-            def work(
-                first: int,
-                last: int,
-                at: int = start,
-                rough: Floats = rough,
-                block_queries: Floats = block_queries,
-            ) -> None:
-                for i in range(first, last):
-                    rows = candidates(rough[i], k, float(margins[i]), mask)  # noqa: B023
-                    best, values = top_rows(self.score(block_queries[i], rows), k)
-                    found[at + i, : len(best)], scores[at + i, : len(best)] = rows[best], values
-
-            run_blocks(work, [(i, i + 1) for i in range(len(block_queries))])
+            part = slice(start, start + block)
+            self._search_block(np.ascontiguousarray(queries[part]), k, mask, found[part], scores[part])
         return found, scores
+
+    def _search_block(
+        self, queries: Floats, k: int, mask: NDArray[np.uint8], found: NDArray[np.int32], scores: Floats
+    ) -> None:
+        """Write the results of some queries into `found` and `scores`."""
+        rough = queries @ self.vectors.T
+        margins = len(self.vectors.T) * _ROUNDING * self.longest * np.linalg.norm(queries, axis=1)
+
+        def work(first: int, last: int) -> None:
+            for i in range(first, last):
+                rows = candidates(rough[i], k, float(margins[i]), mask)
+                best, values = top_rows(self.score(queries[i], rows), k)
+                found[i, : len(best)], scores[i, : len(best)] = rows[best], values
+
+        run_blocks(work, [(i, i + 1) for i in range(len(queries))])
 
     def score(self, query: Floats, rows: NDArray[np.int32]) -> Floats:
         """Return the dot products of one query with rows; 0 if negative or within rounding error."""

@@ -52,12 +52,12 @@ class VectorIndex:
         postings = Postings(self.indptr, self.places, self.weights)
         blocks = Blocks(self.order, self.common, self.strips, self.blocks)
         forward = self.vectors.indptr, self.vectors.indices, self.vectors.data
-        asked = queries.indptr, queries.indices, queries.data
+        wanted = queries.indptr, queries.indices, queries.data
         mask = NO_MASK if allowed is None else allowed
 
         def work(first: int, last: int) -> None:
             scratch = self._scratch()
-            search_block(postings, blocks, *forward, *asked, first, last, found, scores, scratch, mask)
+            search_block(postings, blocks, *forward, *wanted, first, last, found, scores, scratch, mask)
 
         parts = 1 if threads() == 1 else -(-queries.rows // _QUERIES_PER_BLOCK)
         run_blocks(work, balanced_blocks(queries.indptr, max(parts, 1)))

@@ -63,14 +63,10 @@ class Retriever(pt.Transformer):
         ]  # fmt: skip
         fields = [name for name in texts if name != "title"]
         for _, group in results.groupby("qid", sort=False):
-            candidates = [
-                {
-                    "doc": str(row["docno"]),
-                    "title": str(row.get("title", "")),
-                    **{f: str(row[f]) for f in fields},
-                }
-                for row in group[["docno", *texts]].to_dict("records")
-            ]
+            candidates = []
+            for row in group[["docno", *texts]].to_dict("records"):
+                texts_of = {field: str(row[field]) for field in fields}
+                candidates.append({"doc": str(row["docno"]), "title": str(row.get("title", "")), **texts_of})
             ranked = answers.rank(self.model, group["query"].iloc[0], candidates)["results"]
             scores = {hit["doc"]: hit["score"] for hit in ranked}
             scored.loc[group.index, "score"] = [scores[doc["doc"]] for doc in candidates]
@@ -99,8 +95,7 @@ class Expander(pt.Transformer):
     def _expand(self, query: str) -> str:
         own = re.findall(r"\w+", query)
         found = [(word, weight) for word, weight in self.model.expand(query) if re.fullmatch(r"\w+", word)]
-        new = [(word, weight) for word, weight in found if word not in {one.lower() for one in own}][
-            : self.words
-        ]
+        known = {word.lower() for word in own}
+        new = [(word, weight) for word, weight in found if word not in known][: self.words]
         heaviest = max((weight for _, weight in new), default=1.0)
         return " ".join([*own, *(f"{word}^{self.weight * weight / heaviest:.4f}" for word, weight in new)])

@@ -64,16 +64,10 @@ class RankingFeatures:
     def names(self) -> list[str]:
         """The name of each feature."""
         scores = [f"{part} {kind}" for part in self.parts for kind in OF_PARTS]
-        evidence = [
-            f"{part} {name}" for part, names in zip(self.parts, self.evidence, strict=True) for name in names
-        ]
-        return [
-            *scores,
-            *evidence,
-            *OF_QUERIES,
-            *OF_DOCS,
-            *(f"doc {field} characters" for field in self.fields),
-        ]
+        by_part = zip(self.parts, self.evidence, strict=True)
+        evidence = [f"{part} {name}" for part, names in by_part for name in names]
+        lengths = [f"doc {field} characters" for field in self.fields]
+        return [*scores, *evidence, *OF_QUERIES, *OF_DOCS, *lengths]
 
     def signals(self, parts: Sequence[Model], query: Query, mask: DocMask = None) -> QuerySignals:
         """Return the scores of all parts for a query; `mask` filters the candidates."""
@@ -89,9 +83,8 @@ class RankingFeatures:
                 found |= scores > 0
                 shown = scores if mask is None else np.where(mask > 0, scores, np.float32(0))
                 candidates.append(top_rows(shown, self.depth)[0])
-        return QuerySignals(
-            per_part, self._query_values(parts, query), found, np.unique(np.concatenate(candidates))
-        )
+        of_query = self._query_values(parts, query)
+        return QuerySignals(per_part, of_query, found, np.unique(np.concatenate(candidates)))
 
     def features(self, parts: Sequence[Model], signals: QuerySignals, docs: NDArray[np.integer]) -> Floats:
         """Return the features of documents, one row per document."""

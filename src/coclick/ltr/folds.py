@@ -132,9 +132,8 @@ def examples(
         if may_be_negative is not None:
             others = others[may_be_negative[others]]
         if sampling and len(others) > sampling.max_negatives:
-            others = np.sort(
-                _generator(query.text, sampling).choice(others, sampling.max_negatives, replace=False)
-            )
+            random = np.random.default_rng(_hash(query.text, sampling.seed))  # not by other queries
+            others = np.sort(random.choice(others, sampling.max_negatives, replace=False))
         chosen = np.concatenate([known, others]).astype(np.int32)
         rows.append(features.features(parts, signals, chosen))
         grades.append([graded.get(doc, 0) for doc in chosen.tolist()])
@@ -219,11 +218,6 @@ def _sample_rows(rows: NDArray[np.intp], sampling: Sampling) -> NDArray[np.intp]
     if len(rows) <= sampling.max_queries:
         return rows
     return np.sort(np.random.default_rng(sampling.seed).choice(rows, sampling.max_queries, replace=False))
-
-
-def _generator(query: str, sampling: Sampling) -> np.random.Generator:
-    """A generator seeded by the query, so that its examples do not depend on other queries."""
-    return np.random.default_rng(_hash(query, sampling.seed))
 
 
 def _hash(query: str, seed: int) -> int:

@@ -156,10 +156,8 @@ class Ltr(Model):
         features = self.features_.features(self.parts_, signals, np.array([doc]))[0]
         base, added = self.trees_.explain(features)
         order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
-        names, parts = (
-            self.features_.names,
-            [Contribution("base", "mean of the trees, shifted above zero", base + self._shift)],
-        )
+        names = self.features_.names
+        parts = [Contribution("base", "mean of the trees, shifted above zero", base + self._shift)]
         parts += [Contribution("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
         return Explanation(query.text, doc_id, sum(part.value for part in parts), parts)
 

@@ -1,7 +1,7 @@
 """`Model`: the base class of all models. Public methods take texts and ids, hooks rows of the graph.
 
 A model is a dataclass: its fields are its parameters, and learned state is in attributes that end in `_`. It
-implements `_fit` and `_score`, or the hooks of `sparse_vectors.VectorModel`. A hook has the name of the
+implements `_fit` and `_score`, or the hooks of `sparse_vectors.SparseVectorModel`. A hook has the name of the
 public method that it serves, with an underscore in front. Hooks get a `Query`, which is normalised, looked up
 and split into words once, however many parts a model has.
 """
@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, columns_of
 from coclick.errors import ArtefactError, NotFoundError, UserError, check_whole
 from coclick.graph.added_documents import AddedDocuments, ViewFeatures, check_view_features
@@ -26,15 +27,16 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.graph.tables import is_table
 from coclick.models import spec as specs
 from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
+from coclick.models.document_expansion import ExpansionWords, clicked_queries_with, expand_in_blocks
 from coclick.models.integrity import check_bounds
 from coclick.models.presets import Preset
 from coclick.models.registry import model_class, model_names
 from coclick.progress import Progress, quiet
-from coclick.results import Explanation, Run, padded, top_rows, without_itself
+from coclick.results import Contribution, Explanation, Run, padded, top_rows, without_itself
 from coclick.storage.artefact import Artefact
 from coclick.storage.state import check_storable
 from coclick.text.query import Query
-from coclick.text.term_matrix import short_field
+from coclick.text.term_matrix import short_field, titles
 
 TopK = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, padded, one line per query
 DocMask = NDArray[np.uint8] | None  # one byte per document: 1 if it may be returned; None if all may
@@ -106,6 +108,21 @@ class Model:
     def _expand(self, query: Query) -> list[tuple[str, float]]:
         """List expansion words of a query with their weights, heaviest first."""
         raise NotImplementedError  # abstract
+
+    @property
+    def _expansion_words(self) -> ExpansionWords:
+        """The vocabulary of document expansions."""
+        raise NotImplementedError  # abstract
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the k heaviest words of each document, except those in its row of `excluded`."""
+        raise NotImplementedError  # abstract
+
+    def _explain_expansion(self, doc: int, term: int, weight: float, clicks: int | None) -> Contribution:
+        """Explain the weight of a word of a document's expansion: by default, by the document's clicks."""
+        words = self._expansion_words
+        evidence = clicked_queries_with(self.graph_, doc, term, words, clicks)
+        return Contribution("word", words.display_terms[term], weight, *evidence)
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """Split the score of a document into contributions."""
@@ -238,6 +255,39 @@ class Model:
         self._require("expand")
         [asked] = self._queries([query])
         return self._expand(asked)
+
+    def expand_docs(self, docs: str | Sequence[str] | None = None, k: int = 10, *, new: bool = True) -> Run:
+        """List the k heaviest learned words of a document, or of each of several.
+
+        Parameters: `docs`, an id or a list of ids, None for all documents; `k`; `new`, whether to leave out
+        the words of the title (without titles, of the first field). Returns a `Run` of words with weights:
+        what the model adds to the score of the document for a query of this word alone.
+        """
+        self._require("expand_docs")
+        asked = self.trained_on.docs.to_list() if docs is None else docs
+        rows = self.rows_of_docs(_texts(asked, "a document id"))
+        words = self._expansion_words
+        own_texts = titles(self.graph_.texts) if new else None
+        k = self._clip(k, max(len(words.terms), 1))
+        found = expand_in_blocks(rows, k, words, own_texts, self._expand_docs)
+        single = isinstance(asked, str)
+        names = (asked,) if isinstance(asked, str) else tuple(asked)
+        return Run(*found, words.display_terms, names, single, ("doc", "word"))
+
+    def explain_expansion(
+        self, doc: str, k: int = 10, clicks: int | None = 10, *, new: bool = True
+    ) -> list[Contribution]:
+        """Explain the learned words of a document: the clicks, title words or topics that they come from.
+
+        Parameters: `doc`, its id; `k` and `new` as in `expand_docs`; `clicks`, how many clicked pairs to show
+        for each word, None for all. Returns one `Contribution` for each word, heaviest first.
+        """
+        found = self.expand_docs([doc], k, new=new)
+        if clicks is not None:
+            check_whole(clicks, "clicks", 0)
+        row = int(self.rows_of_docs([doc])[0])
+        pairs = zip(found.rows[0].tolist(), found.scores[0].tolist(), strict=True)
+        return [self._explain_expansion(row, term, weight, clicks) for term, weight in pairs if term >= 0]
 
     def explain(self, query: str, doc: str, clicks: int | None = 10) -> Explanation:
         """Explain the score of a document for a query.

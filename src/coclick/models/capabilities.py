@@ -8,6 +8,7 @@ CAPABILITIES = {
     "unseen_docs": "rank documents that have no clicks",
     "similar": "find similar queries or documents",
     "expand": "expand queries",
+    "expand_docs": "expand documents",
     "explain": "explain its scores",
     "add": "score or add documents after training",
     "topics": "describe topics",

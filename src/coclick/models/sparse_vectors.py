@@ -1,4 +1,4 @@
-"""`VectorModel`: sparse vectors over terms, with search, similar, expand, explain and add.
+"""`SparseVectorModel`: sparse vectors over terms, with search, similar, expand, explain and add.
 
 A subclass learns `terms_`, `display_terms_`, `doc_index_` and, to find similar queries, `query_index_`, and
 implements how texts become vectors. Scores are dot products, or cosines if the vectors have unit length.
@@ -16,6 +16,7 @@ from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings, Vocab
 from coclick.index.sparse import VectorIndex
 from coclick.models.base import DocMask, TopK
+from coclick.models.document_expansion import ExpansionWords, top_of_sparse
 from coclick.models.provenance import NoProvenance, Provenance
 from coclick.models.text_model import TextModel
 from coclick.results import ClickEvidence, Contribution, Explanation, Word
@@ -23,7 +24,7 @@ from coclick.text.query import Query
 from coclick.text.term_ids import stable_term_ids
 
 
-class VectorModel(TextModel):
+class SparseVectorModel(TextModel):
     """A model whose queries and documents are sparse vectors over one vocabulary of terms."""
 
     capabilities = frozenset({"expand", "explain", "export"})
@@ -98,6 +99,25 @@ class VectorModel(TextModel):
         terms, weights = self._embed_queries([query]).row(0)
         order = np.argsort(-weights, kind="stable")
         return [(self.display_terms_[int(terms[i])], float(weights[i])) for i in order]
+
+    @property
+    def _expansion_words(self) -> ExpansionWords:
+        """The terms of the vectors."""
+        return ExpansionWords(self._analyzer, self.terms_, self.display_terms_)
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the heaviest words of the documents' vectors."""
+        return top_of_sparse(
+            self.doc_index_.vectors.take_checked(docs, "the vectors of documents"), excluded, k
+        )
+
+    def _explain_expansion(self, doc: int, term: int, weight: float, clicks: int | None) -> Contribution:
+        """Return the clicks that the weight was propagated along, or those of the units of the title."""
+        sources = NoProvenance(), self._doc_provenance(doc)
+        units = _unit_parts(sources, term, weight, clicks)
+        return Contribution(
+            "word", self.display_terms_[term], weight, *sources[1].clicks(term, clicks), units
+        )
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the shared words, their contributions, and the clicks that each weight comes from."""

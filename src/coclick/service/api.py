@@ -82,9 +82,18 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
         return await call_batch(body.model, answers.similar_docs, body.docs, body.k)
 
     @api.get("/expand", responses=json_response("ExpandResponse"), dependencies=known)
-    async def expand(q: requests.Q, model: requests.ModelName = None) -> Response:
-        """Return the words in a query's vector with their weights."""
-        return await call(model, answers.expand, q)
+    async def expand(
+        q: requests.Q | None = None,
+        doc: requests.Doc | None = None,
+        k: requests.K = 10,
+        model: requests.ModelName = None,
+    ) -> Response:
+        """Return the words in a query's vector, or the k heaviest words learned for a document."""
+        if (q is None) == (doc is None):
+            raise UserError("give either a query or a document", where="query.q")
+        if q is not None:
+            return await call(model, answers.expand, q)
+        return await call(model, answers.expand_doc, doc, k)
 
     @api.post("/expand", responses=batch_response("ExpandResponse"))
     async def expand_batch(body: requests.ExpandRequest) -> Response:

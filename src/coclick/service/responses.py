@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from coclick.results import Explanation
+from coclick.results import Click, Contribution, Explanation
 
 
 class Hit(BaseModel):
@@ -61,16 +61,20 @@ class SimilarDocumentsResponse(BaseModel):
 
 
 class WordWeight(BaseModel):
-    """A word with its weight."""
+    """A word with its weight; of a document also what it was learned from."""
 
     word: str
     weight: float
+    clicks: list[Click] | None = None
+    edges: int | None = None
+    parts: list[Contribution] | None = None
 
 
 class ExpandResponse(BaseModel):
-    """Words, heaviest first."""
+    """Words of a query or document, heaviest first."""
 
-    query: str
+    query: str | None = None
+    doc: str | None = None
     words: list[WordWeight]
 
 

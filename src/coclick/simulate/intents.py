@@ -11,10 +11,9 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.simulate.profiles import WorldShape
 from coclick.simulate.words import DOMAINS, Domain, Term
 
-SUBJECT_ONLY_SHARE = 0.12  # intents without an aspect: "new york"
-QUALIFIED_SHARE = 0.4  # of the others, those with a qualifier: "cheap hotels new york"
 INTENT_ZIPF, INTENT_SHIFT = 1.0, 10  # popularity of the r-th intent ∝ 1 / (r + 10) (Zipf–Mandelbrot)
 
 
@@ -122,16 +121,16 @@ def zipf(count: int, exponent: float, shift: int = 1) -> NDArray[np.float64]:
 
 
 def draw_intents(
-    count: int, per_subject: float, rng: np.random.Generator
+    count: int, shape: WorldShape, rng: np.random.Generator
 ) -> tuple[Catalogue, Facets, NDArray[np.float64]]:
-    """Draw `count` distinct intents and their popularity, most popular first; `per_subject` for each subject.
+    """Draw `count` distinct intents and their popularity, most popular first.
 
     Subjects, aspects and qualifiers are each drawn by Zipf's law, so popular intents share popular facets.
     """
-    catalogue = Catalogue.make(ceil(count / per_subject), rng)
+    catalogue = Catalogue.make(ceil(count / shape.intents_per_subject), rng)
     drawn = np.empty((0, 3), np.int32)
     while True:
-        drawn = np.concatenate([drawn, _draw(catalogue, 2 * count, rng)])
+        drawn = np.concatenate([drawn, _draw(catalogue, 2 * count, shape, rng)])
         distinct, times = np.unique(drawn, axis=0, return_counts=True)
         if len(distinct) >= count:
             break
@@ -140,11 +139,11 @@ def draw_intents(
     return catalogue, facets, zipf(count, INTENT_ZIPF, INTENT_SHIFT)
 
 
-def _draw(catalogue: Catalogue, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def _draw(catalogue: Catalogue, count: int, shape: WorldShape, rng: np.random.Generator) -> NDArray[np.int32]:
     rows = np.full((count, 3), -1, np.int32)
     domain = rng.integers(len(DOMAINS), size=count)
-    has_aspect = rng.random(count) >= SUBJECT_ONLY_SHARE
-    has_qualifier = has_aspect & (rng.random(count) < QUALIFIED_SHARE)
+    has_aspect = rng.random(count) >= shape.subject_only_share
+    has_qualifier = has_aspect & (rng.random(count) < shape.qualified_share)
     for number in range(len(DOMAINS)):
         mine = domain == number
         _draw_facet(rows[:, 0], mine, catalogue.subject_domain == number, 0.7, rng)

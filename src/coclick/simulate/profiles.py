@@ -13,7 +13,7 @@ from coclick.errors import UserError
 CLICK_BINS = (10, 100, 1000)  # upper bounds of a query's clicks: Wu, Lu & Li 2013 §6.5.2
 
 # Probability to click an examined result, and to stop after a click, by grade 0 … 4: the "navigational" and
-# "informational" users of Schuth et al. 2013, which extend Hofmann et al. 2011 to five grades.
+# "informational" users of Schuth et al. 2016, which extend Hofmann et al. 2011 to five grades.
 NAVIGATIONAL_CLICK, NAVIGATIONAL_STOP = (0.05, 0.3, 0.5, 0.7, 0.95), (0.2, 0.3, 0.5, 0.7, 0.9)
 INFORMATIONAL_CLICK, INFORMATIONAL_STOP = (0.4, 0.6, 0.7, 0.8, 0.9), (0.1, 0.2, 0.3, 0.4, 0.5)
 
@@ -26,6 +26,8 @@ class WorldShape:
     intents_per_subject: float = 10
     formulation_skew: float = 0.6  # the number of formulations of an intent is ∝ popularity^skew
     formulation_zipf: float = 1.0  # popularity of an intent's r-th formulation ∝ 1 / r^exponent
+    subject_only_share: float = 0.12  # intents without an aspect: "new york"
+    qualified_share: float = 0.4  # of the others, those with a qualifier: "cheap hotels new york"
     new_share: float = 0.08  # documents published after the log ends
     later_query_share: float = 0.1  # formulations that occur only after the log
     later_intent_share: float = 0.04  # intents that occur only after the log
@@ -34,13 +36,14 @@ class WorldShape:
     official_pages: bool = False  # a query that names only a subject wants its one official page
     sites_per_document: float = 0  # named sites; 0: a few sites for each domain, and no site in titles
     site_suffix_share: float = 0.5  # titles that end with the name of their site, if sites have names
+    numbered_urls: bool = True  # every URL ends with a number; otherwise only those that would be equal
 
 
 @dataclass(frozen=True)
 class Traffic:
     """The knobs of searches, result pages and clicks."""
 
-    tail_exponent: float = 0.58  # a share ∝ n^−exponent of the queries is searched more than n times
+    tail_exponent: float = 0.6  # a share ∝ n^−exponent of the queries is searched more than n times
     min_searches: float = 1.0  # expected searches of the rarest query
     max_searches: float = 50_000  # of the most frequent query: "tens of thousands" (Wu, Lu & Li 2013 §6.5.2)
     page_versions: int = 2  # result pages of a query that differ by noise
@@ -93,18 +96,21 @@ _WEB = WorldShape(
     intents_per_subject=2,
     formulation_skew=0,
     formulation_zipf=2,
+    subject_only_share=0.2,  # 20–24.5 % of web queries are navigational (Broder 2002)
+    qualified_share=0.15,
+    numbered_urls=False,
     new_share=0.05,
     later_query_share=0.05,
     later_intent_share=0.02,
     official_pages=True,
-    sites_per_document=0.6,
+    sites_per_document=2.5,
 )
 _WEEK_BINS = (230 / 2223, 772 / 2223, 757 / 2223, 464 / 2223)  # Wu, Lu & Li 2013 Table 6
 _HALF_YEAR_BINS = (704 / 28757, 5260 / 28757, 8980 / 28757, 13813 / 28757)  # Table 7
 _WEEK = Profile(
     about="one week of a web search engine",
-    queries=238_000,
-    docs=236_000,
+    queries=250_000,
+    docs=246_000,
     world=_WEB,
     judging=Judging(bin_shares=_WEEK_BINS),
     published={
@@ -113,6 +119,8 @@ _WEEK = Profile(
         "documents_per_query": 1.74,
         "queries_per_document": 1.46,
         "words": 101_904,
+        "words_per_query": 4.0 - 1.74,  # non-zero features, without those of clicks
+        "words_per_document": 5.9 - 1.46,
         "queries_below_10_clicks": 212 / 500,
         "judged_documents_per_query": 11.34,
     },
@@ -123,27 +131,28 @@ PROFILES = {
     "web-halfyear": replace(
         _WEEK,
         about="half a year of a web search engine, at five times the queries of the week",
-        queries=1_000_000,
-        docs=480_000,
+        queries=870_000,
+        docs=460_000,
         world=replace(_WEB, formulation_skew=0.3, formulation_zipf=1),
-        traffic=Traffic(tail_exponent=0.45, max_searches=100_000, page_versions=4, informational_share=0.15),
+        traffic=Traffic(tail_exponent=0.36, max_searches=100_000, page_versions=4, informational_share=0.15),
         judging=Judging(documents_per_query=13.84, bin_shares=_HALF_YEAR_BINS),
         published={
             "queries": 5 * 94_022,  # the paper has 6,372,254 queries and 4,599,849 documents
             "documents": round(5 * 94_022 * 4_599_849 / 6_372_254),
             "documents_per_query": 2.92,
             "queries_per_document": 4.04,
-            "words": 271_561,
+            "words_per_query": 5.5 - 2.92,
+            "words_per_document": 8.6 - 4.04,
             "judged_documents_per_query": 13.84,
         },
     ),
     "enterprise": replace(
         _WEEK,
         about="one year of the search engine of a company",
-        queries=120_000,
-        docs=130_000,
-        world=replace(_WEB, sites_per_document=0, intents_per_subject=10),
-        traffic=Traffic(page_versions=3, informational_share=0.3),
+        queries=127_000,
+        docs=180_000,
+        world=replace(_WEB, sites_per_document=0, intents_per_subject=10, documents_per_intent=2.5),
+        traffic=Traffic(tail_exponent=0.55, page_versions=3, informational_share=0.3, recall=0.5),
         judging=Judging(queries=1701, documents_per_query=16),
         published={
             "queries": 51_699,

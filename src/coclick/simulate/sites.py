@@ -22,6 +22,8 @@ def place_on_sites(
     """Move pages to named sites and make one page of each subject its official one, as `shape` asks."""
     if shape.sites_per_document > 0:
         documents = _on_named_sites(documents, catalogue, shape, rng)
+    if not shape.numbered_urls:
+        documents = replace(documents, urls=_short_urls(documents.urls))
     if shape.official_pages:
         documents = _with_official_pages(documents, catalogue)
     return documents
@@ -50,6 +52,17 @@ def _on_named_sites(
         titles.append(title + _SUFFIXES[kind].format(site=name) if kind >= 0 else title)
         urls.append(f"https://www.{name.lower()}.example/{path}")
     return replace(documents, titles=titles, urls=urls)
+
+
+def _short_urls(urls: list[str]) -> list[str]:
+    """URLs without the page number at their end, except where two would be equal."""
+    known: set[str] = set()
+    short = []
+    for url in urls:
+        stem = url.rpartition("/")[0]
+        short.append(url if stem in known else stem)
+        known.add(stem)
+    return short
 
 
 def _with_official_pages(documents: Documents, catalogue: Catalogue) -> Documents:

@@ -97,7 +97,7 @@ def _count_block(
     user = (informational & ~world.is_navigational(queries[query])).astype(np.int8)[:, None]
     examine = np.arange(1, PAGE + 1, dtype=np.float32) ** -traffic.examination_exponent
     click = filled * examine * np.minimum(_CLICK[user, grade] * appeal, 0.97)
-    clicks, single, both = _read_pages(click, click * _STOP[user, grade], times, rng)
+    clicks, single, both = read_pages(click, click * _STOP[user, grade], times, rng)
 
     width = pool.shape[1]
     cell = query[:, None] * width + slot
@@ -134,7 +134,7 @@ def _pool(
     return pool, score.astype(np.float32), grades
 
 
-def _read_pages(
+def read_pages(
     click: NDArray[np.float32],
     click_and_stop: NDArray[np.float32],
     times: NDArray[np.int64],

@@ -61,7 +61,7 @@ class World:
             )
         rng_intents, rng_documents, rng_queries, rng_sites = np.random.default_rng(seed).spawn(4)
         catalogue, intents, popularity = draw_intents(
-            ceil(docs / shape.documents_per_intent), shape.intents_per_subject, rng_intents
+            ceil(docs / shape.documents_per_intent), shape, rng_intents
         )
         documents = make_documents(docs, catalogue, intents, popularity, rng_documents, shape.new_share)
         return cls(

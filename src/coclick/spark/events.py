@@ -47,12 +47,10 @@ def aggregate(
         _view(spark, work, "result_page", aggregation_sql.result_pages(lowest, counts, _DIV))
         _view(spark, work, "click", aggregation_sql.clicked_results(actions))
     else:
-        spark.sql(aggregation_sql.impressions_without_sessions(lowest, days, _DIV)).createOrReplaceTempView(
-            "result_page"
-        )
-        spark.sql(aggregation_sql.clicks_without_sessions(counts, days, users, _DIV)).createOrReplaceTempView(
-            "click"
-        )
+        pages = aggregation_sql.impressions_without_sessions(lowest, days, _DIV)
+        spark.sql(pages).createOrReplaceTempView("result_page")
+        clicks = aggregation_sql.clicks_without_sessions(counts, days, users, _DIV)
+        spark.sql(clicks).createOrReplaceTempView("click")
     _view(spark, work, "clicked", aggregation_sql.clicks_by_day(counts, users, sessions))
     candidates = spark.sql(aggregation_sql.weighted_clicks(actions))
     if users:
@@ -80,9 +78,8 @@ _SESSIONS = f"""
 
 def _user_stats(spark: SparkSession, counts: Sequence[str], sessions: bool) -> dict[str, Any]:
     """The number of users and sessions, and the share of clicks by the most active users."""
-    found: dict[str, Any] = {
-        "busiest_users_share": spark.sql(aggregation_sql.busiest_users_share(counts)).collect()[0][0]
-    }
+    share = spark.sql(aggregation_sql.busiest_users_share(counts)).collect()[0][0]
+    found: dict[str, Any] = {"busiest_users_share": share}
     if not sessions:
         found["users"] = spark.table("event").select("u").distinct().count()
         return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from coclick.errors import UserError
-from coclick.jit.threads import set_threads
+from coclick.spark import vocabulary
 from coclick.spark.graph import SparkGraph
 from coclick.spark.numbering import assign_ids
-from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.partitioning import NodeSet, apply_to_parts, by_part
 from coclick.spark.serialization import to_numpy
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import ENTRY_SCHEMA, csr_entries
-from coclick.spark.vocabulary import (
-    assign_parts,
-    count_words,
-    inverse_frequency,
-    join_fields,
-    most_frequent_surface,
-    tokenize_part,
-)
 from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import choose_fields, count_terms, tf_idf
 
@@ -95,12 +88,10 @@ def build_features(
         raise UserError(
             f"{max(widths):,} features are more than the maximum of {_MAX_FEATURES:,}", hint="views=words"
         )
-    both = [
-        FeatureSide(
-            of, NodeSet(width, n_parts), out.work.checkpoint(f"features-{width}", _concat_views(frames))
-        )
-        for of, width, frames in zip(nodes, widths, entries, strict=True)
-    ]
+    both = []
+    for of, width, frames in zip(nodes, widths, entries, strict=True):
+        joined = out.work.checkpoint(f"features-{width}", _concat_views(frames))
+        both.append(FeatureSide(of, NodeSet(width, n_parts), joined))
     ends = [[*([words] if words else []), *([width] if of_clicks else [])] for width in widths]
     entry = {"views": {"type": "list", "items": items}}
     entry |= _json(joined=True, query_ends=ends[0], doc_ends=ends[1])
@@ -112,60 +103,44 @@ def _words(
 ) -> tuple[list[DataFrame], int]:
     """TF-IDF entries of both sides over one vocabulary; each side has its own idf."""
     work = out.work
-    docs = graph.table("docs").select("id", join_fields(fields))
+    docs = graph.table("docs").select("id", vocabulary.join_fields(fields))
     texts = graph.table("queries").select("id", "text"), docs
-    placed = [assign_parts(frame, of) for frame, of in zip(texts, nodes, strict=True)]
-    counted = [
-        count_words(f, analyzer, work, f"{n}-words") for f, n in zip(placed, ("query", "doc"), strict=True)
-    ]
+    placed = [vocabulary.assign_parts(frame, of) for frame, of in zip(texts, nodes, strict=True)]
+    counted, columns = [], []
+    for side, frame, of in zip(("query", "doc"), placed, nodes, strict=True):
+        counted.append(vocabulary.count_words(frame, analyzer, work, f"{side}-words"))
+        columns.append(vocabulary.inverse_frequency(of.n_nodes, f"{side}_texts").alias(f"{side}_idf"))
     terms, size = _vocabulary(counted, work)
-    columns = [
-        inverse_frequency(of.n_nodes, f"{side}_texts").alias(f"{side}_idf")
-        for of, side in zip(nodes, ("query", "doc"), strict=True)
-    ]
     table = out.write_table("terms", terms.select("id", "text", "surface", *columns))
     frames = []
     for side, frame, counts, of in zip(("query", "doc"), placed, counted, nodes, strict=True):
         numbers = table.select(F.col("text").alias("term"), "id", F.col(f"{side}_idf").alias("idf"))
         known = counts.select("part", "term").distinct().join(numbers, "term")
-        blocks = frame.groupBy("part").cogroup(by_part(known, of.n_parts))
-        entries = blocks.applyInArrow(_tf_idf_of_part(analyzer, size, of), ENTRY_SCHEMA)
+        weigh = partial(_tf_idf_of_part, analyzer, size, of)
+        entries = apply_to_parts(weigh, ENTRY_SCHEMA, frame.groupBy("part"), by_part(known, of.n_parts))
         frames.append(entries.toDF("node", "feature", "weight"))
     return frames, size
 
 
 def _vocabulary(counted: list[DataFrame], work: WorkDir) -> tuple[DataFrame, int]:
     """The terms of both sides with their surface forms and the number of texts per side."""
-    sides = [
-        frame.select(
-            "term", "surface", "n", *(F.when(F.lit(i == j), F.col("texts")).alias(f"t{j}") for j in (0, 1))
-        )
-        for i, frame in enumerate(counted)
-    ]
-    forms = (
-        sides[0]
-        .union(sides[1])
-        .groupBy("term", "surface")
-        .agg(F.sum("n").alias("n"), F.sum("t0").alias("t0"), F.sum("t1").alias("t1"))
-    )
-    terms = forms.groupBy(F.col("term").alias("text")).agg(
-        most_frequent_surface(),
-        F.coalesce(F.sum("t0"), F.lit(0)).alias("query_texts"),
-        F.coalesce(F.sum("t1"), F.lit(0)).alias("doc_texts"),
-    )
+    texts, none = F.col("texts"), F.lit(0).cast("long")
+    queries, docs = (frame.select("term", "surface", "n", "texts") for frame in counted)
+    queries = queries.withColumns({"query_texts": texts, "doc_texts": none})
+    docs = docs.withColumns({"query_texts": none, "doc_texts": texts})
+    sums = [F.sum(name).alias(name) for name in ("query_texts", "doc_texts")]
+    forms = queries.union(docs).groupBy("term", "surface").agg(F.sum("n").alias("n"), *sums)
+    terms = forms.groupBy(F.col("term").alias("text")).agg(vocabulary.most_frequent_surface(), *sums)
     return assign_ids(terms, ["text"], work, "terms")
 
 
-def _tf_idf_of_part(analyzer: Analyzer, size: int, nodes: NodeSet) -> Any:
-    def rows(key: tuple[pa.Scalar, ...], texts: pa.Table, known: pa.Table) -> pa.Table:
-        set_threads(1)
-        idf = np.zeros(size, np.float32)
-        idf[to_numpy(known, "id")] = to_numpy(known, "idf")
-        tokens = tokenize_part(texts.sort_by("id"), known, analyzer)
-        found = tf_idf(count_terms(tokens, size), idf, _TF)
-        return csr_entries(nodes.ids(key[0].as_py()), found)
-
-    return rows
+def _tf_idf_of_part(
+    analyzer: Analyzer, size: int, nodes: NodeSet, part: int, texts: pa.Table, known: pa.Table
+) -> pa.Table:
+    idf = np.zeros(size, np.float32)
+    idf[to_numpy(known, "id")] = to_numpy(known, "idf")
+    tokens = vocabulary.tokenize_part(texts.sort_by("id"), known, analyzer)
+    return csr_entries(nodes.ids(part), tf_idf(count_terms(tokens, size), idf, _TF))
 
 
 def _clicks(

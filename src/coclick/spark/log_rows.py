@@ -6,7 +6,7 @@ are kept with the reason, as in the local engine's `rejects.parquet`, but withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -23,14 +23,16 @@ from coclick.spark.typed_fields import FieldParser
 class LogRows:
     """A parsed log and its row counts."""
 
-    def __init__(self, log: DataFrame, format: str, places: Mapping[str, int], work: WorkDir) -> None:
+    def __init__(self, log: DataFrame, format: str, field_columns: Mapping[str, int], work: WorkDir) -> None:
         self.format = format
-        chosen = sorted(set(places.values()))
+        chosen = sorted(set(field_columns.values()))
         names = [log.columns[i] for i in chosen]
-        typing = FieldParser(format, names, {name: chosen.index(place) for name, place in places.items()})
+        typing = FieldParser(
+            format, names, {name: chosen.index(column) for name, column in field_columns.items()}
+        )
         quoted = [log[f"`{name.replace('`', '``')}`"] for name in names]
         self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
-        self._has_actions = "action" in places
+        self._has_actions = "action" in field_columns
         self._counts = self._count()
         self._n_ignored = 0
         self.stats: dict[str, Any] = {}
@@ -45,11 +47,7 @@ class LogRows:
         if not self._has_actions:
             self._rows = self._rows.withColumn("action_code", F.lit(1))
             return
-        counts: dict[str, int] = {}
-        for name, _, count in self._counts:
-            if name is not None:
-                counts[name] = counts.get(name, 0) + count
-        counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        counts = _sums((name, count) for name, _, count in self._counts)
         codes, others = classify_actions(counts, actions)
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
@@ -66,21 +64,16 @@ class LogRows:
 
     def rejected(self) -> DataFrame | None:
         """Return the rejected rows (error, raw), or None; add their counts to the statistics."""
-        rejected: dict[str, int] = {}
-        for _, error, count in self._counts:
-            if error is not None:
-                rejected[error] = rejected.get(error, 0) + count
+        rejected = _sums((error, count) for _, error, count in self._counts)
         total = self._n_ignored + sum(count for *_, count in self._counts)
         self.stats |= {
             "rows": total,
             "right": total - sum(rejected.values()),
             "rejected": by_reason(rejected),
         }
-        return (
-            self._rows.filter(aggregation_sql.is_rejected(self._has_actions)).select("error", "raw")
-            if rejected
-            else None
-        )
+        if not rejected:
+            return None
+        return self._rows.filter(aggregation_sql.is_rejected(self._has_actions)).select("error", "raw")
 
     def spellings(self) -> DataFrame:
         """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows."""
@@ -90,8 +83,16 @@ class LogRows:
 
 def by_reason(counts: Mapping[str, int]) -> dict[str, int]:
     """Return readable reasons with their counts, the most frequent first."""
-    ordered = sorted(counts.items(), key=lambda reason: (-reason[1], reason[0]))
-    return {error.replace("|", " ").strip(): count for error, count in ordered}
+    return {error.replace("|", " ").strip(): count for error, count in _sums(counts.items()).items()}
+
+
+def _sums(counts: Iterable[tuple[str | None, int]]) -> dict[str, int]:
+    """The sums of counts by name, largest first; None is left out."""
+    sums: dict[str, int] = {}
+    for name, count in counts:
+        if name is not None:
+            sums[name] = sums.get(name, 0) + count
+    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
 
 
 def write_rejects(out: TableWriter, rejects: Sequence[DataFrame | None]) -> None:

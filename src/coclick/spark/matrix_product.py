@@ -16,21 +16,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, GroupedData, SparkSession
-from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
 from coclick.arrays.csr import Csr, fill_rows, vstack
-from coclick.jit.threads import set_threads
 from coclick.kernels.packed import MAX_ENTRIES, PackedRows
 from coclick.kernels.propagation import propagate
 from coclick.kernels.thresholded import thresholded_product
 from coclick.spark.partitioned_matrix import LocalMatrix, PartitionedMatrix, SendPlan, as_pieces
-from coclick.spark.partitioning import by_part
+from coclick.spark.partitioning import apply_to_parts, by_part
 from coclick.spark.serialization import (
-    buffers,
     buffers_by,
     csr_arrays,
     csr_from_arrays,
+    map_parts,
     pack,
     pack_csr,
     part_row,
@@ -56,13 +54,9 @@ class TopKProduct:
         return propagate(weights, PackedRows.from_csr(rows), self.k).to_csr()
 
 
-@dataclass(frozen=True)
-class PlainProduct:
-    """W X, without pruning."""
-
-    def __call__(self, weights: Csr, rows: Csr) -> Csr:
-        """Return the rows of the targets."""
-        return thresholded_product(weights, rows, np.zeros(weights.rows, np.float32)).rows
+def plain_product(weights: Csr, rows: Csr) -> Csr:
+    """Return W X, without pruning."""
+    return thresholded_product(weights, rows, np.zeros(weights.rows, np.float32)).rows
 
 
 @dataclass(frozen=True)
@@ -75,23 +69,14 @@ class MatrixProduct:
 
     @classmethod
     def build(
-        cls,
-        spark: SparkSession,
-        matrix: PartitionedMatrix,
-        next_matrix: PartitionedMatrix | None,
-        columns: int,
+        cls, spark: SparkSession, matrix: PartitionedMatrix, then: PartitionedMatrix | None, columns: int
     ) -> MatrixProduct:
-        """Co-locate local matrices and plans, each part on one executor."""
+        """Co-locate local matrices and the plans of the next product, each part on one executor."""
         n_parts = matrix.targets.n_parts
-        every = spark.range(n_parts).select(
-            F.col("id").cast("int").alias("part"),
-            F.lit("part").alias("kind"),
-            F.lit(-1).alias("other"),
-            F.lit(None).cast("binary").alias("payload"),
-        )
-        pieces = every.union(matrix.local)
-        if next_matrix is not None:
-            pieces = pieces.union(next_matrix.plans)
+        every = spark.range(n_parts).selectExpr("int(id) AS part", "binary(NULL) AS part_alone")
+        pieces = as_pieces(every, "part_alone").union(matrix.local)
+        if then is not None:
+            pieces = pieces.union(then.plans)
         return cls(matrix, pieces.repartitionById(n_parts, "part"), columns)
 
     @contextmanager
@@ -105,7 +90,12 @@ class MatrixProduct:
 
     def run(self, state: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
         """Return the state of the targets, written to the work directory and read back."""
-        messages = state.mapInArrow(EmitMessages(self.matrix.targets.n_parts), MESSAGE_SCHEMA)
+        n_parts = self.matrix.targets.n_parts
+
+        def emit(part: int, vectors: pa.Buffer, plan: pa.Buffer) -> Iterator[pa.RecordBatch]:
+            return _messages(part, unpack_csr(vectors), SendPlan.unpack(plan), n_parts)
+
+        messages = state.mapInArrow(map_parts(emit, "vectors", "plan"), MESSAGE_SCHEMA)
         return self._multiply(messages, kernel, work, name)
 
     def run_from_blocks(self, blocks: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
@@ -115,15 +105,13 @@ class MatrixProduct:
     def _multiply(self, messages: DataFrame, kernel: Kernel, work: WorkDir, name: str) -> DataFrame:
         targets, columns, senders = self.matrix.targets, self.columns, self.matrix.sources.n_parts
 
-        def multiply(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
-            set_threads(1)
-            part = key[0].as_py()
+        def multiply(part: int, pieces: pa.Table, messages: pa.Table) -> pa.Table:
             local = LocalMatrix.unpack(buffers_by(pieces, "kind").get("local"), targets.n_rows(part), senders)
             vectors = _multiply_part(local, messages, kernel, columns)
             return state_table(part, vectors, SendPlan.from_pieces(pieces))
 
         received = by_part(messages, targets.n_parts)
-        products = self.pieces.groupBy("part").cogroup(received).applyInArrow(multiply, STATE_SCHEMA)
+        products = apply_to_parts(multiply, STATE_SCHEMA, self.pieces.groupBy("part"), received)
         return work.checkpoint(name, products)
 
 
@@ -140,41 +128,24 @@ def state_table(part: int, vectors: Csr, plan: SendPlan) -> pa.Table:
     return part_row(part, vectors=pack_csr(vectors), plan=plan.pack())
 
 
-@dataclass(frozen=True)
-class EmitMessages:
-    """Convert states to messages, one for each receiving part."""
-
-    n_parts: int
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Convert batches; for `mapInArrow`."""
-        set_threads(1)
-        for batch in batches:
-            for part, vectors, plan in zip(
-                batch["part"].to_pylist(), buffers(batch, "vectors"), buffers(batch, "plan"), strict=True
-            ):
-                yield from _messages(part, unpack_csr(vectors), SendPlan.unpack(plan), self.n_parts)
-
-
 def attach_plan(blocks: DataFrame, next_matrix: PartitionedMatrix) -> DataFrame:
     """Attach send plans to blocks of vectors: the state from which a product can start."""
 
-    def state(key: tuple[pa.Scalar, ...], pieces: pa.Table) -> pa.Table:
-        return state_table(key[0].as_py(), _vectors(pieces), SendPlan.from_pieces(pieces))
+    def state(part: int, pieces: pa.Table) -> pa.Table:
+        return state_table(part, _vectors(pieces), SendPlan.from_pieces(pieces))
 
-    return _group_with_plans(blocks, next_matrix).applyInArrow(state, STATE_SCHEMA)
+    return apply_to_parts(state, STATE_SCHEMA, _group_with_plans(blocks, next_matrix))
 
 
 def messages_from_blocks(blocks: DataFrame, matrix: PartitionedMatrix) -> DataFrame:
     """Return the messages that blocks of vectors send."""
     n_parts = matrix.targets.n_parts
 
-    def send(key: tuple[pa.Scalar, ...], pieces: pa.Table) -> pa.Table:
-        set_threads(1)
-        messages = _messages(key[0].as_py(), _vectors(pieces), SendPlan.from_pieces(pieces), n_parts)
+    def send(part: int, pieces: pa.Table) -> pa.Table:
+        messages = _messages(part, _vectors(pieces), SendPlan.from_pieces(pieces), n_parts)
         return pa.Table.from_batches(messages, message(0, 0, b"").schema)
 
-    return _group_with_plans(blocks, matrix).applyInArrow(send, MESSAGE_SCHEMA)
+    return apply_to_parts(send, MESSAGE_SCHEMA, _group_with_plans(blocks, matrix))
 
 
 def _group_with_plans(blocks: DataFrame, matrix: PartitionedMatrix) -> GroupedData:
@@ -188,13 +159,8 @@ def _vectors(pieces: pa.Table) -> Csr:
 
 def message(receiver: int, sender: int, payload: bytes) -> pa.RecordBatch:
     """Return one message as a batch."""
-    return pa.record_batch(
-        {
-            "part": pa.array([receiver], pa.int32()),
-            "sender": pa.array([sender], pa.int32()),
-            "payload": pa.array([payload], pa.binary()),
-        }
-    )
+    part, sent_by = pa.array([receiver], pa.int32()), pa.array([sender], pa.int32())
+    return pa.record_batch({"part": part, "sender": sent_by, "payload": pa.array([payload], pa.binary())})
 
 
 def _messages(sender: int, vectors: Csr, plan: SendPlan, n_parts: int) -> Iterator[pa.RecordBatch]:
@@ -248,9 +214,8 @@ def _sum_heavy_rows(rows: NDArray[np.int32], sums: Csr, kernel: Kernel) -> tuple
     starts = np.concatenate([np.arange(n) * MAX_ENTRIES for n in pieces]) if len(pieces) else pieces
     owner = np.repeat(np.arange(sums.rows), pieces)
     ends = np.minimum(starts + MAX_ENTRIES, lengths[owner]) - starts
-    split = Csr(
-        np.concatenate([[0], np.cumsum(ends)]).astype(np.int64), sums.indices, sums.data, sums.columns
-    )
+    split_at = np.concatenate([[0], np.cumsum(ends)]).astype(np.int64)
+    split = Csr(split_at, sums.indices, sums.data, sums.columns)
     heads = np.unique(rows)
     target = rows[owner]
     order = np.argsort(target, kind="stable").astype(np.int32)

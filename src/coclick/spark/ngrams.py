@@ -7,17 +7,16 @@ part then receives the ids of the units that its texts contain.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from coclick.jit.threads import set_threads
 from coclick.spark.numbering import assign_ids
-from coclick.spark.partitioning import by_part
-from coclick.spark.serialization import buffers, to_numpy
+from coclick.spark.partitioning import apply_to_parts, by_part
+from coclick.spark.serialization import buffers, map_parts, to_numpy
 from coclick.spark.storage import WorkDir
 from coclick.spark.vocabulary import unpack_tokens
 from coclick.text.ngrams import WordUnits
@@ -29,7 +28,16 @@ _INCIDENCE_SCHEMA = "text long, unit long, whole boolean"
 
 def count_ngrams(tokens: DataFrame, clicked: bool) -> DataFrame:
     """Count in each part the texts that contain each n-gram, among texts with or without clicks."""
-    return tokens.mapInArrow(_CountNgrams(clicked), _NGRAM_SCHEMA)
+
+    def count(part: int, payload: pa.Buffer) -> Iterator[pa.RecordBatch]:
+        _, are_clicked, found = unpack_tokens(payload)
+        extracted = WordUnits.extract(found.only(are_clicked == clicked), 1)
+        grams = extracted.table.grams()
+        counts = np.bincount(extracted.units, minlength=len(grams)).astype(np.int64)
+        symbols = {name: pa.array(grams[:, i]) for i, name in enumerate(GRAM_COLUMNS)}
+        yield pa.record_batch({"part": np.full(len(grams), part, np.int32), **symbols, "texts": counts})
+
+    return tokens.mapInArrow(map_parts(count, "tokens"), _NGRAM_SCHEMA)
 
 
 def select_units(grams: DataFrame, min_texts: int, work: WorkDir) -> tuple[DataFrame, int]:
@@ -37,9 +45,8 @@ def select_units(grams: DataFrame, min_texts: int, work: WorkDir) -> tuple[DataF
 
     Ids are assigned by length, then by terms.
     """
-    counts = (
-        grams.groupBy(*GRAM_COLUMNS).agg(F.sum("texts").alias("texts")).filter(F.col("texts") >= min_texts)
-    )
+    counts = grams.groupBy(*GRAM_COLUMNS).agg(F.sum("texts").alias("texts"))
+    counts = counts.filter(F.col("texts") >= min_texts)
     size = F.lit(1) + (F.col("g2") >= 0).cast("int") + (F.col("g3") >= 0).cast("int")
     return assign_ids(counts.withColumn("size", size), ["size", *GRAM_COLUMNS], work, "units")
 
@@ -52,35 +59,13 @@ def unit_incidence(
     Texts with clicks list all their units, texts without only the units they are decomposed into (Jiang et
     al. 2016 §3.3).
     """
-
-    def incidence(key: tuple[pa.Scalar, ...], table: pa.Table, known: pa.Table) -> pa.Table:
-        set_threads(1)
-        return _incidence_of_part(table, known.sort_by("id"), clicked)
-
     own = grams.select("part", *GRAM_COLUMNS).join(units.select("id", *GRAM_COLUMNS), GRAM_COLUMNS)
-    known = by_part(own, n_parts)
-    blocks = by_part(tokens, n_parts)
-    return blocks.cogroup(known).applyInArrow(incidence, _INCIDENCE_SCHEMA)
+    found = partial(_incidence_of_part, clicked)
+    return apply_to_parts(found, _INCIDENCE_SCHEMA, by_part(tokens, n_parts), by_part(own, n_parts))
 
 
-@dataclass(frozen=True)
-class _CountNgrams:
-    clicked: bool
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        set_threads(1)
-        for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), buffers(batch, "tokens"), strict=True):
-                _, clicked, tokens = unpack_tokens(payload)
-                held = WordUnits.extract(tokens.only(clicked == self.clicked), 1)
-                grams = held.table.grams()
-                counts = np.bincount(held.units, minlength=len(grams)).astype(np.int64)
-                symbols = {name: pa.array(grams[:, i]) for i, name in enumerate(GRAM_COLUMNS)}
-                owner = pa.array(np.full(len(grams), part, np.int32))
-                yield pa.record_batch({"part": owner, **symbols, "texts": pa.array(counts)})
-
-
-def _incidence_of_part(table: pa.Table, known: pa.Table, clicked: bool) -> pa.Table:
+def _incidence_of_part(clicked: bool, part: int, table: pa.Table, known: pa.Table) -> pa.Table:
+    known = known.sort_by("id")
     texts, units, whole = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, bool)]
     if len(known):
         grams = np.stack([to_numpy(known, name) for name in GRAM_COLUMNS], axis=1).astype(np.int32)
@@ -93,10 +78,5 @@ def _incidence_of_part(table: pa.Table, known: pa.Table, clicked: bool) -> pa.Ta
             texts.append(np.repeat(ids, lengths))
             units.append(numbers[found.units])
             whole.append(np.repeat(found.whole, lengths) == found.units)
-    return pa.table(
-        {
-            "text": pa.array(np.concatenate(texts)),
-            "unit": pa.array(np.concatenate(units)),
-            "whole": pa.array(np.concatenate(whole)),
-        }
-    )
+    columns = {"text": texts, "unit": units, "whole": whole}
+    return pa.table({name: np.concatenate(pieces) for name, pieces in columns.items()})

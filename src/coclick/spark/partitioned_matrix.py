@@ -19,20 +19,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.kernels.thresholded import thresholded_product
-from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.partitioning import NodeSet, apply_to_parts, by_part
 from coclick.spark.serialization import buffers, csr_arrays, csr_from_arrays, pack, to_numpy, unpack
 from coclick.spark.storage import WorkDir
 
 _PIECE_SCHEMA = "part int, kind string, other int, payload binary"
+_PIECES = {"part": pa.int32(), "kind": pa.string(), "other": pa.int32(), "payload": pa.binary()}
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,8 @@ class SendPlan:
     def pack(self) -> bytes:
         """Serialize to bytes."""
         sums = self.sums if self.sums is not None else Csr.empty(0, 0)
-        order = list(self.routes)
-        return pack(
-            [self.heavy, *csr_arrays(sums), np.array(order, np.int64), *(self.routes[part] for part in order)]
-        )
+        order = np.array(list(self.routes), np.int64)
+        return pack([self.heavy, *csr_arrays(sums), order, *self.routes.values()])
 
     @classmethod
     def unpack(cls, payload: pa.Buffer | None) -> SendPlan:
@@ -85,9 +85,8 @@ class SendPlan:
         """Collect the plan from the pieces of a part; ignores pieces of other kinds."""
         routes: dict[int, NDArray[np.int32]] = {}
         heavy, sums = np.empty(0, np.int64), None
-        for kind, other, payload in zip(
-            pieces["kind"].to_pylist(), pieces["other"].to_pylist(), buffers(pieces, "payload"), strict=True
-        ):
+        kinds, others = pieces["kind"].to_pylist(), pieces["other"].to_pylist()
+        for kind, other, payload in zip(kinds, others, buffers(pieces, "payload"), strict=True):
             if kind == "route":
                 routes[other] = unpack(payload)[0]
             elif kind == "heavy":
@@ -110,6 +109,13 @@ class PartitionedMatrix:
     sources: NodeSet
     local: DataFrame  # local matrices, by part of the targets
     plans: DataFrame  # routes and heavy rows, by part of the sources
+
+
+def as_edges(frame: DataFrame, target: str, source: str, weight: Column | str = "weight") -> DataFrame:
+    """Return a frame as edges (target, source, weight), given the columns of both ends and the weight."""
+    value = F.col(weight) if isinstance(weight, str) else weight
+    ends = F.col(target).alias("target"), F.col(source).alias("source")
+    return frame.select(*ends, value.cast("float").alias("weight"))
 
 
 def as_pieces(blocks: DataFrame, column: str) -> DataFrame:
@@ -135,15 +141,10 @@ def partition(
         placed = edges.withColumn("heavy", F.lit(False))
     home = F.when(F.col("heavy"), F.col("source")).otherwise(F.col("target"))
     placed = placed.withColumn("part", (home % n_parts).cast("int"))
-
-    def blocks(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        return _partition_part(key[0].as_py(), table, targets, sources)
-
-    pieces = by_part(placed, n_parts).applyInArrow(blocks, _PIECE_SCHEMA)
-    pieces = work.checkpoint(name, pieces)
-    return PartitionedMatrix(
-        targets, sources, pieces.filter("kind = 'local'"), pieces.filter("kind <> 'local'")
-    )
+    pieces_of_part = partial(_partition_part, targets, sources)
+    pieces = work.checkpoint(name, apply_to_parts(pieces_of_part, _PIECE_SCHEMA, by_part(placed, n_parts)))
+    local = F.col("kind") == "local"
+    return PartitionedMatrix(targets, sources, pieces.filter(local), pieces.filter(~local))
 
 
 def _mark_heavy(edges: DataFrame, max_degree: int) -> DataFrame:
@@ -154,26 +155,19 @@ def _mark_heavy(edges: DataFrame, max_degree: int) -> DataFrame:
     return joined.withColumn("heavy", F.coalesce("heavy", F.lit(False)))
 
 
-def _partition_part(part: int, table: pa.Table, targets: NodeSet, sources: NodeSet) -> pa.Table:
+def _partition_part(targets: NodeSet, sources: NodeSet, part: int, table: pa.Table) -> pa.Table:
     """The local matrix of the part's light targets, the routes to it, and its sums for heavy targets."""
     heavy = np.array(table["heavy"].combine_chunks().to_numpy(zero_copy_only=False))
     target, source = to_numpy(table, "target"), to_numpy(table, "source")
     weight = to_numpy(table, "weight").astype(np.float32)
     found = list(_light_pieces(part, target[~heavy], source[~heavy], weight[~heavy], targets, sources))
     if heavy.any():
-        sums = _heavy_sums(
-            target[heavy], source[heavy] // sources.n_parts, weight[heavy], sources.n_rows(part)
-        )
-        found.append(("heavy", part, -1, pack([sums[0], *csr_arrays(sums[1])])))
-    kinds, owners, others, payloads = zip(*found, strict=True) if found else ((), (), (), ())
-    return pa.table(
-        {
-            "part": pa.array(owners, pa.int32()),
-            "kind": pa.array(kinds, pa.string()),
-            "other": pa.array(others, pa.int32()),
-            "payload": pa.array(payloads, pa.binary()),
-        }
-    )
+        rows = source[heavy] // sources.n_parts
+        heads, sums = _heavy_sums(target[heavy], rows, weight[heavy], sources.n_rows(part))
+        found.append((part, "heavy", -1, pack([heads, *csr_arrays(sums)])))
+    columns = zip(*found, strict=True) if found else [()] * len(_PIECES)
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, _PIECES.values(), strict=True)]
+    return pa.table(dict(zip(_PIECES, arrays, strict=True)))
 
 
 def _light_pieces(
@@ -183,7 +177,7 @@ def _light_pieces(
     weight: NDArray[np.float32],
     targets: NodeSet,
     sources: NodeSet,
-) -> Iterator[tuple[str, int, int, bytes]]:
+) -> Iterator[tuple[int, str, int, bytes]]:
     order = np.lexsort((source, target))  # sum in the order of ids, as on one machine
     target, source, weight = target[order], source[order], weight[order]
     home, row = source % sources.n_parts, source // sources.n_parts
@@ -191,10 +185,10 @@ def _light_pieces(
     indptr = np.searchsorted(target // targets.n_parts, np.arange(targets.n_rows(part) + 1))
     rows = Csr(indptr.astype(np.int64), columns.astype(np.int32), weight, len(needed))
     expected = np.bincount(needed >> 32, minlength=sources.n_parts).astype(np.int64)
-    yield "local", part, -1, LocalMatrix(rows, expected).pack()
+    yield part, "local", -1, LocalMatrix(rows, expected).pack()
     by_home = np.split((needed & 0xFFFFFFFF).astype(np.int32), np.cumsum(expected)[:-1])
     for other in np.flatnonzero(expected).tolist():
-        yield "route", other, part, pack([by_home[other]])
+        yield other, "route", part, pack([by_home[other]])
 
 
 def _heavy_sums(

@@ -6,11 +6,15 @@ spreads anything that correlates with the order of ids, such as popularity or th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, GroupedData
+
+from coclick.jit.threads import set_threads
 
 
 @dataclass(frozen=True)
@@ -33,3 +37,17 @@ class NodeSet:
 def by_part(frame: DataFrame, n_parts: int) -> GroupedData:
     """Place each part of a frame on one executor and group by part."""
     return frame.repartitionById(n_parts, "part").groupBy("part")
+
+
+def apply_to_parts(
+    function: Callable[..., pa.Table], schema: str, blocks: GroupedData, others: GroupedData | None = None
+) -> DataFrame:
+    """Return `function(part, table)` of all parts, or `function(part, left, right)` of two grouped frames."""
+
+    def run(key: tuple[pa.Scalar, ...], *tables: pa.Table) -> pa.Table:
+        set_threads(1)
+        return function(key[0].as_py(), *tables)
+
+    if others is None:
+        return blocks.applyInArrow(lambda key, table: run(key, table), schema)
+    return blocks.cogroup(others).applyInArrow(lambda key, left, right: run(key, left, right), schema)

@@ -8,8 +8,9 @@ and computes the step sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
-from coclick.jit.threads import set_threads
 from coclick.models.propagation.regression import MAX_CG_ITERATIONS, TOLERANCE, UnitRegression, preconditioner
 from coclick.spark.matrix_product import (
     MESSAGE_SCHEMA,
@@ -28,13 +28,14 @@ from coclick.spark.matrix_product import (
     persist_on_disk,
     received_rows,
 )
-from coclick.spark.partitioned_matrix import LocalMatrix, SendPlan, as_pieces, partition
-from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.partitioned_matrix import LocalMatrix, SendPlan, as_edges, as_pieces, partition
+from coclick.spark.partitioning import NodeSet, apply_to_parts, by_part
 from coclick.spark.serialization import (
     buffers,
     buffers_by,
     csr_arrays,
     csr_from_arrays,
+    map_parts,
     pack,
     part_row,
     unpack,
@@ -64,23 +65,18 @@ def unit_weights(
     weighting, n_parts = trainer.model.unit_weights, nodes.n_parts
     kept = units.select("id", "texts", (F.col("id") % n_parts).cast("int").alias("part"))
     blocks = by_part(kept, n_parts)
-    if weighting == "equal":
-        return trainer.work.checkpoint("weights", blocks.applyInArrow(_prior(None), _VALUES_SCHEMA)), {}
-    prior = blocks.applyInArrow(_prior(texts.n_nodes), _VALUES_SCHEMA)
-    if weighting == "idf":
+    n_texts = None if weighting == "equal" else texts.n_nodes
+    prior = apply_to_parts(partial(_prior, n_texts), _VALUES_SCHEMA, blocks)
+    if weighting in ("equal", "idf"):
         return trainer.work.checkpoint("weights", prior), {}
     return _Regression(trainer, nodes, texts).solve(prior, incidence, vectors, targets)
 
 
-def _prior(texts: int | None) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
+def _prior(texts: int | None, part: int, table: pa.Table) -> pa.Table:
     """Weights before the regression: inverse document frequencies, or ones without `texts`."""
-
-    def prior(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        n_texts = table.sort_by("id")["texts"].to_numpy()
-        values = np.ones(len(n_texts)) if texts is None else np.log1p(texts / np.maximum(n_texts, 1))
-        return part_row(key[0].as_py(), values=pack([values]))
-
-    return prior
+    n_texts = table.sort_by("id")["texts"].to_numpy()
+    values = np.ones(len(n_texts)) if texts is None else np.log1p(texts / np.maximum(n_texts, 1))
+    return part_row(part, values=pack([values]))
 
 
 @dataclass(frozen=True)
@@ -127,17 +123,18 @@ class _Regression:
     ) -> tuple[DataFrame, dict[str, float]]:
         """Solve as `UnitRegression.solve` does, starting from the best multiple of the prior."""
         work = self.trainer.work
-        edges = incidence.filter("NOT whole").select(
-            F.col("text").alias("target"),
-            F.col("unit").alias("source"),
-            F.lit(1.0).cast("float").alias("weight"),
-        )
+        edges = as_edges(incidence.filter("NOT whole"), "text", "unit", F.lit(1.0))
         to_texts = partition(edges, self.texts, self.nodes, work, "regression")
         state = _initial_state(prior, vectors, to_texts.plans, self.nodes.n_parts, work)
         with persist_on_disk(self._equations_by_part(to_texts, vectors, targets)) as equations:
             state, iteration, iterations = self._iterate(state, equations)
-        weights = work.checkpoint("weights", state.mapInArrow(_FinalWeights(iteration), _VALUES_SCHEMA))
-        return weights, {"regression_rounds": iterations}
+
+        def final_weights(part: int, values: pa.Buffer) -> list[pa.RecordBatch]:
+            weights = np.maximum(iteration.advance(unpack(values))[0], 0.0)
+            return part_row(part, values=pack([weights])).to_batches()
+
+        final = state.mapInArrow(map_parts(final_weights, "values"), _VALUES_SCHEMA)
+        return work.checkpoint("weights", final), {"regression_rounds": iterations}
 
     def _iterate(self, state: DataFrame, equations: DataFrame) -> tuple[DataFrame, _Iteration, int]:
         """The last state, the parameters that complete it, and the number of iterations."""
@@ -168,8 +165,7 @@ class _Regression:
         own = as_pieces(targets, "vectors").union(to_texts.local)
         blocks = by_part(own, n_parts)
 
-        def equations_of_part(key: tuple[pa.Scalar, ...], pieces: pa.Table, messages: pa.Table) -> pa.Table:
-            part = key[0].as_py()
+        def equations_of_part(part: int, pieces: pa.Table, messages: pa.Table) -> pa.Table:
             payloads = buffers_by(pieces, "kind")
             local = LocalMatrix.unpack(payloads.get("local"), texts.n_rows(part), n_parts)
             units = received_rows(local, messages, columns)
@@ -179,7 +175,7 @@ class _Regression:
             return part_row(part, values=pack(arrays))
 
         sent = by_part(messages_from_blocks(vectors, to_texts), n_parts)
-        equations = blocks.cogroup(sent).applyInArrow(equations_of_part, _VALUES_SCHEMA)
+        equations = apply_to_parts(equations_of_part, _VALUES_SCHEMA, blocks, sent)
         return equations.repartitionById(n_parts, "part")
 
     def _run_iteration(
@@ -187,20 +183,12 @@ class _Regression:
     ) -> tuple[DataFrame, list[float]]:
         """Send the direction, apply the equations and sum the results; returns the state and dot products."""
         n_parts = self.nodes.n_parts
-        sent = by_part(state.mapInArrow(_SendValues(iteration), MESSAGE_SCHEMA), n_parts)
-        probe = iteration.kind == "probe"
-        back = (
-            equations.groupBy("part")
-            .cogroup(sent)
-            .applyInArrow(
-                lambda key, table, messages: _apply_equations(key[0].as_py(), table, messages, probe),
-                MESSAGE_SCHEMA,
-            )
-        )
-        own = by_part(state, n_parts)
-        found = own.cogroup(by_part(back, n_parts)).applyInArrow(
-            lambda key, state, messages: _collect(key[0].as_py(), state, messages, iteration), _STATE_SCHEMA
-        )
+        send = map_parts(partial(_send_values, iteration), "values", "plan")
+        sent = by_part(state.mapInArrow(send, MESSAGE_SCHEMA), n_parts)
+        apply = partial(_apply_equations, iteration.kind == "probe")
+        back = apply_to_parts(apply, MESSAGE_SCHEMA, equations.groupBy("part"), sent)
+        collect = partial(_collect, iteration)
+        found = apply_to_parts(collect, _STATE_SCHEMA, by_part(state, n_parts), by_part(back, n_parts))
         state = self.trainer.work.checkpoint(f"regression-{name}", found)
         rows = [row[0] for row in state.select("sums").collect()]
         return state, np.sum(rows, axis=0).tolist()
@@ -212,15 +200,15 @@ def _initial_state(
     """The state before the first iteration: prior weights and squared lengths of the unit vectors."""
     together = plans.union(as_pieces(vectors, "vectors")).union(as_pieces(prior, "values"))
 
-    def state(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+    def state(part: int, table: pa.Table) -> pa.Table:
         payloads = buffers_by(table, "kind")
         rows = unpack_csr(payloads["vectors"])
         squares = rows.with_data(rows.data * rows.data).row_sums()
         prior = unpack(payloads["values"])[0] if "values" in payloads else np.empty(0)  # no units
-        return _state_table(key[0].as_py(), [prior, squares], SendPlan.from_pieces(table).pack(), [])
+        return _state_table(part, [prior, squares], SendPlan.from_pieces(table).pack(), [])
 
-    blocks = by_part(together, n_parts)
-    return work.checkpoint("regression-start", blocks.applyInArrow(state, _STATE_SCHEMA))
+    states = apply_to_parts(state, _STATE_SCHEMA, by_part(together, n_parts))
+    return work.checkpoint("regression-start", states)
 
 
 def _state_table(part: int, arrays: list[Doubles], plan: bytes, sums: list[float]) -> pa.Table:
@@ -228,23 +216,16 @@ def _state_table(part: int, arrays: list[Doubles], plan: bytes, sums: list[float
     return row.append_column("sums", pa.array([sums], pa.list_(pa.float64())))
 
 
-@dataclass(frozen=True)
-class _SendValues:
-    """Send each part of the texts the values of its units."""
-
-    iteration: _Iteration
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for part, values, plan in zip(
-                batch["part"].to_pylist(), buffers(batch, "values"), buffers(batch, "plan"), strict=True
-            ):
-                sent = self.iteration.advance(unpack(values))[self.iteration.sent]
-                for receiver, rows in SendPlan.unpack(plan).routes.items():
-                    yield message(receiver, part, pack([sent[rows]]))
+def _send_values(
+    iteration: _Iteration, part: int, values: pa.Buffer, plan: pa.Buffer
+) -> Iterator[pa.RecordBatch]:
+    """At the units: send each part of the texts the values of its units."""
+    sent = iteration.advance(unpack(values))[iteration.sent]
+    for receiver, rows in SendPlan.unpack(plan).routes.items():
+        yield message(receiver, part, pack([sent[rows]]))
 
 
-def _apply_equations(part: int, equations: pa.Table, messages: pa.Table, probe: bool) -> pa.Table:
+def _apply_equations(probe: bool, part: int, equations: pa.Table, messages: pa.Table) -> pa.Table:
     """At the texts: apply the normal equations to the received values; a probe adds the right-hand side."""
     expected, *arrays = unpack(buffers(equations, "values")[0])
     local, units, targets = (csr_from_arrays(arrays[first : first + 4]) for first in (0, 4, 8))
@@ -268,14 +249,13 @@ def _apply_equations(part: int, equations: pa.Table, messages: pa.Table, probe: 
 def _equations(
     texts: Csr, units: Csr, targets: Csr, products: list[NDArray[np.float32]] | None = None
 ) -> UnitRegression:
-    """The normal equations of a part; sets one thread."""
-    set_threads(1)
+    """The normal equations of a part."""
     rows = (units.indptr, units.indices, units.data)
     own = (targets.indptr, targets.indices, targets.data)
     return UnitRegression(texts.indptr, texts.indices, rows, own, units.columns, products)
 
 
-def _collect(part: int, state: pa.Table, messages: pa.Table, iteration: _Iteration) -> pa.Table:
+def _collect(iteration: _Iteration, part: int, state: pa.Table, messages: pa.Table) -> pa.Table:
     """At the units: sum the returned values and compute the dot products for the driver."""
     before = unpack(buffers(state, "values")[0])
     plan = buffers(state, "plan")[0]
@@ -303,16 +283,3 @@ def _collect(part: int, state: pa.Table, messages: pa.Table, iteration: _Iterati
         float(target @ (target / diagonal)) if iteration.kind == "first" else 0.0,
     ]
     return _state_table(part, [weights, residual, diagonal, direction, product], plan.to_pybytes(), sums)
-
-
-@dataclass(frozen=True)
-class _FinalWeights:
-    """Complete the last iteration and clip weights at 0."""
-
-    iteration: _Iteration
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for part, values in zip(batch["part"].to_pylist(), buffers(batch, "values"), strict=True):
-                weights = np.maximum(self.iteration.advance(unpack(values))[0], 0.0)
-                yield from part_row(part, values=pack([weights])).to_batches()

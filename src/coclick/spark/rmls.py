@@ -7,7 +7,7 @@ uses the same chain in the other direction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,18 +19,17 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
-from coclick.jit.threads import set_threads
 from coclick.kernels.thresholded import thresholded_product
 from coclick.models.projection._base import MIN_NORM
 from coclick.models.projection.rmls import RMLS
 from coclick.solvers.rmls import THRESHOLDS, Penalty, random_rows_of
 from coclick.spark.features import FeatureSide, FeatureTables, build_features
 from coclick.spark.graph import SparkGraph
-from coclick.spark.matrix_product import MatrixProduct, PlainProduct
+from coclick.spark.matrix_product import MatrixProduct, plain_product
 from coclick.spark.model_state import ModelState, csr_entry
-from coclick.spark.partitioned_matrix import PartitionedMatrix, partition
-from coclick.spark.partitioning import NodeSet, by_part
-from coclick.spark.serialization import buffers, pack, pack_csr, part_row, unpack, unpack_csr
+from coclick.spark.partitioned_matrix import PartitionedMatrix, as_edges, partition
+from coclick.spark.partitioning import NodeSet, apply_to_parts, by_part
+from coclick.spark.serialization import buffers, map_parts, pack, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import vector_rows
 from coclick.spark.vocabulary import BLOCK_SCHEMA
@@ -55,16 +54,11 @@ def fit(model: RMLS, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
         shape = side.features.n_nodes, model.dim
         matrix = csr_entry(f"{name}_map", *shape)
         longest = {"type": "json", "value": model.query_length if name == "query" else model.doc_length}
+        vectors = csr_entry(f"{name}_vectors", side.nodes.n_nodes, model.dim)
         state |= {
             f"{name}_map_": {"type": "SparseMap", "fields": {"matrix": matrix, "longest": longest}},
             f"{name}_features_": csr_entry(f"{name}_features", side.nodes.n_nodes, side.features.n_nodes),
-            f"{name}_index_": {
-                "type": "DenseIndex",
-                "built_from": {
-                    **csr_entry(f"{name}_vectors", side.nodes.n_nodes, model.dim),
-                    "type": "dense",
-                },
-            },
+            f"{name}_index_": {"type": "DenseIndex", "built_from": vectors | {"type": "dense"}},
         }
     return ModelState(state, {"chosen_rounds": halves / 2})
 
@@ -111,14 +105,9 @@ class _Chain:
             after = _thresholded(rows, thresholds[own], side.features, penalty)
             saved = self.work.checkpoint(f"map-{half + 1}", after)
             if not saved.agg(F.sum("entries")).collect()[0][0]:
-                name, used = (
-                    (THRESHOLDS[own], penalty.threshold)
-                    if penalty.threshold > 0
-                    else ("relative_threshold", penalty.relative_threshold)
-                )
-                raise UserError(
-                    f"{name}={used:g} removes all entries of the maps", hint=f"use a smaller {name}"
-                )
+                name = THRESHOLDS[own] if penalty.threshold > 0 else "relative_threshold"
+                used = f"{name}={penalty.threshold or penalty.relative_threshold:g}"
+                raise UserError(f"{used} removes all entries of the maps", hint=f"use a smaller {name}")
             maps[own], thresholds[own] = saved.select("part", "vectors"), saved.select("part", "thresholds")
         return maps
 
@@ -126,8 +115,13 @@ class _Chain:
         """The embeddings of a side's nodes as a table; tiny ones are set to zero."""
         to_nodes = self._feature_matrix(side, "node", f"{name}-embeddings")
         embeddings = self._run(map_rows, [to_nodes], f"{name}-embeddings")
-        longest = self.model.query_length if name == "query" else self.model.doc_length
-        return vector_rows(embeddings, side.nodes, _DropTiny(MIN_NORM * longest))
+        min_norm = MIN_NORM * (self.model.query_length if name == "query" else self.model.doc_length)
+
+        def drop_tiny(rows: Csr) -> Csr:
+            lengths: NDArray[np.float64] = np.sqrt(rows.with_data(rows.data * rows.data).row_sums())
+            return rows.take(np.where(lengths > min_norm, np.arange(rows.rows), -1))
+
+        return vector_rows(embeddings, side.nodes, drop_tiny)
 
     def _chain_between(
         self, start: FeatureSide, end: FeatureSide, target: str, source: str
@@ -148,13 +142,13 @@ class _Chain:
             then = matrices[number + 1] if number + 1 < len(matrices) else None
             step = MatrixProduct.build(self.graph.spark, matrix, then, self.model.dim)
             run = step.run if number else step.run_from_blocks
-            state = run(state, PlainProduct(), self.work, f"{name}-{number}")
+            state = run(state, plain_product, self.work, f"{name}-{number}")
         return state.select("part", "vectors")
 
     def _feature_matrix(self, side: FeatureSide, target: str, name: str) -> PartitionedMatrix:
         """The feature matrix of a side, or its transpose."""
         source = "feature" if target == "node" else "node"
-        edges = side.entries.select(F.col(target).alias("target"), F.col(source).alias("source"), "weight")
+        edges = as_edges(side.entries, target, source)
         ends = (side.nodes, side.features) if target == "node" else (side.features, side.nodes)
         return partition(edges, *ends, self.work, name, self.max_degree)
 
@@ -188,10 +182,7 @@ class _Chain:
         else:
             scales = {"log1p": F.log1p(clicks), "log": F.log(clicks), "clicks": clicks, "one": F.lit(1.0)}
             weight = scales[self.model.weight]
-        chosen = edges.select(
-            F.col(target).alias("target"), F.col(source).alias("source"), weight.cast("float").alias("weight")
-        )
-        return chosen.filter("weight > 0")
+        return as_edges(edges, target, source, weight).filter("weight > 0")
 
 
 def _random_map(spark: Any, nodes: NodeSet, model: RMLS) -> DataFrame:
@@ -199,14 +190,12 @@ def _random_map(spark: Any, nodes: NodeSet, model: RMLS) -> DataFrame:
 
     shape, dense = (nodes.n_nodes, model.dim, model.doc_length, model.seed), model.initial_map == "dense"
 
-    def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for part in batch["part"].to_pylist():
-                rows = random_rows_of(*shape, part, nodes.n_parts, dense=dense)
-                yield from part_row(part, vectors=pack_csr(rows)).to_batches()
+    def draw(part: int) -> list[pa.RecordBatch]:
+        rows = random_rows_of(*shape, part, nodes.n_parts, dense=dense)
+        return part_row(part, vectors=pack_csr(rows)).to_batches()
 
-    n_parts = spark.range(0, nodes.n_parts, 1, nodes.n_parts).select(F.col("id").cast("int").alias("part"))
-    return n_parts.mapInArrow(draw, BLOCK_SCHEMA)
+    parts = spark.range(0, nodes.n_parts, 1, nodes.n_parts).select(F.col("id").cast("int").alias("part"))
+    return parts.mapInArrow(map_parts(draw), BLOCK_SCHEMA)
 
 
 def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, penalty: Penalty) -> DataFrame:
@@ -215,9 +204,7 @@ def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, pena
     empty = rows.select("part", F.lit(None).cast("binary").alias("thresholds"))
     known = empty if before is None else before
 
-    def threshold(key: tuple[pa.Scalar, ...], table: pa.Table, old: pa.Table) -> pa.Table:
-        set_threads(1)
-        part = key[0].as_py()
+    def threshold(part: int, table: pa.Table, old: pa.Table) -> pa.Table:
         omega = unpack_csr(buffers(table, "vectors")[0])
         payload = buffers(old, "thresholds")[0]
         thresholds = penalty.start(omega.rows) if payload is None else unpack(payload)[0]
@@ -226,25 +213,12 @@ def _thresholded(rows: DataFrame, before: DataFrame | None, nodes: NodeSet, pena
         row = part_row(part, vectors=pack_csr(found.rows), thresholds=pack([found.thresholds]))
         return row.append_column("entries", pa.array([found.rows.nnz], pa.int64()))
 
-    left, right = (by_part(frame, n_parts) for frame in (rows, known))
-    return left.cogroup(right).applyInArrow(threshold, _MAP_SCHEMA)
+    return apply_to_parts(threshold, _MAP_SCHEMA, by_part(rows, n_parts), by_part(known, n_parts))
 
 
 def _identity(rows: int) -> Csr:
     ones = np.ones(rows, np.float32)
     return Csr(np.arange(rows + 1, dtype=np.int64), np.arange(rows, dtype=np.int32), ones, rows)
-
-
-@dataclass(frozen=True)
-class _DropTiny:
-    """Set embeddings to zero that are within rounding error."""
-
-    min_norm: float
-
-    def __call__(self, rows: Csr) -> Csr:
-        """Return the rows with tiny ones emptied."""
-        lengths: NDArray[np.float64] = np.sqrt(rows.with_data(rows.data * rows.data).row_sums())
-        return rows.take(np.where(lengths > self.min_norm, np.arange(rows.rows), -1))
 
 
 def _feature_rows(side: FeatureSide) -> DataFrame:

@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 from coclick.arrays.csr import Csr
 from coclick.models.click_graph.rw import RandomWalk
 from coclick.spark.graph import SparkGraph
-from coclick.spark.matrix_product import MatrixProduct, PlainProduct
+from coclick.spark.matrix_product import MatrixProduct, plain_product
 from coclick.spark.model_state import ModelState
-from coclick.spark.partitioned_matrix import partition
-from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.partitioned_matrix import as_edges, partition
+from coclick.spark.partitioning import NodeSet, apply_to_parts, by_part
 from coclick.spark.serialization import pack_csr, part_row, to_numpy
 from coclick.spark.session import default_max_degree
 from coclick.spark.storage import TableWriter, WorkDir
@@ -63,14 +63,11 @@ class Walks:
         matrix = partition(self._transitions(), nodes, nodes, work, "transitions", max_degree)
         entries = starts.select("node", "walk", F.lit(1.0).cast("float").alias("value"))
         with MatrixProduct.build(self.spark, matrix, matrix, count).persisted(self.model.iterations) as step:
-            state = step.run_from_blocks(_blocks(entries, nodes, count), PlainProduct(), work, "walks-1")
+            state = step.run_from_blocks(_blocks(entries, nodes, count), plain_product, work, "walks-1")
             for number in range(2, self.model.iterations + 1):
                 pruned = self._pruned(state, nodes, count)
-                name = f"walks-{number}"
-                if pruned is None:
-                    state = step.run(state, PlainProduct(), work, name)
-                else:
-                    state = step.run_from_blocks(pruned, PlainProduct(), work, name)
+                run = step.run if pruned is None else step.run_from_blocks
+                state = run(state if pruned is None else pruned, plain_product, work, f"walks-{number}")
         found = _entries(state, nodes).filter(F.col("node") >= self.queries)
         doc = (F.col("node") - self.queries).alias("doc")
         return found.select("walk", doc, F.col("value").alias("score"))
@@ -78,22 +75,15 @@ class Walks:
     def _transitions(self) -> DataFrame:
         """The matrix A as (target, source, weight)."""
         stay, move = self.model.stay_probability, 1 - self.model.stay_probability
-        doc_node = F.col("d") + self.queries
+        chance = F.lit(move) * F.col("clicks") / F.col("value")
         sides = []
-        for sums, key, target, source in (
-            (self.sums[0], "q", F.col("q"), doc_node),
-            (self.sums[1], "d", doc_node, F.col("q")),
+        for sums, key, target, source in zip(
+            self.sums, ("q", "d"), ("q", "node"), ("node", "q"), strict=True
         ):
             joined = self.edges.join(sums.select(F.col("id").alias(key), "value"), key)
-            chance = (F.lit(move) * F.col("clicks") / F.col("value")).cast("float")
-            sides.append(
-                joined.select(target.alias("target"), source.alias("source"), chance.alias("weight"))
-            )
-        self_loops = self.spark.range(self.queries + self.docs).select(
-            F.col("id").alias("target"),
-            F.col("id").alias("source"),
-            F.lit(stay).cast("float").alias("weight"),
-        )
+            joined = joined.withColumn("node", F.col("d") + self.queries)
+            sides.append(as_edges(joined, target, source, chance))
+        self_loops = as_edges(self.spark.range(self.queries + self.docs), "id", "id", F.lit(stay))
         return sides[0].union(sides[1]).union(self_loops).filter("weight > 0")
 
     def _pruned(self, state: DataFrame, nodes: NodeSet, count: int) -> DataFrame | None:
@@ -103,10 +93,8 @@ class Walks:
         if largest <= self.model.max_nodes:
             return None
         order = Window.partitionBy("walk", "side").orderBy(F.desc("value"), "node")
-        kept = entries.withColumn("rank", F.row_number().over(order)).filter(
-            F.col("rank") <= self.model.max_nodes
-        )
-        return _blocks(kept, nodes, count)
+        ranked = entries.withColumn("rank", F.row_number().over(order))
+        return _blocks(ranked.filter(F.col("rank") <= self.model.max_nodes), nodes, count)
 
 
 def _entries(state: DataFrame, nodes: NodeSet) -> DataFrame:
@@ -119,12 +107,10 @@ def _blocks(entries: DataFrame, nodes: NodeSet, count: int) -> DataFrame:
     placed = entries.select("node", "walk", "value", (F.col("node") % n_parts).cast("int").alias("part"))
     every = entries.sparkSession.range(n_parts).select(F.col("id").cast("int").alias("part"))
 
-    def block(key: tuple[pa.Scalar, ...], _: pa.Table, table: pa.Table) -> pa.Table:
-        part = key[0].as_py()
+    def block(part: int, _: pa.Table, table: pa.Table) -> pa.Table:
         rows = to_numpy(table, "node") // n_parts
         shape = (nodes.n_rows(part), count)
         vectors = Csr.from_triples(rows, to_numpy(table, "walk"), to_numpy(table, "value"), shape)
         return part_row(part, vectors=pack_csr(vectors))
 
-    left = by_part(every, n_parts)
-    return left.cogroup(by_part(placed, n_parts)).applyInArrow(block, BLOCK_SCHEMA)
+    return apply_to_parts(block, BLOCK_SCHEMA, by_part(every, n_parts), by_part(placed, n_parts))

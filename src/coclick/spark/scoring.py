@@ -42,11 +42,11 @@ def score(spark: SparkSession, models: str | Sequence[str], pairs: DataFrame, ou
             )
     session = coclick_session(spark)
     with scratch_table(session, out, "scores") as (path, work):
-        asked = pairs.select(F.col("query").cast("string"), F.col("doc").cast("string"))
-        answers = work.checkpoint("pairs", asked.mapInArrow(_normalise, _PAIR_SCHEMA))
+        texts = pairs.select(F.col("query").cast("string"), F.col("doc").cast("string"))
+        answers = work.checkpoint("pairs", texts.mapInArrow(_normalise, _PAIR_SCHEMA))
         columns: list[str] = []
-        for place in [models] if isinstance(models, str) else models:
-            opened = _OpenModel.open(session, place)
+        for directory in [models] if isinstance(models, str) else models:
+            opened = _OpenModel.open(session, directory)
             name = opened.model.name
             columns.append(name if name not in columns else f"{name}_{len(columns)}")
             answers = opened.score(answers, columns[-1], work)
@@ -65,8 +65,8 @@ class _OpenModel:
 
     @classmethod
     def open(cls, spark: SparkSession, path: str) -> _OpenModel:
-        place = HadoopDir(spark, path)
-        manifest = read_manifest_at(place)
+        directory = HadoopDir(spark, path)
+        manifest = read_manifest_at(directory)
         if manifest["kind"] != "model" or manifest.get("layout") != "parquet":
             raise UserError(
                 "this is not a model trained on Spark",
@@ -74,20 +74,19 @@ class _OpenModel:
                 hint="train it with coclick train --engine spark",
             )
         model = model_class(manifest["model"])(**manifest["parameters"])
-        return cls(spark, place.path, manifest, model)
+        return cls(spark, directory.path, manifest, model)
 
     def table(self, name: str) -> DataFrame:
         return read_table(self.spark, self.path, self.manifest, name)
 
-    def score(self, asked: DataFrame, column: str, work: WorkDir) -> DataFrame:
+    def score(self, pairs: DataFrame, column: str, work: WorkDir) -> DataFrame:
         """Add a column with the scores of this model."""
         queries = self.table("queries").select(F.col("text").alias("normal"), F.col("id").alias("q"))
         docs = self.table("docs").select(F.col("name").alias("doc"), F.col("id").alias("d"))
-        known = asked.join(queries, "normal", "left").join(docs, "doc", "left")
+        known = pairs.join(queries, "normal", "left").join(docs, "doc", "left")
         known = work.checkpoint("known", known)
-        scored = (
-            self._score_by_walks(known, work) if self.model.name == "rw" else self._score_by_vectors(known)
-        )
+        by_walks = self.model.name == "rw"
+        scored = self._score_by_walks(known, work) if by_walks else self._score_by_vectors(known)
         return scored.withColumnRenamed("score", column).drop("q", "d")
 
     def _score_by_vectors(self, known: DataFrame) -> DataFrame:

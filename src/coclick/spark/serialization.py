@@ -6,7 +6,7 @@ bytes where they fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.jit.threads import set_threads
 
 _TYPES = [np.dtype(name) for name in ("u1", "u2", "<i4", "<i8", "<f4", "<f8")]
 _SMALL = 1 << 16
@@ -77,6 +78,21 @@ def buffers(table: pa.Table | pa.RecordBatch, name: str) -> list[Any]:
 def buffers_by(table: pa.Table, key: str, name: str = "payload") -> dict[Any, Any]:
     """Return the buffers of a binary column by the values of a key column; the last of a key wins."""
     return dict(zip(table[key].to_pylist(), buffers(table, name), strict=True))
+
+
+def map_parts(
+    function: Callable[..., Iterable[pa.RecordBatch]], *columns: str
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return a function for `mapInArrow` that calls `function(part, buffer of each column …)` per part."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        set_threads(1)
+        for batch in batches:
+            payloads = (buffers(batch, name) for name in columns)
+            for part, *found in zip(batch["part"].to_pylist(), *payloads, strict=True):
+                yield from function(part, *found)
+
+    return run
 
 
 def part_row(part: int, **payloads: bytes) -> pa.Table:

@@ -21,8 +21,8 @@ from coclick.models.propagation.vpcg import VPCG
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct
 from coclick.spark.model_state import csr_entry
 from coclick.spark.ngrams import GRAM_COLUMNS, count_ngrams, select_units, unit_incidence
-from coclick.spark.partitioned_matrix import partition
-from coclick.spark.partitioning import NodeSet, by_part
+from coclick.spark.partitioned_matrix import as_edges, partition
+from coclick.spark.partitioning import NodeSet, apply_to_parts, by_part
 from coclick.spark.regression import unit_weights
 from coclick.spark.serialization import buffers, pack_csr, part_row, unpack, unpack_csr
 from coclick.spark.storage import TableWriter, WorkDir
@@ -58,9 +58,8 @@ class UnitTrainer:
         """Tokenize texts (id, text, clicked) into blocks of term sequences."""
         placed = assign_parts(texts, nodes)
         known = self.words.ids_by_part(count_words(placed, self.analyzer, self.work, f"{name}-words"))
-        return self.work.checkpoint(
-            f"{name}-tokens", token_blocks(placed, known, self.analyzer, nodes.n_parts)
-        )
+        blocks = token_blocks(placed, known, self.analyzer, nodes.n_parts)
+        return self.work.checkpoint(f"{name}-tokens", blocks)
 
     def fit(
         self,
@@ -79,14 +78,12 @@ class UnitTrainer:
         if not count:
             return None
         nodes = NodeSet(count, text_nodes.n_parts)
-        incidence = work.checkpoint(
-            "incidence", unit_incidence(tokens, grams, table, nodes.n_parts, clicked=True)
-        )
+        incidence = unit_incidence(tokens, grams, table, nodes.n_parts, clicked=True)
+        incidence = work.checkpoint("incidence", incidence)
         joined = incidence.join(edges, "text").groupBy("unit", "other").agg(F.sum("weight").alias("weight"))
-        unit_edges = joined.select(
-            F.col("unit").alias("target"), F.col("other").alias("source"), F.col("weight").cast("float")
+        to_units = partition(
+            as_edges(joined, "unit", "other"), nodes, other_nodes, work, "to-units", self.max_degree
         )
-        to_units = partition(unit_edges, nodes, other_nodes, work, "to-units", self.max_degree)
         step = MatrixProduct.build(self.spark, to_units, None, self.words.size)
         state = step.run_from_blocks(states[1], TopKProduct(self.model.max_terms), work, "unit-vectors")
         vectors = state.select("part", "vectors")
@@ -100,16 +97,11 @@ class UnitTrainer:
         work = self.work
         grams = count_ngrams(tokens, clicked=False)
         incidence = unit_incidence(tokens, grams, units.table, nodes.n_parts, clicked=False)
-        edges = incidence.select(
-            F.col("text").alias("target"),
-            F.col("unit").alias("source"),
-            F.lit(1.0).cast("float").alias("weight"),
-        )
+        edges = as_edges(incidence, "text", "unit", F.lit(1.0))
         to_texts = partition(edges, nodes, units.nodes, work, f"{name}-from-units")
         step = MatrixProduct.build(self.spark, to_texts, None, self.words.size)
-        generated = step.run_from_blocks(
-            _weighted_vectors(units), TopKProduct(self.model.max_terms), work, f"{name}-generated"
-        )
+        weighted, kernel = _weighted_vectors(units), TopKProduct(self.model.max_terms)
+        generated = step.run_from_blocks(weighted, kernel, work, f"{name}-generated")
         return work.checkpoint(f"{name}-filled", _filled(state, generated, nodes.n_parts))
 
 
@@ -136,27 +128,25 @@ def write_units(units: Units | None, width: int, out: TableWriter) -> dict[str, 
 def _weighted_vectors(units: Units) -> DataFrame:
     """Unit vectors times their weights; a weight of 0 empties the vector."""
 
-    def weigh(key: tuple[pa.Scalar, ...], vectors: pa.Table, weights: pa.Table) -> pa.Table:
+    def weigh(part: int, vectors: pa.Table, weights: pa.Table) -> pa.Table:
         rows = unpack_csr(buffers(vectors, "vectors")[0])
         if not rows.rows:
             return vectors
         factor = unpack(buffers(weights, "values")[0])[0].astype(np.float32)
         scaled = rows.with_data(rows.data * np.repeat(factor, rows.row_nnz())).positive()
-        return part_row(key[0].as_py(), vectors=pack_csr(scaled))
+        return part_row(part, vectors=pack_csr(scaled))
 
-    n_parts = units.nodes.n_parts
-    left = by_part(units.vectors, n_parts)
-    return left.cogroup(by_part(units.weights, n_parts)).applyInArrow(weigh, BLOCK_SCHEMA)
+    vectors, weights = (by_part(frame, units.nodes.n_parts) for frame in (units.vectors, units.weights))
+    return apply_to_parts(weigh, BLOCK_SCHEMA, vectors, weights)
 
 
 def _filled(state: DataFrame, generated: DataFrame, n_parts: int) -> DataFrame:
-    def fill(key: tuple[pa.Scalar, ...], incidence: pa.Table, found: pa.Table) -> pa.Table:
-        vectors, new = (unpack_csr(buffers(table, "vectors")[0]) for table in (incidence, found))
+    def fill(part: int, own: pa.Table, found: pa.Table) -> pa.Table:
+        vectors, new = (unpack_csr(buffers(table, "vectors")[0]) for table in (own, found))
         missing = np.flatnonzero(new.row_nnz() > 0)
         kept = np.ones(vectors.rows, bool)
         kept[missing] = False
-        return part_row(key[0].as_py(), vectors=pack_csr(fill_rows(kept, vectors, new.take(missing))))
+        return part_row(part, vectors=pack_csr(fill_rows(kept, vectors, new.take(missing))))
 
-    columns = ["part", "vectors"]
-    left, right = (by_part(f.select(*columns), n_parts) for f in (state, generated))
-    return left.cogroup(right).applyInArrow(fill, BLOCK_SCHEMA)
+    left, right = (by_part(frame.select("part", "vectors"), n_parts) for frame in (state, generated))
+    return apply_to_parts(fill, BLOCK_SCHEMA, left, right)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +20,9 @@ from pyspark.sql import functions as F
 from coclick.arrays.csr import Csr
 from coclick.arrays.kernels import hash_strings
 from coclick.arrays.strings import Strings
-from coclick.jit.threads import set_threads
 from coclick.spark.numbering import assign_ids
-from coclick.spark.partitioning import NodeSet, by_part
-from coclick.spark.serialization import buffers, pack, pack_csr, part_row, to_numpy, unpack
+from coclick.spark.partitioning import NodeSet, apply_to_parts, by_part
+from coclick.spark.serialization import map_parts, pack, pack_csr, part_row, to_numpy, unpack
 from coclick.spark.storage import WorkDir
 from coclick.text.analyzer import Analyzer, Tokens, VocabularyBuilder
 
@@ -50,8 +50,8 @@ class Vocabulary:
 
     def ids_by_part(self, counted: DataFrame) -> DataFrame:
         """Return the ids of the terms in each part's texts: (part, term, id)."""
-        places = counted.select("part", "term").distinct()
-        return places.join(self.terms.select(F.col("text").alias("term"), "id"), "term")
+        words = counted.select("part", "term").distinct()
+        return words.join(self.terms.select(F.col("text").alias("term"), "id"), "term")
 
 
 def most_frequent_surface() -> Column:
@@ -81,26 +81,21 @@ def assign_parts(texts: DataFrame, nodes: NodeSet) -> DataFrame:
 
 def count_words(texts: DataFrame, analyzer: Analyzer, work: WorkDir, name: str = "words") -> DataFrame:
     """Count the words of each part: occurrences, and texts that contain the term."""
-
-    def count(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        return _count(key[0].as_py(), table["text"].to_pylist(), analyzer)
-
-    return work.checkpoint(name, texts.groupBy("part").applyInArrow(count, _COUNT_SCHEMA))
+    counts = apply_to_parts(partial(_count, analyzer), _COUNT_SCHEMA, texts.groupBy("part"))
+    return work.checkpoint(name, counts)
 
 
 def token_blocks(texts: DataFrame, known: DataFrame, analyzer: Analyzer, n_parts: int) -> DataFrame:
     """Tokenize texts (id, text, clicked, part) into blocks of term sequences, ordered by id."""
 
-    def tokens(key: tuple[pa.Scalar, ...], table: pa.Table, terms: pa.Table) -> pa.Table:
-        set_threads(1)
+    def tokens(part: int, table: pa.Table, terms: pa.Table) -> pa.Table:
         table = table.sort_by("id")
         found = tokenize_part(table, terms, analyzer)
         clicked = to_numpy(table, "clicked").astype(np.uint8)
         payload = pack([to_numpy(table, "id"), clicked, found.indptr, found.terms])
-        return part_row(key[0].as_py(), tokens=payload)
+        return part_row(part, tokens=payload)
 
-    own = by_part(known, n_parts)
-    return texts.groupBy("part").cogroup(own).applyInArrow(tokens, _TOKEN_SCHEMA)
+    return apply_to_parts(tokens, _TOKEN_SCHEMA, texts.groupBy("part"), by_part(known, n_parts))
 
 
 def unpack_tokens(payload: pa.Buffer) -> tuple[NDArray[np.int64], NDArray[np.bool_], Tokens]:
@@ -109,38 +104,31 @@ def unpack_tokens(payload: pa.Buffer) -> tuple[NDArray[np.int64], NDArray[np.boo
     return ids, clicked.astype(bool), Tokens(indptr, terms)
 
 
-@dataclass(frozen=True)
-class VectorBlocks:
+def vector_blocks(tokens: DataFrame, nodes: NodeSet, make_rows: Callable[[Tokens], Csr]) -> DataFrame:
     """Convert blocks of tokens to blocks of vectors with `make_rows`."""
 
-    nodes: NodeSet
-    make_rows: Callable[[Tokens], Csr]
+    def block(part: int, payload: pa.Buffer) -> list[pa.RecordBatch]:
+        _, _, found = unpack_tokens(payload)
+        if len(found) != nodes.n_rows(part):
+            raise RuntimeError("the texts of a part are not complete")
+        return part_row(part, vectors=pack_csr(make_rows(found))).to_batches()
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Convert batches; for `mapInArrow`."""
-        set_threads(1)
-        for batch in batches:
-            for part, payload in zip(batch["part"].to_pylist(), buffers(batch, "tokens"), strict=True):
-                _, _, tokens = unpack_tokens(payload)
-                if len(tokens) != self.nodes.n_rows(part):
-                    raise RuntimeError("the texts of a part are not complete")
-                yield from part_row(part, vectors=pack_csr(self.make_rows(tokens))).to_batches()
+    return tokens.mapInArrow(map_parts(block, "tokens"), BLOCK_SCHEMA)
 
 
 def tokenize_part(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Tokens:
     """Tokenize a part's texts with the known term ids; unknown terms get −1."""
     seen = VocabularyBuilder()
     tokens = analyzer.analyze(texts["text"].to_pylist(), seen)
-    places = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
-    numbers = pc.fill_null(known["id"].combine_chunks().take(places), -1)
+    positions = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
+    numbers = pc.fill_null(known["id"].combine_chunks().take(positions), -1)
     return tokens.renumbered(numbers.to_numpy(zero_copy_only=False).astype(np.int32))
 
 
-def _count(part: int, texts: list[str], analyzer: Analyzer) -> pa.Table:
+def _count(analyzer: Analyzer, part: int, table: pa.Table) -> pa.Table:
     """A part's surface forms with their terms, occurrences, and texts that contain the term."""
-    set_threads(1)
     seen = VocabularyBuilder()
-    tokens = analyzer.analyze(texts, seen)
+    tokens = analyzer.analyze(table["text"].to_pylist(), seen)
     rows = np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))
     distinct = np.unique(tokens.terms.astype(np.int64) * len(tokens) + rows) // max(len(tokens), 1)
     texts_with = np.bincount(distinct, minlength=len(seen.terms))
@@ -149,11 +137,11 @@ def _count(part: int, texts: list[str], analyzer: Analyzer) -> pa.Table:
     first[np.unique(term_of, return_index=True)[1]] = True
     return pa.table(
         {
-            "part": pa.array(np.full(len(surfaces), part, np.int32)),
+            "part": np.full(len(surfaces), part, np.int32),
             "term": pa.array(seen.terms, pa.string()).take(pa.array(term_of)),
             "surface": pa.array(surfaces, pa.string()),
-            "n": pa.array(counts),
-            "texts": pa.array(np.where(first, texts_with[term_of], 0).astype(np.int64)),
+            "n": counts,
+            "texts": np.where(first, texts_with[term_of], 0).astype(np.int64),
         }
     )
 

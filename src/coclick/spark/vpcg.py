@@ -11,24 +11,16 @@ from pyspark.sql import functions as F
 from coclick.errors import UserError
 from coclick.models.propagation.iterations import initial_vectors
 from coclick.models.propagation.vpcg import VPCG
+from coclick.spark import vocabulary
 from coclick.spark.graph import SparkGraph
 from coclick.spark.matrix_product import MatrixProduct, TopKProduct, attach_plan
 from coclick.spark.model_state import ModelState, csr_entry
-from coclick.spark.partitioned_matrix import partition
+from coclick.spark.partitioned_matrix import as_edges, partition
 from coclick.spark.partitioning import NodeSet
 from coclick.spark.storage import TableWriter
 from coclick.spark.units import Units, UnitTrainer, write_units
 from coclick.spark.vector_tables import vector_rows
-from coclick.spark.vocabulary import (
-    BLOCK_SCHEMA,
-    VectorBlocks,
-    Vocabulary,
-    assign_parts,
-    count_words,
-    inverse_frequency,
-    join_fields,
-    token_blocks,
-)
+from coclick.spark.vocabulary import Vocabulary
 from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import choose_fields, count_terms, short_field
 
@@ -37,23 +29,25 @@ def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
     """Propagate vectors, learn units, generate the vectors of unclicked texts, and write all tables."""
     _check(model)
     work, spark = out.work, graph.spark
-    queries, docs = (NodeSet(graph.size("queries"), n_parts), NodeSet(graph.size("docs"), n_parts))
+    queries, docs = (NodeSet(graph.size(side), n_parts) for side in ("queries", "docs"))
     from_queries = model.start == "query"
     texts, others = (queries, docs) if from_queries else (docs, queries)
     clicked = [graph.table("edges").select(F.col(side).alias("id")).distinct() for side in ("q", "d")]
     analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
-    placed = assign_parts(_mark_clicked(start_texts(model, graph), clicked[0 if from_queries else 1]), texts)
-    counted = count_words(placed, analyzer, work)
+    placed = vocabulary.assign_parts(
+        _mark_clicked(start_texts(model, graph), clicked[0 if from_queries else 1]), texts
+    )
+    counted = vocabulary.count_words(placed, analyzer, work)
     words = Vocabulary.from_counts(counted, work)
     width = words.size
-    tokens = work.checkpoint("tokens", token_blocks(placed, words.ids_by_part(counted), analyzer, n_parts))
+    tokens = work.checkpoint(
+        "tokens", vocabulary.token_blocks(placed, words.ids_by_part(counted), analyzer, n_parts)
+    )
 
     edges = weighted_edges(model, graph)
-    to_others = partition(_directed(edges, "other", "text"), others, texts, work, "to-others", max_degree)
-    to_texts = partition(_directed(edges, "text", "other"), texts, others, work, "to-texts", max_degree)
-    start = tokens.mapInArrow(
-        VectorBlocks(texts, lambda some: initial_vectors(count_terms(some, width))), BLOCK_SCHEMA
-    )
+    to_others = partition(as_edges(edges, "other", "text"), others, texts, work, "to-others", max_degree)
+    to_texts = partition(as_edges(edges, "text", "other"), texts, others, work, "to-texts", max_degree)
+    start = vocabulary.vector_blocks(tokens, texts, lambda some: initial_vectors(count_terms(some, width)))
     text_state = work.checkpoint("start", attach_plan(start, to_others))
     iterations = int(model.iterations)
     with (
@@ -80,7 +74,7 @@ def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
                 missing = _UnclickedTexts(named, nodes, clicked[side], tokens_by_side[side])
                 sides[side] = missing.fill_vectors(sides[side], trainer, units, ("queries", "docs")[side])
 
-    idf = inverse_frequency(texts.n_nodes, "texts").alias("idf")
+    idf = vocabulary.inverse_frequency(texts.n_nodes, "texts").alias("idf")
     out.write_table("terms", words.terms.select("id", "text", "surface", idf))
     out.write_table("query_vectors", vector_rows(sides[0], queries))
     out.write_table("doc_vectors", vector_rows(sides[1], docs))
@@ -143,7 +137,7 @@ def start_texts(model: VPCG, graph: SparkGraph) -> DataFrame:
     if model.start == "query":
         return graph.table("queries").select("id", "text")
     fields = choose_fields(dict.fromkeys(graph.texts), model.fields)
-    return graph.table("docs").select("id", join_fields(fields))
+    return graph.table("docs").select("id", vocabulary.join_fields(fields))
 
 
 def short_texts(graph: SparkGraph) -> DataFrame | None:
@@ -161,10 +155,6 @@ def weighted_edges(model: VPCG, graph: SparkGraph) -> DataFrame:
     return graph.table("edges").select(
         F.col(text).alias("text"), F.col(other).alias("other"), clicks.alias("weight")
     )
-
-
-def _directed(edges: DataFrame, target: str, source: str) -> DataFrame:
-    return edges.select(F.col(target).alias("target"), F.col(source).alias("source"), "weight")
 
 
 def _index(table: str, rows: int, width: int) -> dict[str, Any]:

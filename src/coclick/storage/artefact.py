@@ -27,13 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from coclick._version import __version__
 from coclick.errors import ArtefactError, CoclickError
-from coclick.storage.directories import (
-    check_kind,
-    check_output,
-    referenced_files,
-    remove_unreferenced,
-    write_lock,
-)
+from coclick.storage.directories import check_kind, check_output, remove_unreferenced, write_lock
 from coclick.storage.manifest import ARRAY_NAME, DTYPES, FORMAT, MANIFEST, read_manifest
 
 _CHUNK = 1 << 24
@@ -109,14 +103,12 @@ class Artefact:
                 with path.open("rb") as stream:
                     stream.seek(_data_offset(entry) if "dtype" in entry else 0)
                     found = _digest_stream(stream)
+                if found != entry["digest"]:
+                    yield path.name, "its content is not what was written (digest differs)"
             except ArtefactError as error:
                 yield path.name, error.what
-                continue
             except OSError as error:
                 yield path.name, error.strerror or str(error)
-                continue
-            if found != entry["digest"]:
-                yield path.name, "its content is not what was written (digest differs)"
 
     def _check_size(self, name: str, entry: dict[str, Any]) -> None:
         path = self.path / entry["file"]
@@ -176,7 +168,7 @@ class ArtefactWriter:
         dtype = np.dtype(dtype)
         if not ARRAY_NAME.fullmatch(name) or dtype.str not in DTYPES:
             raise ValueError(f"{name!r} of type {dtype} cannot be stored")
-        part = self._temporary_path()
+        part = self.scratch()
         digest, length = hashlib.sha256(), 0
         with self._removing_on_error(part), part.open("w+b") as stream:
             header = _npy_header(dtype, (1 << 62, *row))
@@ -196,12 +188,7 @@ class ArtefactWriter:
             stream.write(_npy_header(dtype, (length, *row), pad_to=len(header)))
             size = stream.seek(0, os.SEEK_END)
         self._unsynced.append(part)
-        entry = {
-            "dtype": dtype.str,
-            "shape": [length, *row],
-            "bytes": size,
-            "digest": digest.hexdigest(),
-        }
+        entry = {"dtype": dtype.str, "shape": [length, *row], "bytes": size, "digest": digest.hexdigest()}
         self._register(name, part, entry, "npy")
 
     def parquet(self, name: str, part: Path) -> None:
@@ -212,13 +199,16 @@ class ArtefactWriter:
         self._register(name, part, {"bytes": part.stat().st_size, "digest": digest}, "parquet")
 
     def scratch(self) -> Path:
-        """Return a path for a file that `parquet` will move; it is removed if the writer fails."""
-        return self._temporary_path()
+        """Return a path for a temporary file, which is removed if the writer fails."""
+        self._n_temporary += 1
+        part = self.path / f".part-{os.getpid()}-{self._n_temporary}"
+        part.unlink(missing_ok=True)  # left by a dead process, and possibly a link to a file in use
+        return part
 
     def link(self, name: str, source: Artefact, source_name: str) -> None:
         """Add a file of another artefact unchanged: by hard link, or by copy across file systems."""
         origin, entry = source.file(source_name), source.files[source_name]
-        part = self._temporary_path()
+        part = self.scratch()
         with self._removing_on_error(part):
             try:
                 os.link(origin, part)
@@ -233,13 +223,8 @@ class ArtefactWriter:
     def commit(self, kind: str, **fields: Any) -> None:
         """Replace the manifest: from now on readers see what was written."""
         check_kind(self.path, kind)
-        manifest = {
-            "format": FORMAT,
-            "coclick": __version__,
-            "kind": kind,
-            **fields,
-            "files": self.files,
-        }
+        head = {"format": FORMAT, "coclick": __version__, "kind": kind}
+        manifest = head | fields | {"files": self.files}
         part = self.path / f".manifest-{os.getpid()}"
         with self._removing_on_error(part), part.open("w", encoding="utf-8") as stream:
             json.dump(manifest, stream, indent=1, ensure_ascii=False)
@@ -249,13 +234,7 @@ class ArtefactWriter:
         _sync_directory(self.path)
         part.replace(self.path / MANIFEST)
         _sync_directory(self.path)
-        remove_unreferenced(self.path, referenced_files(self.path))
-
-    def _temporary_path(self) -> Path:
-        self._n_temporary += 1
-        part = self.path / f".part-{os.getpid()}-{self._n_temporary}"
-        part.unlink(missing_ok=True)  # left by a dead process, and possibly a link to a file in use
-        return part
+        remove_unreferenced(self.path)
 
     def _register(self, name: str, part: Path, entry: dict[str, Any], suffix: str) -> None:
         entry["file"] = f"{name}-{entry['digest'][:16]}.{suffix}"
@@ -276,11 +255,8 @@ class ArtefactWriter:
         except OSError as error:
             part.unlink(missing_ok=True)
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise CoclickError(
-                    f"cannot write: {error.strerror}",
-                    where=str(self.path),
-                    hint="free some space or choose another output; nothing was changed",
-                ) from None
+                what, hint = f"cannot write: {error.strerror}", "free some space or choose another output"
+                raise CoclickError(what, where=str(self.path), hint=f"{hint}; nothing was changed") from None
             raise
         except BaseException:
             part.unlink(missing_ok=True)
@@ -305,9 +281,7 @@ def writing(
         try:
             yield writer
         except BaseException:
-            remove_unreferenced(
-                path, before | referenced_files(path)
-            )  # after a commit, the new artefact's files
+            remove_unreferenced(path, before)
             if created and not any(path.iterdir()):
                 path.rmdir()
             raise

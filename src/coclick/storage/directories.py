@@ -22,16 +22,15 @@ _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 @contextmanager
 def write_lock(path: Path, shown_as: Path | None = None) -> Iterator[None]:
     """Create a directory and lock it against other writers; errors show the path `shown_as`."""
+    where = str(shown_as or path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(
-            f"cannot create the directory: {error.strerror}", where=str(shown_as or path)
-        ) from None
+        raise UserError(f"cannot create the directory: {error.strerror}", where=where) from None
     lock = os.open(path, os.O_RDONLY)
     try:
         if not try_lock(lock):
-            raise UserError("another process is writing here", where=str(shown_as or path))
+            raise UserError("another process is writing here", where=where)
         yield
     finally:
         os.close(lock)
@@ -56,17 +55,15 @@ def check_replaceable(
     """Raise if a directory with these entries must not be replaced."""
     if MANIFEST in names:
         if not force:
-            raise UserError(
-                "the output exists", where=where, hint="add --force (in Python: force=True) to replace it"
-            )
-        return
-    foreign = [name for name in names if not is_artefact_entry(name)]
-    if foreign:
-        raise UserError(
-            f"the output directory holds other files ({foreign[0]})",
-            where=where,
-            hint="choose a new directory",
-        )
+            raise _exists_error(where)
+    elif foreign := [name for name in names if not is_artefact_entry(name)]:
+        what = f"the output directory holds other files ({foreign[0]})"
+        raise UserError(what, where=where, hint="choose a new directory")
+
+
+def _exists_error(where: str) -> UserError:
+    hint = "add --force (in Python: force=True) to replace it"
+    return UserError("the output exists", where=where, hint=hint)
 
 
 def _is_artefact_entry(name: str) -> bool:
@@ -81,8 +78,9 @@ def referenced_files(path: Path) -> set[str]:
     return {entry["file"].partition("/")[0] for entry in files.values()}
 
 
-def remove_unreferenced(path: Path, kept: set[str]) -> None:
-    """Remove data files and unfinished files, except those in `kept`."""
+def remove_unreferenced(path: Path, kept: Iterable[str] = ()) -> None:
+    """Remove data files and unfinished files, except those in `kept` or in the manifest of the directory."""
+    kept = referenced_files(path) | {*kept}
     for entry in path.iterdir():
         if not _is_artefact_entry(entry.name) or entry.name in kept:
             continue
@@ -94,20 +92,15 @@ def remove_unreferenced(path: Path, kept: set[str]) -> None:
 
 def check_kind(path: Path, kind: str | None) -> None:
     """Raise if the artefact in a directory is of another kind: only a graph may replace a graph."""
-    if not (path / MANIFEST).exists():
-        return
-    if kind is not None:
+    if kind is not None and (path / MANIFEST).exists():
         check_same_kind(str(path), read_manifest(path, allow_older=True)["kind"], kind)
 
 
 def check_same_kind(where: str, existing: str, kind: str) -> None:
     """Raise if one kind of artefact would replace another."""
     if kind != existing:
-        raise UserError(
-            f"the output is {with_article(existing)}, and {with_article(kind)} does not replace it",
-            where=where,
-            hint="choose another directory",
-        )
+        what = f"the output is {with_article(existing)}, and {with_article(kind)} does not replace it"
+        raise UserError(what, where=where, hint="choose another directory")
 
 
 def check_file(path: Path, *, force: bool) -> None:
@@ -115,13 +108,12 @@ def check_file(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise UserError("the output must be a file, and this is a directory", where=str(path))
     if path.exists() and not force:
-        raise UserError(
-            "the output exists", where=str(path), hint="add --force (in Python: force=True) to replace it"
-        )
-    if not path.absolute().parent.is_dir():
-        raise UserError("there is no such directory", where=str(path.absolute().parent))
-    if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
-        raise UserError("no permission to write here", where=str(path.absolute().parent))
+        raise _exists_error(str(path))
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise UserError("there is no such directory", where=str(parent))
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError("no permission to write here", where=str(parent))
 
 
 def write_json(path: Path, value: Any) -> None:

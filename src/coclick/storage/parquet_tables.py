@@ -150,9 +150,8 @@ def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, An
     """Read the columns of the table of days, if there is one; None for columns that the log did not have."""
     if not source.table("daily") or not pairs:
         return {}
-    present = set(
-        _run(source, "daily", "DESCRIBE SELECT * FROM read_parquet($paths)")["column_name"].tolist()
-    )
+    described = _run(source, "daily", "DESCRIBE SELECT * FROM read_parquet($paths)")
+    present = set(described["column_name"].tolist())
     counts = [name for name in ("impressions", "users", "sessions", "navigational") if name in present]
     found = columns(source, "daily", ", ".join(["q", "d", "day", "clicks", *counts]))
     daily: dict[str, Any] = dict.fromkeys(_DAILY_COLUMNS)
@@ -212,11 +211,9 @@ def _by_query(
     source: Artefact, table: str, found: dict[str, NDArray[Any]], rows: int, width: int, data: NDArray[Any]
 ) -> Csr:
     query, doc = found["q"], found["d"]
-    inside = all(
-        len(ids) == 0 or (ids.min() >= 0 and ids.max() < n) for ids, n in ((query, rows), (doc, width))
-    )
-    if not inside:
-        raise _table_error(source, table)
+    for ids, size in ((query, rows), (doc, width)):
+        if len(ids) and not (ids.min() >= 0 and ids.max() < size):
+            raise _table_error(source, table)
     indptr = np.searchsorted(query, np.arange(rows + 1)).astype(np.int64)
     return Csr(indptr, doc.astype(np.int32), data, width)
 
@@ -244,6 +241,5 @@ def _check_ids(source: Artefact, table: str, ids: NDArray[Any]) -> None:
 
 
 def _table_error(source: Artefact, table: str) -> ArtefactError:
-    return ArtefactError(
-        f"the table {table!r} is damaged", where=str(source.path), hint="make the artefact again"
-    )
+    what, hint = f"the table {table!r} is damaged", "make the artefact again"
+    return ArtefactError(what, where=str(source.path), hint=hint)

@@ -45,17 +45,12 @@ def write_value(out: ArtefactWriter, name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, Csr):
         write_csr(out, name, value)
         return {"type": "csr", "rows": value.rows, "columns": value.columns}
-    if isinstance(value, Vocab):
-        write_strings(out, name, value)
-        return {"type": "vocab"}
     if isinstance(value, Strings):
         write_strings(out, name, value)
-        return {"type": "strings"}
+        return {"type": "vocab" if isinstance(value, Vocab) else "strings"}
     if type(value).__name__ in _STORED:
-        parts = {
-            part.name: write_value(out, f"{name}.{part.name}", getattr(value, part.name))
-            for part in fields(value)
-        }
+        names = [part.name for part in fields(value)]
+        parts = {part: write_value(out, f"{name}.{part}", getattr(value, part)) for part in names}
         return {"type": type(value).__name__, "fields": parts}
     if isinstance(value, list) and any(type(item).__name__ in _STORED for item in value):
         return {"type": "list", "items": [write_value(out, f"{name}.{i}", v) for i, v in enumerate(value)]}

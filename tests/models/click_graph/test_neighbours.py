@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coclick import create
@@ -46,6 +46,7 @@ def similarities(query, seen, share):
 
 
 @settings(max_examples=40)
+@example(rows={("hotel", "d0"): 1, ("hotell", "d0"): 1}, query="hotel cheap cheap", share=0.4)
 @given(rows=clicks, query=texts, share=st.sampled_from([0.0, 0.4, 1.0]))
 def test_scores_by_the_formula(rows, query, share):
     graph = ClickGraph.from_clicks([(text, doc, count) for (text, doc), count in rows.items()])
@@ -111,3 +112,10 @@ def test_neighbours_are_cached_per_query_and_model():
     ]
     model.fit(ClickGraph.from_clicks(ROWS))
     assert model.evidence("q9") == one
+
+
+def test_queries_of_one_word():
+    """The only word is in both queries, so both are equally similar by words."""
+    rows = [("hotel", "a", 3), ("hotel hotel", "b", 1)]
+    model = create("neighbours(word_weight=1)").fit(ClickGraph.from_clicks(rows))
+    assert dict(model.search("hotel").hits()) == pytest.approx({"a": math.log(4), "b": math.log(2)})

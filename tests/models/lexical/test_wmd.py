@@ -14,7 +14,7 @@ from coclick import create
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.lexical._transport import least_cost
-from coclick.models.lexical._word_embeddings import word_vectors
+from coclick.models.lexical._word_embeddings import learn_word_vectors
 
 
 def by_linear_programming(costs, supply, demand):
@@ -53,7 +53,7 @@ def test_word_vectors_by_hand():
     queries = Csr.from_triples(np.array([0, 1]), np.array([0, 2]), np.ones(2), (2, 4))
     texts = Csr.from_triples(np.array([0, 1]), np.array([1, 3]), np.ones(2), (2, 4))
     clicks = Csr.from_triples(np.array([0, 1]), np.array([0, 1]), np.full(2, math.e - 1), (2, 2))
-    vectors = word_vectors(queries, texts, clicks, 10, 0)
+    vectors = learn_word_vectors(queries, texts, clicks, 10, 0)
     same, other = np.array([[1, 1], [1, 1]]), np.zeros((2, 2))
     np.testing.assert_allclose(vectors @ vectors.T, np.block([[same, other], [other, same]]), atol=1e-6)
 
@@ -71,7 +71,7 @@ def test_word_vectors_by_the_formula():
     left, values, _ = np.linalg.svd(information)
     expected = left[:, :8] * np.sqrt(values[:8])
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    ours = word_vectors(Csr.empty(1, 30), texts, clicks, 8, 0)
+    ours = learn_word_vectors(Csr.empty(1, 30), texts, clicks, 8, 0)
     np.testing.assert_allclose(ours @ ours.T, expected @ expected.T, atol=1e-5)
 
 

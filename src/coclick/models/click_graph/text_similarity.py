@@ -60,11 +60,15 @@ class TextSimilarity:
         known = self.chars.incidence(sequences)
         every = CharUnits.extract(sequences, 1, (self.chars.min_n, self.chars.max_n))
         tokens = self.analyzer.lookup_terms(texts, self.terms)
+        known_words = _distinct(tokens, len(self.terms))
         unknown_words = np.bincount(_text_of(tokens)[tokens.terms < 0], minlength=len(texts))
+        for text in np.flatnonzero(unknown_words > 1).tolist():  # a repeated word counts once
+            distinct = len(set(self.analyzer.terms(texts[text])))
+            unknown_words[text] = distinct - (known_words.indptr[text + 1] - known_words.indptr[text])
         return self._join(
             SparsePattern(known.indptr, known.units),
             np.diff(every.indptr) - np.diff(known.indptr),
-            _distinct(tokens, len(self.terms)),
+            known_words,
             unknown_words,
         )
 

@@ -113,6 +113,18 @@ class WindowIndex:
             return match_twice(*self._occurrences(term), WINDOW)
         return match_unordered(*self._occurrences(term), self._occurrences(other)[0], WINDOW)
 
+    def word_weights(self, k1: float, b: float) -> Csr:
+        """Return BM25 of every word in every document."""
+        term = np.repeat(np.arange(len(self.terms)), np.diff(self.indptr))
+        tf = Csr.from_triples(
+            self.places >> ROW_SHIFT, term, self.weights, (len(self.lengths), len(self.terms))
+        )
+        df = np.bincount(tf.indices, minlength=tf.columns)
+        idf = np.log1p((tf.rows - df + 0.5) / (df + 0.5))[tf.indices]
+        length = np.repeat(self.lengths, tf.row_nnz())
+        weights = idf * tf.data * (k1 + 1) / (tf.data + k1 * (1 - b + b * length))
+        return tf.with_data(weights.astype(np.float32))
+
     def _occurrences(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         entries = slice(self.indptr[term], self.indptr[term + 1])
         return self.places[entries], self.weights[entries]

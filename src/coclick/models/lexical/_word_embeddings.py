@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-def word_vectors(queries: Csr, texts: Csr, clicks: Csr, dim: int, seed: int) -> NDArray[np.float32]:
+def learn_word_vectors(queries: Csr, texts: Csr, clicks: Csr, dim: int, seed: int) -> NDArray[np.float32]:
     """Return a unit vector for each column of the counts, zeros for words without co-occurrences."""
     information = _positive_pmi(_cooccurrences(queries, texts, clicks))
     # The matrix is symmetric: singular vectors are eigenvectors, singular values are |eigenvalues|.

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import TopK
+from coclick.models.document_expansion import ExpansionWords, top_of_sparse
 from coclick.models.lexical._proximity import WindowIndex, WindowModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.text.term_matrix import choose_fields
+from coclick.text.term_matrix import TermMatrix, choose_fields
 
 PRESETS = {
     "jiang2016": Preset(
@@ -65,6 +72,8 @@ class BM25SDMult(WindowModel):
     summary = "bm25sd over content, anchor texts and clicked queries"
     presets = PRESETS
 
+    capabilities = WindowModel.capabilities | {"expand_docs"}
+
     content_weight: Annotated[float, Range(0)] = 1.0
     anchor_weight: Annotated[float, Range(0)] = 1.0
     query_weight: Annotated[float, Range(0)] = 2.0
@@ -84,6 +93,22 @@ class BM25SDMult(WindowModel):
             self.clicked_ = WindowIndex.from_clicked_queries(
                 graph.queries, graph.clicks_by_doc, self._analyzer
             )
+
+    @cached_property
+    def _expansion_words(self) -> ExpansionWords:
+        """The words of clicked queries."""
+        words = TermMatrix.fit(self.graph_.queries, self._analyzer)
+        return ExpansionWords(self._analyzer, words.terms, words.display_terms)
+
+    @cached_property
+    def _clicked_words(self) -> Csr:
+        """BM25 of each word in the clicked queries of each document."""
+        weights = self.clicked_.word_weights(self.k1, self.b)
+        return weights.with_data(np.float32(self.query_weight * self.word_weight) * weights.data)
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the words of clicked queries that add most to the score."""
+        return top_of_sparse(self._clicked_words.take(docs), excluded, k)
 
     def _weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
         """Yield content, anchor texts if there are any, and clicked queries."""

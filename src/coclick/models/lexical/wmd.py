@@ -1,10 +1,12 @@
-"""`wmd`: word mover's distance (Kusner et al. 2015; Jiang et al. 2016 §4.2) on embeddings from the log.
+"""`wmd`: word mover's distance (Kusner et al. 2015; Jiang et al. 2016 §4.2).
 
     distance(q, d) = min_F Σ_ij F_ij ‖x_i − x_j‖    with Σ_j F_ij = q_i, Σ_i F_ij = d_j
     score(q, d)    = 1 / (1 + distance)
 
-q and d are relative frequencies of words, without stop words and words that have no embedding
-(`_word_embeddings`). A text without any word left scores 0.
+q and d are relative frequencies of words, without stop words and words that have no embedding. A text without
+any word left scores 0. Embeddings have unit length. They are learned from the log (`_word_embeddings`), or
+come from a file (`_word_vector_files`) that is read once, in training: a term has the vector of its most
+frequent form in the log.
 
 If each word of a document moves to the nearest word of the query, the distance is a lower bound (the relaxed
 problem). Search solves documents exactly in the order of this bound, and stops when it excludes all others:
@@ -22,10 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import DocMask, TopK
 from coclick.models.lexical._transport import distances, mover_distances, relaxed_costs
-from coclick.models.lexical._word_embeddings import word_vectors
+from coclick.models.lexical._word_embeddings import learn_word_vectors
+from coclick.models.lexical._word_vector_files import read_word_vectors
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
@@ -46,17 +51,32 @@ class WMD(TextModel):
     """Score documents by the distance that the words of the query have to move."""
 
     name = "wmd"
-    summary = "word mover's distance between query and text, on embeddings learned from the log"
+    summary = "word mover's distance between query and text, on embeddings of words"
     max_docs = 100_000
     requires = ("texts",)
     capabilities = frozenset({"unseen_queries", "unseen_docs"})
 
-    dim: Annotated[int, Range(1)] = 100
+    presets = {
+        "jiang2016": Preset(
+            "Jiang et al. 2016",  # on the vectors of Google News: word_vectors=FILE
+            stem=(False, "no word of Tables 3, 4 and 6 is stemmed"),
+        )
+    }
+
+    dim: Annotated[int, Range(1)] = 100  # of embeddings that are learned
+    word_vectors: str = ""  # a file of embeddings; without it they are learned
     fields: str = "short"  # the title or, without titles, the first field; "all"; names joined with +
     language: str = "english"
     stem: bool = True
     remove_stop_words: bool = True
     seed: Annotated[int, Range(0)] = 0
+
+    def __post_init__(self) -> None:
+        if any(character in self.word_vectors for character in ",()"):
+            raise UserError(
+                "the path of word vectors cannot have commas or brackets", where=self.word_vectors,
+                hint="rename the file, or link to it",
+            )  # fmt: skip
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn word embeddings, and count the words of documents that have one."""
@@ -69,7 +89,17 @@ class WMD(TextModel):
         queries = counts.take(np.arange(len(graph.queries)))
         texts = counts.take(np.arange(len(graph.queries), counts.rows))
         with progress("word vectors"):
-            vectors = word_vectors(queries, texts, graph.clicks, self.dim, self.seed)
+            if self.word_vectors:
+                vectors, file_words = read_word_vectors(self.word_vectors, words.display_terms.to_list())
+                known = int(vectors.any(axis=1).sum())
+                self.stats_["word_vectors"] = {
+                    "dim": vectors.shape[1],
+                    "file_words": file_words,
+                    "words": len(words.terms),
+                    "words_with_vector": known,
+                }
+            else:
+                vectors = learn_word_vectors(queries, texts, graph.clicks, self.dim, self.seed)
         self.terms_, self.vectors_ = words.terms, vectors
         self.docs_ = self._with_vectors(texts)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Annotated, NamedTuple
 
@@ -32,6 +32,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.kernels.dense import candidates
 from coclick.kernels.search import NO_MASK
 from coclick.models.base import DocMask, TopK
+from coclick.models.document_expansion import ExpansionWords
 from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
@@ -137,6 +138,25 @@ class LikelihoodModel(_LikelihoodParameters):
         if len(terms) != 1 or terms[0] < 0:
             raise UserError(f"the model does not know the word {word!r}", hint="give one word of a title")
         return int(terms[0])
+
+    def _word_weights(
+        self, likely: NDArray[np.float32], terms: Terms | slice = slice(None)
+    ) -> NDArray[np.float32]:
+        """Return what P_model(t|d) adds to the score of a document for a query of this word alone."""
+        odds = self._odds(terms).astype(np.float32)  # type: ignore[arg-type]
+        return np.log1p(np.float32(1 - self.lambda_doc) * odds * likely)
+
+    @property
+    def _expansion_words(self) -> ExpansionWords:
+        """The words of queries and titles."""
+        return ExpansionWords(self._analyzer, self.terms_, self.display_terms_)
+
+    def _explain_expansion(self, doc: int, term: int, weight: float, clicks: int | None) -> Contribution:
+        """Split the weight by the topics or title words that generate the word."""
+        found = [part for part in self._explain_probability(term, doc) if part.probability > 0]
+        total = sum(part.probability for part in found)
+        parts = [Contribution(part.kind, part.label, weight * part.probability / total) for part in found]
+        return replace(super()._explain_expansion(doc, term, weight, clicks), parts=parts)
 
     # -- implemented with the hooks --------------------------------------------------------------------
 

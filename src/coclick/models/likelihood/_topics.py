@@ -23,8 +23,10 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.index.dense import DenseIndex
 from coclick.kernels.dense import dot_rows
 from coclick.models.base import TopK
+from coclick.models.document_expansion import top_of_dense
 from coclick.models.likelihood._base import Counts, LikelihoodModel, ProbabilityPart, Terms, clicked_pairs
 from coclick.models.spec import Range
+from coclick.models.text_model import GAO2011_TEXT
 from coclick.progress import Progress
 from coclick.results import top_rows
 from coclick.solvers.checkpoint import checkpoint
@@ -33,6 +35,19 @@ from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import count_terms
 
 Floats = NDArray[np.float32]
+# What Gao et al. 2011 say about all topic models, for presets.
+GAO2011_TOPICS: dict[str, tuple[Any, str]] = {
+    **GAO2011_TEXT,
+    "n_topics": (100, "§5.2: T = 100"),
+    "topic_prior": (1.1, "§5.2: α = 1.1"),
+    "word_prior": (1.01, "§5.2: β = 1.01"),
+    "weight": ("one", "§5.1: the title is paired with each unique query"),
+    "max_vocabulary": (500_000, "§5.2: the 500K most frequent words"),
+}
+ALL_ITERATIONS: dict[str, tuple[Any, str]] = {
+    "held_out": (0.0, "§5.2: all pairs are used for training"),
+    "tolerance": (0.0, "§5.2: the number of iterations is given"),
+}
 
 _MIN_PAIRS = 1000  # to hold some out
 _EXPANSION_WORDS = 20
@@ -57,7 +72,7 @@ class _TopicParameters(LikelihoodModel):
 class TopicModel(_TopicParameters):
     """A likelihood model whose P_model goes through topics."""
 
-    capabilities = LikelihoodModel.capabilities | {"similar", "expand", "topics", "translate"}
+    capabilities = LikelihoodModel.capabilities | {"similar", "expand", "expand_docs", "topics", "translate"}
 
     topics_: Topics  # for every word of the vocabulary; zero if it does not occur on a side
     doc_topics_: Floats  # θ of every document; 0 if it has no known words
@@ -152,6 +167,15 @@ class TopicModel(_TopicParameters):
         likely = self.topics_.title_words @ (root * root)
         order = np.argsort(-likely, kind="stable")[:_EXPANSION_WORDS]
         return [(self.display_terms_[int(term)], float(likely[term])) for term in order if likely[term] > 0]
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the query words that the topics of the title generate."""
+        words = self.topics_.query_words.T
+
+        def weigh(some: NDArray[np.int32]) -> Floats:
+            return self._word_weights(self.doc_topics_[some] @ words)
+
+        return top_of_dense(docs, len(self.terms_), weigh, excluded, k)
 
     def _add_docs(self, counts: Csr) -> None:
         """Append the topics of new documents, inferred by fold-in."""

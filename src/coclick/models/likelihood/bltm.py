@@ -15,9 +15,17 @@ import numpy as np
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.likelihood._base import Counts, clicked_pairs
-from coclick.models.likelihood._topics import TopicModel
+from coclick.models.likelihood._topics import ALL_ITERATIONS, GAO2011_TOPICS, TopicModel
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.solvers.em import Corpus
+
+_REGULARISED = Preset(
+    "Gao et al. 2011",
+    iterations=(16, "§5.2: the likelihood saturates after 16"),
+    **GAO2011_TOPICS,
+    **ALL_ITERATIONS,
+)
 
 
 @register
@@ -27,6 +35,26 @@ class BLTM(TopicModel):
 
     name = "bltm"
     summary = "query likelihood through topics that queries and titles share, each in its own words"
+    presets = {
+        "paper": Preset(
+            "Gao et al. 2011",
+            iterations=(20, "§5.2: after around 20 the likelihood barely increases"),
+            **GAO2011_TOPICS,
+            **ALL_ITERATIONS,
+        ),
+        "wu2013": Preset(
+            "Wu, Lu & Li 2013",
+            n_topics=(1000, "§6.2: performance improves with it, up to 1000"),
+            fields=("title+url", "§6.1: words of titles and URLs"),
+            language=("english", "an English search engine"),
+            stem=(True, "words are stemmed (Wu, Lu & Li 2012 §5.1)"),
+            remove_stop_words=(True, "stop words are removed (Wu, Lu & Li 2012 §5.1)"),
+            weight=("one", "§6.1.1: the model of Gao et al. 2011, which counts each pair once"),
+            topic_prior=(1.1, "§6.1.1: the model of Gao et al. 2011, §5.2"),
+            word_prior=(1.01, "§6.1.1: the model of Gao et al. 2011, §5.2"),
+            max_vocabulary=(500_000, "§6.1: all 271,561 words of the larger log"),
+        ),
+    }
 
 
 @register
@@ -41,6 +69,11 @@ class PLSA(TopicModel):
 
     name = "plsa"
     summary = "query likelihood through topics learned from titles alone"
+    presets = {
+        "paper": Preset(
+            "Gao et al. 2011", corpus=("pairs", "§5.2: the title side of the pairs"), **GAO2011_TOPICS
+        )
+    }
 
     corpus: Literal["distinct", "pairs"] = "distinct"
 
@@ -69,6 +102,7 @@ class BLTMPR(TopicModel):
     name = "bltm_pr"
     summary = "bltm with the same topic proportions in a query and its clicked title"
     max_docs = 500_000
+    presets = {"paper": _REGULARISED}
 
     iterations: int = 16
 
@@ -85,6 +119,7 @@ class BLTMPR1V(TopicModel):
     name = "bltm_pr_1v"
     summary = "bltm_pr with one vocabulary for queries and titles"
     max_docs = 500_000
+    presets = {"paper": _REGULARISED}
 
     iterations: int = 16
 

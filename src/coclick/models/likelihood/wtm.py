@@ -15,12 +15,17 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.arrays.csr import Csr
 from coclick.arrays.kernels import values_at
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.base import TopK
+from coclick.models.document_expansion import top_of_sparse
 from coclick.models.likelihood._base import LikelihoodModel, ProbabilityPart, clicked_pairs
+from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
+from coclick.models.text_model import GAO2011_TEXT
 from coclick.progress import Progress
 from coclick.solvers.ibm_model1 import TextPairs, fit_translations, prune
 
@@ -32,7 +37,17 @@ class WTM(LikelihoodModel):
 
     name = "wtm"
     summary = "query likelihood through word translation, learned by IBM Model 1 from clicked pairs"
-    capabilities = LikelihoodModel.capabilities | {"translate"}
+    capabilities = LikelihoodModel.capabilities | {"expand_docs", "translate"}
+    presets = {
+        "paper": Preset(
+            "Gao et al. 2011",
+            min_probability=(0.0, "Eq. 1: all translations"),
+            use_null_word=(True, "§5.2: IBM Model 1, which has one (Brown et al. 1993)"),
+            weight=("one", "§5.1: the title is paired with each unique query"),
+            max_vocabulary=(500_000, "§5.2: the 500K most frequent words"),
+            **GAO2011_TEXT,
+        )
+    }
 
     iterations: Annotated[int, Range(1)] = 10
     min_probability: Annotated[float, Range(0, 1)] = 0.001  # less probable translations are dropped
@@ -101,6 +116,12 @@ class WTM(LikelihoodModel):
             )
             for i in order
         ]
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the query words that the words of the title translate to."""
+        titles = self.doc_words_.take_checked(docs, "the words of documents").to_scipy()
+        likely = Csr.from_scipy(titles @ self.translations_.to_scipy())
+        return top_of_sparse(likely.with_data(self._word_weights(likely.data, likely.indices)), excluded, k)
 
     def _translate(self, word: str, k: int) -> list[tuple[str, float]]:
         """List the query words that a title word translates to, with probabilities."""

@@ -27,6 +27,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
 from coclick.index.dense import DenseIndex
 from coclick.models.base import DocMask, TopK
+from coclick.models.document_expansion import ExpansionWords, top_of_dense
 from coclick.models.projection.click_evidence import FeaturePairEvidence, effective_rank
 from coclick.models.projection.linear_map import LinearMap
 from coclick.models.spec import Range
@@ -38,7 +39,9 @@ from coclick.text.query import Query
 
 Floats = NDArray[np.float32]
 
-TEXT_CAPABILITIES = frozenset({"unseen_queries", "unseen_docs", "add", "expand"})  # of views of texts only
+TEXT_CAPABILITIES = frozenset(  # of views of texts only
+    {"unseen_queries", "unseen_docs", "add", "expand", "expand_docs"}
+)
 _EXPANSION_WORDS = 20
 _WITH_CLICKS = 10  # document features per query feature whose clicks an explanation shows
 MIN_NORM = 1e-5  # relative to the longest row of the map: shorter embeddings are rounding errors, set to zero
@@ -63,7 +66,7 @@ class ProjectionModel(_ProjectionParameters):
     evidence_names = ("coverage", "support")
 
     capabilities = frozenset(
-        {"unseen_queries", "unseen_docs", "similar", "expand", "explain", "add", "export"}
+        {"unseen_queries", "unseen_docs", "similar", "expand", "expand_docs", "explain", "add", "export"}
     )
     cosine: ClassVar[bool] = False  # whether scores are cosines instead of dot products
 
@@ -233,6 +236,31 @@ class ProjectionModel(_ProjectionParameters):
         each = Csr(words, columns, np.ones(len(columns), np.float32), self.doc_features_.columns)
         terms, weights = top_rows(self._score_features(query, each), _EXPANSION_WORDS)
         return [(view.display_terms[term], float(w)) for term, w in zip(terms.tolist(), weights, strict=True)]
+
+    @property
+    def _expansion_words(self) -> ExpansionWords:
+        """The words of the first view of words."""
+        found = self.features_.words()
+        if found is None:
+            raise UserError(f"{self} cannot expand documents: it has no view of words", hint="views=words+…")
+        return ExpansionWords(found[0].analyzer, found[0].terms, found[0].display_terms)
+
+    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
+        """Find the words that score highest as queries."""
+        found = self.features_.words()
+        assert found is not None  # because there are `_expansion_words`
+        terms, view = len(found[0].terms), [one is found[0] for one in self.features_.views].index(True)
+        first = ([0, *self.features_.query_ends])[view]
+        columns = np.arange(first, first + terms, dtype=np.int32)
+        each = Csr(np.arange(terms + 1), columns, np.ones(terms, np.float32), self.query_features_.columns)
+        words = self._without_biases(self._embed_query_features(each))
+
+        def weigh(some: NDArray[np.int32]) -> Floats:
+            found: Floats = self.doc_index_.vectors[some] @ words.T
+            found[found < MIN_NORM * found.max(axis=1, keepdims=True)] = 0  # rounding errors
+            return found
+
+        return top_of_dense(docs, terms, weigh, excluded, k)
 
     def _score_features(self, query: Query, rows: Csr) -> Floats:
         """Return the scores of rows of document features for a query."""

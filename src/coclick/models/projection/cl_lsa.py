@@ -14,10 +14,12 @@ from dataclasses import dataclass
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection._principal import joined_pair_directions
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import EACH_PAIR_ONCE, GAO2011_DATA, PCA
 from coclick.models.registry import register
 from coclick.progress import Progress
 
@@ -29,6 +31,7 @@ class CLLSA(TitleProjection):
 
     name = "cl_lsa"
     summary = "latent semantic analysis of queries joined with their clicked titles"
+    presets = {"paper": Preset("Gao et al. 2011", weight=EACH_PAIR_ONCE, centre=PCA, **GAO2011_DATA)}
 
     weight: Weight = "log1p"
     centre: bool = False

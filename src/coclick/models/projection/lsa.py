@@ -12,9 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection._principal import Corpus, principal_directions
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import GAO2011_DATA, PCA, TEXTS_OF_PAIRS
 from coclick.models.registry import register
 from coclick.progress import Progress
 
@@ -26,6 +28,7 @@ class LSA(TitleProjection):
 
     name = "lsa"
     summary = "latent semantic analysis of queries and titles"
+    presets = {"paper": Preset("Gao et al. 2011", corpus=TEXTS_OF_PAIRS, centre=PCA, **GAO2011_DATA)}
 
     corpus: Corpus = "distinct"
     centre: bool = False

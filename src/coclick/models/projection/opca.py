@@ -2,10 +2,10 @@
 
     S v = μ (N + ρI) v        S = Σ w (q qᵀ + d dᵀ) / 2Σw        N = Σ w (q − d)(q − d)ᵀ / Σw
 
-The directions v maximise the variance of queries and titles (S) relative to the difference of the two sides
-of clicked pairs (N, Eq. 24): they have the `dim` largest μ, with vᵀ(N + ρI)v = 1. ρ is `ridge` times the mean
-diagonal of N; smaller values favour rare words. score(q, d) = cos(Aᵀq, Aᵀd) with the columns v as A. The
-solver is `coclick.solvers.opca`.
+The sums are over clicked pairs with words on both sides. The directions v maximise the variance of queries
+and titles (S) relative to the difference of the two sides of a pair (N, Eq. 24): they have the `dim` largest
+μ, with vᵀ(N + ρI)v = 1. ρ is `ridge` times the mean diagonal of N; smaller values favour rare words.
+score(q, d) = cos(Aᵀq, Aᵀd) with the columns v as A. The solver is `coclick.solvers.opca`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
+
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.graph.split import clicks_of
+from coclick.models.presets import Preset
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection.click_evidence import Weight, weight_clicks
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import EACH_PAIR_ONCE, GAO2011_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -33,6 +38,8 @@ class OPCA(TitleProjection):
     name = "opca"
     summary = "oriented principal components: a projection of words that brings clicked pairs together"
     max_docs = 200_000
+    # Eq. 23 has no ridge, but N is singular without one.
+    presets = {"paper": Preset("Gao et al. 2011", weight=EACH_PAIR_ONCE, **GAO2011_DATA)}
 
     weight: Weight = "log1p"
     ridge: Annotated[float, Range(1e-4)] = 0.2
@@ -40,10 +47,10 @@ class OPCA(TitleProjection):
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Compute the leading generalised eigenvectors of S and N + ρI."""
         rows = self._build_features(graph, "words", progress, one_idf=True, max_terms=self.max_vocabulary)
-        pairs_with_features(graph.clicks, *rows)  # raises if there are none
-        found = oriented_pca(
-            *rows, self._edge_weights(graph), self.dim, ridge=self.ridge, seed=self.seed, progress=progress
-        )
+        known = pairs_with_features(graph.clicks, *rows)
+        pattern = Csr.from_triples(*known, np.ones(len(known[0])), (graph.clicks.rows, graph.clicks.columns))
+        weights = pattern.with_data(clicks_of(self._edge_weights(graph), pattern)).positive()
+        found = oriented_pca(*rows, weights, self.dim, ridge=self.ridge, seed=self.seed, progress=progress)
         self._note_missing_dims(len(found.values))
         self.stats_["eigenvalues"] = found.values.tolist()
         both = DenseMap.from_blocks([found.vectors])

@@ -1,8 +1,10 @@
-"""What two papers say about the features and weights of all their bilinear models, for presets."""
+"""What papers say about the features and weights of all their projections, for presets."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from coclick.models.text_model import GAO2011_TEXT
 
 Settled = dict[str, tuple[Any, str]]
 
@@ -26,3 +28,12 @@ WU2013B_DATA: Settled = {
     "weight": ("log", "Eq. 2: the log number of clicks; pairs with at most 3 clicks are dropped before"),
 }
 DIM_WU2013B = (1000, "§5.3: 1000 for the enterprise log, 3000 for the web log")
+# Gao et al. 2011.
+GAO2011_DATA: Settled = {
+    **GAO2011_TEXT,
+    "dim": (100, "§5.3: k = 100"),
+    "max_vocabulary": (40_000, "§5.3: 40K words, which are those in most texts; here the most frequent"),
+}
+PCA = (True, "§4.1: PCA is used to derive the LSA matrix")
+TEXTS_OF_PAIRS = ("pairs", "§5.3: queries and titles of the pairs, as separate documents")
+EACH_PAIR_ONCE = ("one", "§5.1: the title is paired with each unique query")

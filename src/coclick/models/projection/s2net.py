@@ -20,9 +20,11 @@ import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.graph.click_graph import ClickGraph
+from coclick.models.presets import Preset
 from coclick.models.projection._base import TitleProjection
 from coclick.models.projection._principal import Corpus, principal_directions
 from coclick.models.projection.linear_map import DenseMap
+from coclick.models.projection.paper_data import GAO2011_DATA, PCA, TEXTS_OF_PAIRS
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -46,6 +48,23 @@ class S2Net(TitleProjection):
     name = "s2net"
     summary = "projection of words, trained to rank clicked titles above others"
     max_docs = 500_000
+    presets = {
+        "paper": Preset(
+            "Gao et al. 2011",
+            corpus=TEXTS_OF_PAIRS,
+            centre=PCA,
+            n_negatives=(4, "§5.3: four other titles"),
+            negative_docs=("clicked", "§5.3: titles from the data"),
+            gamma=(10.0, "§4.2: γ = 10"),
+            epsilon=(0.0, "Eq. 20: plain cosines"),
+            l2_to_start=(0.0, "§4.2: early stopping instead"),
+            optimiser=("lbfgs", "§4.2"),
+            iterations=(40, "§5.3: converges in approximately 40 iterations"),
+            held_out=(0.005, "§5.3: 99.5 % for training, 0.5 % for validation"),
+            min_held_out=(0, "§5.3: exactly the share"),
+            **GAO2011_DATA,
+        )
+    }
 
     corpus: Corpus = "distinct"
     centre: bool = False

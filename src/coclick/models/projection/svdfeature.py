@@ -23,8 +23,10 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import clicks_of
+from coclick.models.presets import Preset
 from coclick.models.projection._biased import BiasedProjection
 from coclick.models.projection.click_evidence import Weight, weight_clicks
+from coclick.models.projection.paper_data import WU2013_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -37,6 +39,7 @@ from coclick.solvers.sampling import (
     nonempty_rows,
     pairs_with_features,
 )
+from coclick.text.analyzer import Tokenizer
 
 Mask = NDArray[np.bool_]
 
@@ -51,10 +54,20 @@ class SVDFeature(BiasedProjection):
     name = "svdfeature"
     summary = "feature-based matrix factorisation: predicts clicks from words and clicks"
     max_docs = 500_000
+    presets = {
+        "wu2013": Preset(
+            "Wu, Lu & Li 2013",
+            dim=(1000, "§6.2: performance improves with it, up to 1000"),
+            loss=("squared", "§6.5.2: fits click numbers directly"),
+            scale_targets=(True, "§6.2: a matter of learning rate and l2, which are tuned but not given"),
+            **WU2013_DATA | {"weight": ("clicks", "§6.5.2: absolute click numbers")},
+        )
+    }
 
     dim: int = 100
     views: str = "words+clicks"
     fields: str = "title"  # the cost of a step grows with the words of the document
+    tokenizer: Tokenizer = "words"
     weight: Weight = "log1p"
     loss: Literal["squared", "logistic"] = "squared"
     scale_targets: bool = True  # to mean 1: learning rate and l2 then fit any kind of weight
