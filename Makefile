@@ -20,7 +20,7 @@ help:
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
 	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
-	@echo "make reproduce  the papers' experiments on a simulated log; writes docs/reproduction.md"
+	@echo "make reproduce  the papers' experiments on simulated and real logs; writes docs/reproduction.md (ARGS=--quick)"
 	@echo "make clean      remove .venv and all caches"
 
 demo: .venv/demo.done
