@@ -58,7 +58,7 @@ def events(file: LogFile, source: str) -> str:
 
 def _records(file: LogFile, source: str) -> str:
     """The records with one column per key of `_KEYS`, null if empty, without the bulk action lines."""
-    columns = ", ".join(f"nullif(cell[{place}], '') AS {name}" for place, name in enumerate(_KEYS, 1))
+    columns = ", ".join(f"nullif(cell[{number}], '') AS {name}" for number, name in enumerate(_KEYS, 1))
     return f"""
         SELECT * FROM (SELECT * EXCLUDE (cell), {columns} FROM ({cells(file, source, list(_KEYS.values()))}))
         WHERE parse_error IS NOT NULL OR action_name IS NOT NULL OR query_id IS NOT NULL

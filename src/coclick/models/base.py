@@ -1,7 +1,7 @@
 """`Model`: the base class of all models. Public methods take texts and ids, hooks rows of the graph.
 
 A model is a dataclass: its fields are its parameters, and learned state is in attributes that end in `_`. It
-implements `_fit` and `_score`, or the hooks of `sparse_vectors.VectorModel`. A hook has the name of the
+implements `_fit` and `_score`, or the hooks of `sparse_vectors.SparseVectorModel`. A hook has the name of the
 public method that it serves, with an underscore in front. Hooks get a `Query`, which is normalised, looked up
 and split into words once, however many parts a model has.
 """
