@@ -31,16 +31,25 @@ from mutation.operators import Mutant, mutants
 from mutation.runner import Project
 
 ROOMS = ("models", "solvers", "evaluation", "features")
+DEFAULTS = "models/test_defaults.py"  # notices changed defaults of all models
 # The tests of a room: those of the same name, and these.
 MORE_TESTS = {
-    "models": ["contract", "features"],
+    "models": ["contract", "features", DEFAULTS],
     "solvers": ["models/projection", "models/likelihood"],
     "features": ["models/projection"],
     "evaluation": [],
 }
-NOT_RUN = (
-    "not ltr and not test_compare_evaluates_all_models and not test_reports_are_written"  # they take minutes
+# They take long, or start processes, which do not have the mutant.
+_SLOW = (
+    "ltr",
+    "test_compare_evaluates_all_models",
+    "test_reports_are_written",
+    "test_damaged_files",
+    "test_model_is_self_contained",
+    "test_weird_queries",
+    "test_results_do_not_depend_on_threads",
 )
+NOT_RUN = " and ".join(f"not {name}" for name in _SLOW)
 IN_CONTRACT = ("bm25", "clicks", "vpcg", "neighbours", "pls", "wtm")  # for files that are not of one model
 STATUS = ("killed", "survived", "equivalent")
 
@@ -49,6 +58,7 @@ def main() -> int:
     """Run mutants until the limit or the time is reached, and print the survivors."""
     parser = argparse.ArgumentParser(prog="make mutants", description="Find changes that no test notices.")
     parser.add_argument("--files", nargs="*", default=list(ROOMS), help="files or folders below src/coclick")
+    parser.add_argument("--tests", nargs="*", help="tests to run instead of all that belong to the files")
     parser.add_argument("--limit", type=int, help="number of mutants of Python code")
     parser.add_argument("--kernels", type=int, default=5, help="number of mutants of compiled code")
     parser.add_argument("--minutes", type=float, default=60, help="stop after that time")
@@ -68,7 +78,7 @@ def main() -> int:
     print(f"{len(todo)} mutants in {len(files)} files; running the tests without a mutant", flush=True)
     runner.warm_up()
     chosen = f"{NOT_RUN} and (not test_contract or {contract_models(project, files)})"
-    coverage = runner.record(project, tests_of(project, files), chosen)
+    coverage = runner.record(project, options.tests or tests_of(project, files), chosen)
     print(f"{len(coverage.seconds)} tests, {sum(coverage.seconds.values()):.0f} seconds", flush=True)
     results = run(project, todo, coverage, options, end)
     print(report(results, len(todo)))
@@ -100,7 +110,7 @@ def tests_of(project: Project, files: list[str]) -> list[str]:
         while not (project.root / "tests" / folder).is_dir():
             folder = folder.parent
         for name in [folder.as_posix(), *MORE_TESTS[file.partition("/")[0]]]:
-            if (project.root / "tests" / name).is_dir():
+            if (project.root / "tests" / name).exists():
                 found[f"tests/{name}"] = None
     return [one for one in found if not any(one.startswith(f"{other}/") for other in found)]
 
@@ -129,7 +139,6 @@ def run(
     project: Project, todo: list[Mutant], coverage: runner.Coverage, options: argparse.Namespace, end: float
 ) -> list[tuple[Mutant, str]]:
     """Return the mutants that there was time for, with their results."""
-    functions = {mutant.file: function_lines(mutant.source) for mutant in todo}
     results: list[tuple[Mutant, str]] = []
     running: dict[int, tuple[Mutant, float]] = {}
     waiting = iter(todo)
@@ -140,13 +149,10 @@ def run(
                 mutant = next(waiting, None)
                 if mutant is None:
                     break
-                covering = coverage.of(mutant, functions[mutant.file])
-                if equivalent_reason(mutant):
-                    results.append((mutant, "equivalent"))
-                elif not covering:
-                    results.append((mutant, "survived"))
+                tests = tests_for(mutant, coverage, options.seconds)
+                if equivalent_reason(mutant) or not tests:
+                    results.append((mutant, "equivalent" if equivalent_reason(mutant) else "survived"))
                 else:
-                    tests = coverage.choose(covering, options.seconds)
                     slowest = 60 + 10 * sum(coverage.seconds[test] for test in tests) + 600 * mutant.compiled
                     child = runner.start(project, mutant, tests, coverage.seconds)
                     running[child] = mutant, time.monotonic() + slowest
@@ -157,12 +163,23 @@ def run(
                 if result := runner.poll(child, deadline):
                     results.append((mutant, result))
                     del running[child]
+                    if result == "survived":
+                        print(describe(mutant), flush=True)
             if time.monotonic() - shown > 30:
                 shown = time.monotonic()
                 print(f"{len(results)} of {len(todo)}: {count(results)}", flush=True)
     finally:
         for child in running:
             runner.stop(child)
+
+
+def tests_for(mutant: Mutant, coverage: runner.Coverage, seconds: float) -> list[str]:
+    """Return the tests to run on a mutant, up to so many seconds."""
+    functions = function_lines(mutant.source)
+    covering = coverage.of(mutant, functions)
+    if not any(mutant.line in lines for lines in functions):
+        covering |= {test for test in coverage.seconds if DEFAULTS in test}
+    return coverage.choose(covering, seconds)
 
 
 def count(results: list[tuple[Mutant, str]]) -> str:
@@ -183,13 +200,18 @@ def function_lines(source: bytes) -> list[range]:
     ]
 
 
+def describe(mutant: Mutant) -> str:
+    """Return the place of a mutant, and its line before and after."""
+    old, new = mutant.diff()
+    return f"{mutant.file}:{mutant.line}\n  - {old}\n  + {new}"
+
+
 def report(results: list[tuple[Mutant, str]], planned: int) -> str:
     """Return the survivors, a table of files, and the share of mutants that were killed."""
     lines = []
     for mutant, result in sorted(results, key=lambda pair: (pair[0].file, pair[0].line)):
         if result == "survived":
-            old, new = mutant.diff()
-            lines += [f"{mutant.file}:{mutant.line}", f"  - {old}", f"  + {new}"]
+            lines.append(describe(mutant))
     files = sorted({mutant.file for mutant, _ in results})
     lines += ["", f"{'file':46}{'mutants':>9}" + "".join(f"{name:>12}" for name in STATUS)]
     for file in files:

@@ -102,6 +102,24 @@ NAMED = [
         "traffic[query] < TAIL_CLICKS",
         "traffic[query] <= TAIL_CLICKS",
     ),
+    Named(
+        "bltm_pr has no posterior regularisation",
+        "models/likelihood/bltm.py",
+        'return {"regularise": True}',
+        "return {}",
+    ),
+    Named(
+        "plsa learns from clicked documents only",
+        "models/likelihood/bltm.py",
+        "held = np.flatnonzero(counts.docs.row_nnz())",
+        "held = np.flatnonzero((counts.docs.row_nnz() > 0) & (graph.clicks_by_doc.row_nnz() > 0))",
+    ),
+    Named(
+        "rmls weights pairs like pls",
+        "models/projection/rmls.py",
+        'weight: Weight = "degree"',
+        'weight: Weight = "log1p"',
+    ),
 ]
 
 

@@ -19,7 +19,7 @@ from coclick.errors import CoclickError
 
 INTERRUPTED = 130
 _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
-    ("build", "sample build view"),
+    ("build", "sample build filter view"),
     ("info", "info verify"),
     ("train", "train"),
     ("info", "models"),

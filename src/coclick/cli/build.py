@@ -1,4 +1,4 @@
-"""Commands that make click graphs: sample, build, view."""
+"""Commands that make click graphs: sample, build, filter, view."""
 
 from __future__ import annotations
 
@@ -100,6 +100,35 @@ def build(
     progress = say if sys.stderr.isatty() else None
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
+    suggest(f'coclick train "vpcg" {out} -o model')
+
+
+def filter(
+    graph: GraphPath,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the new graph.")],
+    min_score: Annotated[
+        float,
+        typer.Option(min=0, help="Drop pairs whose clicks are below this multiple of what is expected."),
+    ] = 0,
+    min_clicks: Annotated[
+        float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
+    ] = 0,
+    force: Force = False,
+) -> None:
+    """Drop weak query-document pairs from a graph.
+
+    The clicks expected for a pair follow from how often it was shown at which positions, and from the click
+    rates of these positions in the whole log.
+    """
+    from coclick import ClickGraph
+    from coclick.errors import counted
+    from coclick.storage.directories import check_output
+
+    check_output(out, force, "graph")
+    before = ClickGraph.open(graph)
+    after = before.filter_pairs(min_score=min_score, min_clicks=min_clicks).save(out, force=force)
+    kept = counted(before.clicks.nnz, "clicked pair")
+    say(f"kept {after.clicks.nnz:,} of {kept} in {out}")
     suggest(f'coclick train "vpcg" {out} -o model')
 
 

@@ -107,21 +107,21 @@ def _quepid(text: str, path: str | Path) -> Iterator[JudgmentRow]:
     """Read a CSV with a header, as Quepid exports it; documents without a rating are not judged."""
     reader = csv.reader(text.splitlines())
     head = next(reader, [])
-    places = [_column(head, names) for names in (_QUERY, _DOC, _GRADE)]
-    if min(places) < 0:
+    positions = [_column(head, names) for names in (_QUERY, _DOC, _GRADE)]
+    if min(positions) < 0:
         raise UserError(
             "the header must name the query, the document and the rating",
             where=f"{path}, line 1",
             hint=f"expected columns such as query,docid,rating; found {', '.join(head)}",
         )
     for cells in reader:
-        if len(cells) <= max(places):
+        if len(cells) <= max(positions):
             if any(cells):
                 raise UserError(
                     "the line has fewer cells than the header", where=f"{path}, line {reader.line_num}"
                 )
             continue
-        query, doc, grade = (cells[place] for place in places)
+        query, doc, grade = (cells[position] for position in positions)
         if grade.strip():
             yield JudgmentRow(f"{path}, line {reader.line_num}", query, doc, grade)
 
@@ -159,14 +159,14 @@ def table_rows(table: Any, queries_given: bool) -> list[JudgmentRow]:
     columns = table_columns(table)
     head = list(columns)
     names = (*_QUERY_ID, *_QUERY) if queries_given else (*_QUERY, *_QUERY_ID)
-    places = [_column(head, wanted) for wanted in (names, _DOC, _GRADE)]
-    if min(places) < 0:
+    positions = [_column(head, wanted) for wanted in (names, _DOC, _GRADE)]
+    if min(positions) < 0:
         raise UserError(
             "a table of judgments needs columns for the query, the document and the grade",
             where=f"qrels, whose columns are {', '.join(map(repr, head[:20]))}",
             hint="call them query, doc and grade",
         )
-    values = zip(*(columns[head[place]] for place in places), strict=True)
+    values = zip(*(columns[head[position]] for position in positions), strict=True)
     return [
         JudgmentRow(f"qrels, row {row}", str(query), str(doc), str(grade))
         for row, (query, doc, grade) in enumerate(values, 1)

@@ -104,20 +104,20 @@ def _queries(board: Leaderboard, ordered: list[ModelResult]) -> dict[str, Any]:
     values = np.stack([result.values() for result in ordered])
     limit = MAX_RESULTS // (len(ordered) * SHOWN)
     with_rankings = set(np.argsort(values.min(axis=0) - values.max(axis=0), kind="stable")[:limit].tolist())
-    places: dict[str, int] = {}  # document → position in `docs`
+    positions: dict[str, int] = {}  # document → position in `docs`
     queries = []
     for i, (query, text) in enumerate(board.judgments.queries.items()):
         row: dict[str, Any] = {"text": _truncate(text), "values": values[:, i].round(6).tolist()}
         if i in with_rankings:
             found = [result.rankings.get(query, [])[:SHOWN] for result in ordered]
-            row["rankings"] = [[places.setdefault(doc, len(places)) for doc in docs] for docs in found]
+            row["rankings"] = [[positions.setdefault(doc, len(positions)) for doc in docs] for docs in found]
             grades = board.judgments.grades[query]
-            row["grades"] = {places[doc]: grades[doc] for docs in found for doc in docs if doc in grades}
+            row["grades"] = {positions[doc]: grades[doc] for docs in found for doc in docs if doc in grades}
         queries.append(row)
-    rows = board.graph.docs.lookup(list(places)).tolist() if places else []
+    rows = board.graph.docs.lookup(list(positions)).tolist() if positions else []
     titles = [_truncate(board.graph.title(row)) if row >= 0 else "" for row in rows]
     highest = max(max(found.values()) for found in board.judgments.grades.values())
-    return {"queries": queries, "docs": list(zip(places, titles, strict=True)), "highest_grade": highest}
+    return {"queries": queries, "docs": list(zip(positions, titles, strict=True)), "highest_grade": highest}
 
 
 def _without_imports(module: str) -> str:

@@ -19,7 +19,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.registry import model_class, model_names
-from coclick.models.sparse_vectors import VectorModel
+from coclick.models.sparse_vectors import SparseVectorModel
 
 _MAX_DOCS, _MAX_WEIGHTS = 1 << 13, 1 << 18  # of a block; a single document may have more weights
 
@@ -28,13 +28,13 @@ _MAX_DOCS, _MAX_WEIGHTS = 1 << 13, 1 << 18  # of a block; a single document may 
 class ModelVectors:
     """The vectors of a sparse or dense model."""
 
-    model: VectorModel | ProjectionModel
+    model: SparseVectorModel | ProjectionModel
     tokens: list[str]  # one for each column; empty for dense vectors
 
     @classmethod
     def from_model(cls, model: Model) -> ModelVectors:
         """Wrap a model; raise for one without vectors, and name those that have them."""
-        if "export" in model.capabilities and isinstance(model, VectorModel):
+        if "export" in model.capabilities and isinstance(model, SparseVectorModel):
             return cls(model, model.display_terms_.to_list())
         if "export" in model.capabilities and isinstance(model, ProjectionModel):
             return cls(model, [])

@@ -304,7 +304,17 @@ class ClickGraph:
         }
         return frozenset(name for name, found in present.items() if found)
 
-    # -- split and merge -------------------------------------------------------------------------------
+    # -- filter, split and merge -----------------------------------------------------------------------
+
+    def filter_pairs(self, *, min_score: float = 0, min_clicks: float = 0) -> ClickGraph:
+        """Return the graph without the clicked pairs below a score or a number of clicks.
+
+        The score compares the clicks of a pair with those that its impressions and positions let expect; 1 is
+        the average: see `coclick.graph.pair_filter`.
+        """
+        from coclick.graph.pair_filter import filter_pairs
+
+        return filter_pairs(self, min_score, min_clicks)
 
     def split(self, by: str = "time", fraction: float = 0.2, seed: int = 0) -> Split:
         """Hold out clicks by `time`, `queries` or `pairs`: see `coclick.graph.split`."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
-from coclick.models.sparse_vectors import VectorModel
+from coclick.models.sparse_vectors import SparseVectorModel
 from coclick.models.training import train
 from coclick.text.normalise import normalise
 
@@ -84,7 +84,7 @@ class QueryVectors(TransformerMixin, _FromClicks):
 
     def get_feature_names_out(self, _: Any = None) -> NDArray[np.object_]:
         """Return the words of sparse vectors."""
-        if not isinstance(self.model_, VectorModel):
+        if not isinstance(self.model_, SparseVectorModel):
             raise UserError(f"the dimensions of {self.spec} have no names")
         return np.array(self.model_.display_terms_.to_list(), dtype=object)
 

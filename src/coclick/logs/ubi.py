@@ -50,15 +50,15 @@ def events(file: LogFile, source: str) -> str:
     return f"""
         SELECT event.* REPLACE (CASE WHEN parse_error IS NULL AND action_name IS NULL
                 THEN '|neither a query nor an event' ELSE parse_error END AS parse_error),
-            coalesce(asked.user_query, event.user_query) AS text,
-            coalesce(event.client_id, user_id, session_id, asked.client_id) AS who
-        FROM ({_records(file, source)}) event LEFT JOIN ubi_query asked USING (query_id)
+            coalesce(logged.user_query, event.user_query) AS text,
+            coalesce(event.client_id, user_id, session_id, logged.client_id) AS who
+        FROM ({_records(file, source)}) event LEFT JOIN ubi_query logged USING (query_id)
         WHERE parse_error IS NOT NULL OR action_name IS NOT NULL OR query_id IS NULL"""
 
 
 def _records(file: LogFile, source: str) -> str:
     """The records with one column per key of `_KEYS`, null if empty, without the bulk action lines."""
-    columns = ", ".join(f"nullif(cell[{place}], '') AS {name}" for place, name in enumerate(_KEYS, 1))
+    columns = ", ".join(f"nullif(cell[{number}], '') AS {name}" for number, name in enumerate(_KEYS, 1))
     return f"""
         SELECT * FROM (SELECT * EXCLUDE (cell), {columns} FROM ({cells(file, source, list(_KEYS.values()))}))
         WHERE parse_error IS NOT NULL OR action_name IS NOT NULL OR query_id IS NOT NULL

@@ -141,12 +141,12 @@ class _Side:
         if file.empty:
             raise UserError("the file is empty", where=str(file.path))
         names = list(file.columns)
-        places = match_columns(names, {self.key: VIEW_COLUMNS[self.key]})
-        for place in places.values():
-            names[place] = ""  # a column cannot be both id and feature
-        places |= match_columns(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
+        columns = match_columns(names, {self.key: VIEW_COLUMNS[self.key]})
+        for column in columns.values():
+            names[column] = ""  # a column cannot be both id and feature
+        columns |= match_columns(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
         for field in (self.key, "feature"):
-            if field not in places:
+            if field not in columns:
                 existing = ", ".join(map(repr, file.columns[:20])) or "none"
                 raise UserError(
                     f"no column for {field!r}: features of {self.name} need {self.key}, feature and may have "
@@ -154,7 +154,7 @@ class _Side:
                     where=f"{file.path}, whose columns are {existing}",
                     hint=f"give a column one of these names: {', '.join(VIEW_COLUMNS[field])}",
                 )
-        return with_header(file, file.kind in ("tsv", "csv")), places
+        return with_header(file, file.kind in ("tsv", "csv")), columns
 
     def _match_ids(self, db: DuckDBSession, log: LogReader) -> None:
         """Create `matched_id` (raw, n, id): ids in the files, their number of rows, and ids in the graph."""

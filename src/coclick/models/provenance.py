@@ -63,19 +63,19 @@ class Side:
         lengths = self.edges.indptr[rows + 1] - self.edges.indptr[rows]
         row = np.repeat(rows, lengths)
         ends = np.cumsum(lengths)
-        place = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+        entry = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
             self.edges.indptr[rows] - (ends - lengths), lengths
         )
-        other = np.ascontiguousarray(self.edges.indices[place])
+        other = np.ascontiguousarray(self.edges.indices[entry])
         values = values_at(self.previous.indptr, self.previous.indices, self.previous.data, other, term)
-        return row, place, self.weight_clicks(self.edges.data[place]).astype(np.float64) * values
+        return row, entry, self.weight_clicks(self.edges.data[entry]).astype(np.float64) * values
 
-    def describe(self, row: Ints, place: NDArray[np.int64], share: NDArray[np.float64]) -> list[Click]:
+    def describe(self, row: Ints, entry: NDArray[np.int64], share: NDArray[np.float64]) -> list[Click]:
         """Return edges as clicks, in the given order."""
         graph = self.graph
-        other = self.edges.indices[place]
+        other = self.edges.indices[entry]
         queries, docs = (row, other) if self.is_query else (other, row)
-        counts = self.edges.data[place]
+        counts = self.edges.data[entry]
         return [
             Click(graph.queries[q], graph.docs[d], c, s)
             for q, d, c, s in zip(
@@ -93,8 +93,8 @@ class PropagatedProvenance:
 
     def clicks(self, term: int, max_clicks: int | None) -> ClickEvidence:
         """Return the edges of the row."""
-        rows, places, amounts = self.side.amounts(np.array([self.row], np.int32), term)
-        return _largest(self.side, rows, places, amounts, max_clicks)
+        rows, entries, amounts = self.side.amounts(np.array([self.row], np.int32), term)
+        return _largest(self.side, rows, entries, amounts, max_clicks)
 
     def units(self, term: int, max_clicks: int | None) -> list[tuple[str, float, ClickEvidence]]:
         """Return nothing: the vector was not generated from units."""
@@ -118,20 +118,20 @@ class GeneratedProvenance:
 
     def clicks(self, term: int, max_clicks: int | None) -> ClickEvidence:
         """Return the edges of all texts that contain a unit; an edge that several units share is summed."""
-        rows, places, shares = [], [], []
+        rows, entries, shares = [], [], []
         whole = self._amounts(term)
         for unit, amount in enumerate(whole):
             if amount != 0 and len(self.texts_of_unit[unit]):
-                row, place, parts = self.side.amounts(self.texts_of_unit[unit], term)
+                row, entry, parts = self.side.amounts(self.texts_of_unit[unit], term)
                 rows.append(row)
-                places.append(place)
+                entries.append(entry)
                 shares.append(amount * parts / parts.sum())
         if not rows:
             return ClickEvidence([], 0)
-        place, first, group = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
+        entry, first, group = np.unique(np.concatenate(entries), return_index=True, return_inverse=True)
         row = np.concatenate(rows)[first]
         amounts = np.bincount(group, np.concatenate(shares)).astype(np.float64)
-        return _largest(self.side, row, place, amounts, max_clicks, whole.sum())
+        return _largest(self.side, row, entry, amounts, max_clicks, whole.sum())
 
     def units(self, term: int, max_clicks: int | None) -> list[tuple[str, float, ClickEvidence]]:
         """Return the units whose vectors have the word, largest fraction first."""
@@ -150,7 +150,7 @@ class GeneratedProvenance:
 def _largest(
     side: Side,
     rows: Ints,
-    places: NDArray[np.int64],
+    entries: NDArray[np.int64],
     amounts: NDArray[np.float64],
     max_clicks: int | None,
     whole: float | None = None,
@@ -164,4 +164,4 @@ def _largest(
     order = order[amounts[order] != 0]
     edges, order = len(order), order[:max_clicks]
     whole = amounts.sum() if whole is None else whole
-    return ClickEvidence(side.describe(rows[order], places[order], amounts[order] / whole), edges)
+    return ClickEvidence(side.describe(rows[order], entries[order], amounts[order] / whole), edges)

@@ -27,7 +27,7 @@ _FAMILIES = {
     "combination": "backoff mix",
     "lexical": "bm25 bm25sd cos_words um vsm wmd",
     "likelihood": "bltm wtm",
-    "projection": "cl_lsa lsa lsi_dt lsi_qd mpls opca pls rmls s2net ssi svdfeature",
+    "projection": "cl_lsa large_margin lsa lsi_dt lsi_qd mpls opca pls rmls s2net ssi svdfeature",
     "propagation": "vpcg",
 }
 _MODULES = {

@@ -1,4 +1,4 @@
-"""`VectorModel`: sparse vectors over terms, with search, similar, expand, explain and add.
+"""`SparseVectorModel`: sparse vectors over terms, with search, similar, expand, explain and add.
 
 A subclass learns `terms_`, `display_terms_`, `doc_index_` and, to find similar queries, `query_index_`, and
 implements how texts become vectors. Scores are dot products, or cosines if the vectors have unit length.
@@ -24,7 +24,7 @@ from coclick.text.query import Query
 from coclick.text.term_ids import stable_term_ids
 
 
-class VectorModel(TextModel):
+class SparseVectorModel(TextModel):
     """A model whose queries and documents are sparse vectors over one vocabulary of terms."""
 
     capabilities = frozenset({"expand", "explain", "export"})

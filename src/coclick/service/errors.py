@@ -72,8 +72,8 @@ async def _on_validation_error(request: Request, error: RequestValidationError) 
 
 def _message(error: Any) -> str:
     """What is wrong with a parameter of the URL, a field of the body, or the body."""
-    place, *path = error["loc"]
-    named = f"{'parameter' if place == 'query' else 'field'} {path[-1]}" if path else str(place)
+    source, *path = error["loc"]
+    named = f"{'parameter' if source == 'query' else 'field'} {path[-1]}" if path else str(source)
     if error["type"] == "missing":
         return f"the {named} is required"
     if error["type"] == "extra_forbidden":

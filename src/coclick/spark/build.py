@@ -56,14 +56,14 @@ def build(
     format, found, fields = detect_format([as_log_file(log, "the log")], format, columns)
     check_fields(fields, min_users, actions)
     with open_output(session, out, "graph", force) as target:
-        places = {name: place for name, place in found[0][1].items() if name in fields}
+        field_columns = {name: column for name, column in found[0][1].items() if name in fields}
         run = _Build(session, target, format, fields, weighted)
-        run.read(log, places)
+        run.read(log, field_columns)
         run.aggregate(min_clicks, min_users)
         texts = run.write(docs)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
-        path = target.place.path
+        path = target.directory.path
     return SparkGraph.open(spark, path)
 
 
@@ -80,9 +80,9 @@ class _Build:
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
 
-    def read(self, log: DataFrame, places: dict[str, int]) -> None:
+    def read(self, log: DataFrame, field_columns: dict[str, int]) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
-        rows = LogRows(log, self.format, places, self.out.work)
+        rows = LogRows(log, self.format, field_columns, self.out.work)
         self.stats |= {"format": self.format, "engine": "spark"}
         if self.format == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}

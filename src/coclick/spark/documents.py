@@ -38,8 +38,8 @@ class _Texts:
         connection.register("batch", table.rename_columns([f"c{i}" for i in range(table.num_columns)]))
         kinds = {name: kind for name, kind, *_ in connection.execute("DESCRIBE batch").fetchall()}
         chosen = []
-        for place, name in self.fields.items():
-            text = Column(f"c{place}", kinds[f"c{place}"]).text()
+        for column, name in self.fields.items():
+            text = Column(f"c{column}", kinds[f"c{column}"]).text()
             chosen.append(f"{text} AS name" if name == "doc" else f"coalesce({text}, '') AS text_{name}")
         yield from connection.sql(f"SELECT {', '.join(chosen)} FROM batch").to_arrow_table().to_batches()
 
@@ -77,7 +77,7 @@ def read(docs: DataFrame, work: WorkDir) -> DocumentTable:
     ).collect()[0]
     counts = {LONG: long.count() if long else 0, MISSING_ID: missing, DUPLICATE_ID: again}
     rejected = {reason: count for reason, count in counts.items() if count}
-    rejects = _rejects(rows, columns, [docs.columns[place] for place in fields]) if rejected else None
+    rejects = _rejects(rows, columns, [docs.columns[column] for column in fields]) if rejected else None
     if rejects is not None and long is not None:
         rejects = rejects.union(long)
     known = saved.filter("name IS NOT NULL")
@@ -91,8 +91,8 @@ def _rejects(rows: DataFrame, texts: list[str], names: list[str]) -> DataFrame:
     raw = F.to_json(F.struct(*named), {"ignoreNullFields": "false"})
     missing = rows.filter("name IS NULL").select(F.lit(MISSING_ID).alias("error"), raw.alias("raw"))
     order = Window.partitionBy("name").orderBy(F.lit(""), *texts)
-    ranked = rows.filter("name IS NOT NULL").withColumn("place", F.row_number().over(order))
-    return missing.union(ranked.filter("place > 1").select(F.lit(DUPLICATE_ID), raw))
+    ranked = rows.filter("name IS NOT NULL").withColumn("rank", F.row_number().over(order))
+    return missing.union(ranked.filter("rank > 1").select(F.lit(DUPLICATE_ID), raw))
 
 
 def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:

@@ -25,8 +25,8 @@ class SparkGraph:
     def open(cls, spark: SparkSession, path: str) -> SparkGraph:
         """Open the graph in a directory; reads the manifest only."""
         session = coclick_session(spark)
-        place = HadoopDir(session, path)
-        manifest = read_manifest_at(place)
+        directory = HadoopDir(session, path)
+        manifest = read_manifest_at(directory)
         if manifest["kind"] != "graph":
             raise UserError(f"this is a {manifest['kind']}, not a graph", where=path)
         if manifest.get("layout") != "parquet":
@@ -35,7 +35,7 @@ class SparkGraph:
                 where=path,
                 hint="build it with --engine spark, or train it with --engine local",
             )
-        return cls(session, place.path, manifest)
+        return cls(session, directory.path, manifest)
 
     @property
     def digest(self) -> str:

@@ -23,14 +23,16 @@ from coclick.spark.typed_fields import FieldParser
 class LogRows:
     """A parsed log and its row counts."""
 
-    def __init__(self, log: DataFrame, format: str, places: Mapping[str, int], work: WorkDir) -> None:
+    def __init__(self, log: DataFrame, format: str, field_columns: Mapping[str, int], work: WorkDir) -> None:
         self.format = format
-        chosen = sorted(set(places.values()))
+        chosen = sorted(set(field_columns.values()))
         names = [log.columns[i] for i in chosen]
-        typing = FieldParser(format, names, {name: chosen.index(place) for name, place in places.items()})
+        typing = FieldParser(
+            format, names, {name: chosen.index(column) for name, column in field_columns.items()}
+        )
         quoted = [log[f"`{name.replace('`', '``')}`"] for name in names]
         self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
-        self._has_actions = "action" in places
+        self._has_actions = "action" in field_columns
         self._counts = self._count()
         self._n_ignored = 0
         self.stats: dict[str, Any] = {}

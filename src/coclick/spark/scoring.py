@@ -65,8 +65,8 @@ class _OpenModel:
 
     @classmethod
     def open(cls, spark: SparkSession, path: str) -> _OpenModel:
-        place = HadoopDir(spark, path)
-        manifest = read_manifest_at(place)
+        directory = HadoopDir(spark, path)
+        manifest = read_manifest_at(directory)
         if manifest["kind"] != "model" or manifest.get("layout") != "parquet":
             raise UserError(
                 "this is not a model trained on Spark",
@@ -74,7 +74,7 @@ class _OpenModel:
                 hint="train it with coclick train --engine spark",
             )
         model = model_class(manifest["model"])(**manifest["parameters"])
-        return cls(spark, place.path, manifest, model)
+        return cls(spark, directory.path, manifest, model)
 
     def table(self, name: str) -> DataFrame:
         return read_table(self.spark, self.path, self.manifest, name)

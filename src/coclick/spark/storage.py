@@ -109,56 +109,56 @@ class WorkDir:
     def checkpoint(self, name: str, frame: DataFrame) -> DataFrame:
         """Write a frame and read it back, so that what follows does not depend on its lineage."""
         self._count += 1
-        place = f"{self.path}/{self._count:03}-{name}"
-        frame.write.option("compression", "none").parquet(place)
-        return self.spark.read.schema(frame.schema).parquet(place)
+        path = f"{self.path}/{self._count:03}-{name}"
+        frame.write.option("compression", "none").parquet(path)
+        return self.spark.read.schema(frame.schema).parquet(path)
 
 
 class TableWriter:
     """Write the tables of one artefact, then commit them."""
 
-    def __init__(self, place: HadoopDir) -> None:
-        self.place = place
-        self.work = WorkDir(place.spark, f"{place.path}/_work-{uuid4().hex[:16]}")
+    def __init__(self, directory: HadoopDir) -> None:
+        self.directory = directory
+        self.work = WorkDir(directory.spark, f"{directory.path}/_work-{uuid4().hex[:16]}")
         self._run = uuid4().hex[:16]
         self._tables: list[str] = []
 
     def write_table(self, name: str, frame: DataFrame) -> DataFrame:
         """Write a table and read it back."""
-        path = f"{self.place.path}/{name}-{self._run}"
+        path = f"{self.directory.path}/{name}-{self._run}"
         frame.write.parquet(path)
         self._tables.append(name)
-        return self.place.spark.read.schema(frame.schema).parquet(path)
+        return self.directory.spark.read.schema(frame.schema).parquet(path)
 
     def commit(self, kind: str, **fields: Any) -> None:
         """Write the manifest, which replaces a previous artefact."""
         files: dict[str, dict[str, Any]] = {}
         digests = self._digests()
         for name in self._tables:
-            directory = f"{name}-{self._run}"
-            for number, (file, size) in enumerate(sorted(self.place.sizes(directory).items())):
-                path = f"{directory}/{file}"
+            table = f"{name}-{self._run}"
+            for number, (file, size) in enumerate(sorted(self.directory.sizes(table).items())):
+                path = f"{table}/{file}"
                 entry = {"file": path, "bytes": size, "digest": digests[path]}
                 files[f"{name}.{number:05}"] = entry
         head = {"format": FORMAT, "coclick": __version__, "kind": kind, "layout": "parquet"}
         manifest = head | fields | {"files": files}
-        self.place.replace(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
+        self.directory.replace(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
 
     def _digests(self) -> dict[str, str]:
         """The digest of each file, computed by the executors."""
-        files = [f"{self.place.path}/{name}-{self._run}/*.parquet" for name in self._tables]
-        content = self.place.spark.read.format("binaryFile").load(files)
+        files = [f"{self.directory.path}/{name}-{self._run}/*.parquet" for name in self._tables]
+        content = self.directory.spark.read.format("binaryFile").load(files)
         path = F.slice(F.split("path", "/"), -2, 2)
         found = content.select(F.array_join(path, "/"), F.sha2("content", 256)).collect()
         return {row[0]: row[1] for row in found}
 
     def remove_unreferenced(self) -> None:
         """Remove coclick's files that no manifest references."""
-        names = self.place.names()
-        kept = _referenced(self.place) if MANIFEST in names else set()
+        names = self.directory.names()
+        kept = _referenced(self.directory) if MANIFEST in names else set()
         for name in names:
             if _is_coclick_file(name) and name not in kept:
-                self.place.remove(name)
+                self.directory.remove(name)
 
 
 @contextmanager
@@ -182,60 +182,60 @@ def scratch_table(spark: SparkSession, path: str, table: str) -> Iterator[tuple[
 
     An unfinished table is removed, so that the job can be repeated.
     """
-    place = HadoopDir(spark, path)
-    if place.names():
-        raise UserError("the output exists", where=place.path, hint="choose a new directory")
+    directory = HadoopDir(spark, path)
+    if directory.names():
+        raise UserError("the output exists", where=directory.path, hint="choose a new directory")
     work = f"_work-{uuid4().hex[:16]}"
     unfinished = [table]
 
     def clear() -> None:
         for name in [work, *unfinished]:
-            place.remove(name)
+            directory.remove(name)
 
     with cleanup(clear):
-        yield f"{place.path}/{table}", WorkDir(spark, f"{place.path}/{work}")
+        yield f"{directory.path}/{table}", WorkDir(spark, f"{directory.path}/{work}")
         unfinished.clear()
 
 
 @contextmanager
 def open_output(spark: SparkSession, path: str, kind: str, force: bool) -> Iterator[TableWriter]:
     """Open a directory for an artefact; an existing one requires `force`. Cleans up in any case."""
-    place = HadoopDir(spark, path)
-    check_place(place, kind, force)
-    out = TableWriter(place)
+    directory = HadoopDir(spark, path)
+    check_directory(directory, kind, force)
+    out = TableWriter(directory)
     out.remove_unreferenced()
     with cleanup(out.remove_unreferenced):
         yield out
 
 
-def check_place(place: HadoopDir, kind: str, force: bool) -> None:
+def check_directory(directory: HadoopDir, kind: str, force: bool) -> None:
     """Raise if an artefact must not be written to this directory."""
-    names = place.names()
-    check_replaceable(place.path, names, _is_coclick_file, force)
+    names = directory.names()
+    check_replaceable(directory.path, names, _is_coclick_file, force)
     if MANIFEST in names:
-        check_same_kind(place.path, read_manifest_at(place, allow_older=True)["kind"], kind)
+        check_same_kind(directory.path, read_manifest_at(directory, allow_older=True)["kind"], kind)
 
 
-def read_manifest_at(place: HadoopDir, allow_older: bool = False) -> dict[str, Any]:
+def read_manifest_at(directory: HadoopDir, allow_older: bool = False) -> dict[str, Any]:
     """Read the manifest of an artefact."""
-    if MANIFEST not in place.names():
+    if MANIFEST not in directory.names():
         raise UserError(
             "no graph or model here: it has no manifest.json",
-            where=place.path,
+            where=directory.path,
             hint="if a build or a training was interrupted, run it again",
         )
     try:
-        manifest = json.loads(place.read(MANIFEST))
-        check_format(manifest, place.path, allow_older=allow_older)
+        manifest = json.loads(directory.read(MANIFEST))
+        check_format(manifest, directory.path, allow_older=allow_older)
         if not isinstance(manifest["files"], dict):
             raise ValueError("it lists no files")
     except (ValueError, KeyError, TypeError) as error:
-        raise ArtefactError(f"the manifest cannot be read: {error}", where=place.path) from None
+        raise ArtefactError(f"the manifest cannot be read: {error}", where=directory.path) from None
     return manifest
 
 
-def _referenced(place: HadoopDir) -> set[str]:
-    files = read_manifest_at(place, allow_older=True)["files"]
+def _referenced(directory: HadoopDir) -> set[str]:
+    files = read_manifest_at(directory, allow_older=True)["files"]
     return {entry["file"].partition("/")[0] for entry in files.values()}
 
 

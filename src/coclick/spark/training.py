@@ -73,7 +73,7 @@ def train(
             texts=texts,
             sizes=source.manifest["sizes"],
         )
-        return target.place.path
+        return target.directory.path
 
 
 def _copy_graph_tables(graph: SparkGraph, out: TableWriter) -> list[str]:

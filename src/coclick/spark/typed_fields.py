@@ -50,12 +50,12 @@ class FieldParser:
 
     format: str
     columns: list[str]
-    places: dict[str, int]  # field → column
+    field_columns: dict[str, int]  # field → column
 
     @property
     def names(self) -> list[str]:
         """The typed fields."""
-        return typed_columns(self.format, set(self.places))
+        return typed_columns(self.format, set(self.field_columns))
 
     @property
     def schema(self) -> str:
@@ -73,7 +73,7 @@ class FieldParser:
         renamed = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
         connection.register("batch", renamed)
         kinds = {name: kind for name, kind, *_ in connection.execute("DESCRIBE batch").fetchall()}
-        column = {field: Column(f"c{i}", kinds[f"c{i}"]) for field, i in self.places.items()}
+        column = {field: Column(f"c{i}", kinds[f"c{i}"]) for field, i in self.field_columns.items()}
         source = typed(self.format, column, "SELECT *, NULL::VARCHAR AS parse_error FROM batch")
         casts = ", ".join(f"CAST({name} AS {_sql(_TYPES[name])}) AS {name}" for name in self.names)
         found = connection.sql(f"SELECT {casts}, error FROM ({source})").to_arrow_table()
@@ -86,11 +86,11 @@ class FieldParser:
         found = pa.array([], pa.string())
         if invalid.true_count:
             connection.register("invalid", table.filter(invalid))
-            fields = ", ".join(f"{literal(self.columns[i])}, c{i}" for i in self.places.values())
+            fields = ", ".join(f"{literal(self.columns[i])}, c{i}" for i in self.field_columns.values())
             rows = connection.sql(f"SELECT json_object({fields})::VARCHAR AS raw FROM invalid")
             found = rows.to_arrow_table()["raw"].combine_chunks()
-        places = pc.subtract(pc.cumulative_sum(invalid.cast(pa.int64())), 1)
-        return found.take(pc.if_else(invalid, places, pa.scalar(None, pa.int64())))
+        rows_of = pc.subtract(pc.cumulative_sum(invalid.cast(pa.int64())), 1)
+        return found.take(pc.if_else(invalid, rows_of, pa.scalar(None, pa.int64())))
 
 
 def _sql(kind: str) -> str:

@@ -50,8 +50,8 @@ class Vocabulary:
 
     def ids_by_part(self, counted: DataFrame) -> DataFrame:
         """Return the ids of the terms in each part's texts: (part, term, id)."""
-        places = counted.select("part", "term").distinct()
-        return places.join(self.terms.select(F.col("text").alias("term"), "id"), "term")
+        words = counted.select("part", "term").distinct()
+        return words.join(self.terms.select(F.col("text").alias("term"), "id"), "term")
 
 
 def most_frequent_surface() -> Column:
@@ -120,8 +120,8 @@ def tokenize_part(texts: pa.Table, known: pa.Table, analyzer: Analyzer) -> Token
     """Tokenize a part's texts with the known term ids; unknown terms get −1."""
     seen = VocabularyBuilder()
     tokens = analyzer.analyze(texts["text"].to_pylist(), seen)
-    places = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
-    numbers = pc.fill_null(known["id"].combine_chunks().take(places), -1)
+    positions = pc.index_in(pa.array(seen.terms, pa.string()), value_set=known["term"].combine_chunks())
+    numbers = pc.fill_null(known["id"].combine_chunks().take(positions), -1)
     return tokens.renumbered(numbers.to_numpy(zero_copy_only=False).astype(np.int32))
 
 

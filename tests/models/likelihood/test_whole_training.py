@@ -98,6 +98,18 @@ def test_weights_of_pairs(name: str, weight: str) -> None:
     assert_same_words(model, train_reference(graph, name, 4, ["title"], weight, "pairs"), 1e-3)
 
 
+def test_um_splits_at_white_space_like_the_others() -> None:
+    """The baseline of Gao et al. 2011 is Eq. 14–16 with λ₂ = 1, over the same words."""
+    graph = small_log.graph()
+    titles = small_log.doc_texts(graph, ["title"])
+    model = create("um(preset=gao2011,lambda_collection=0.3)").fit(graph)
+    for query in ["hotel", "hotel running-shoe", "running", "3.12 python python"]:
+        [ours] = model.score([query], [list(graph.docs)])
+        theirs = score(query.split(), titles, [], [{} for _ in titles], 0.3, 1.0)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    assert not create("vsm(preset=gao2011)").fit(graph).search("running", 5).hits()
+
+
 def test_training_stops_when_the_objective_rises_by_less_than_the_tolerance() -> None:
     graph = small_log.graph()
     reference = train_reference(graph, "bltm", 20, ["title"])

@@ -289,6 +289,8 @@ def test_ssi(monkeypatch: pytest.MonkeyPatch, fields: str, kind: str) -> None:
 
     (u, v), curve = early_stop(step, validate, [reference.u, reference.v], 6, 2)
     assert_curve(model, curve)
+    for ours, theirs in ((model.query_map_, u), (model.doc_map_, v)):
+        np.testing.assert_allclose(ours.blocks[0].matrix, theirs, rtol=1e-3, atol=1e-5)
     expected = np.maximum(queries @ (u @ v.T + np.eye(len(u))) @ docs.T, 0)
     assert np.abs(expected - np.maximum(queries @ docs.T, 0)).max() > 0.1
     np.testing.assert_allclose(all_scores(model), expected, rtol=1e-3, atol=1e-4)

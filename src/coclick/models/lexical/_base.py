@@ -13,18 +13,18 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
-from coclick.models.sparse_vectors import VectorModel
+from coclick.models.sparse_vectors import SparseVectorModel
 from coclick.progress import Progress
 from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
 
 
 @dataclass
-class LexicalModel(VectorModel):
+class LexicalModel(SparseVectorModel):
     """A model of term weights; the vocabulary is that of the documents."""
 
     requires = ("texts",)
-    capabilities = VectorModel.capabilities | {"unseen_queries", "unseen_docs", "add"}
+    capabilities = SparseVectorModel.capabilities | {"unseen_queries", "unseen_docs", "add"}
 
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "english"

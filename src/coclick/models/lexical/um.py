@@ -25,6 +25,8 @@ from coclick.models.lexical._base import LexicalModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
+from coclick.models.text_model import GAO2011_TEXT
+from coclick.text.analyzer import Tokenizer
 
 
 @register
@@ -34,15 +36,9 @@ class UM(LexicalModel):
 
     name = "um"
     summary = "lexical: query likelihood in a smoothed unigram language model"
-    presets = {
-        "gao2011": Preset(
-            "Gao et al. 2011",
-            fields=("title", "§5.1: only titles are used for ranking"),
-            stem=(False, "§5.1: no stemming"),
-            remove_stop_words=(False, "§5.1 lists all steps, and this is not among them"),
-        )
-    }
+    presets = {"gao2011": Preset("Gao et al. 2011", **GAO2011_TEXT)}
 
+    tokenizer: Tokenizer = "words"
     lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, weight of the collection model
 
     def _fit_weights(self, counts: Csr) -> None:

@@ -15,6 +15,8 @@ from coclick.arrays.csr import Csr
 from coclick.models.lexical._base import LexicalModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
+from coclick.models.text_model import GAO2011_TEXT
+from coclick.text.analyzer import Tokenizer
 from coclick.text.term_matrix import inverse_frequency, tf_idf
 
 
@@ -25,15 +27,9 @@ class VSM(LexicalModel):
 
     name = "vsm"
     summary = "lexical: cosine of TF-IDF vectors"
-    presets = {
-        "gao2011": Preset(
-            "Gao et al. 2011",
-            fields=("title", "§5.1: only titles are used for ranking"),
-            stem=(False, "§5.1: no stemming"),
-            remove_stop_words=(False, "§5.1 lists all steps, and this is not among them"),
-        )
-    }
+    presets = {"gao2011": Preset("Gao et al. 2011", **GAO2011_TEXT)}
 
+    tokenizer: Tokenizer = "words"
     tf: Literal["log", "count"] = "log"
 
     def _fit_weights(self, counts: Csr) -> None:

@@ -43,7 +43,7 @@ from coclick.models.propagation.units import (
 )
 from coclick.models.provenance import PropagatedProvenance, Provenance, Side
 from coclick.models.registry import register
-from coclick.models.sparse_vectors import VectorModel
+from coclick.models.sparse_vectors import SparseVectorModel
 from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.text.query import Query
@@ -52,13 +52,13 @@ from coclick.text.term_matrix import TermMatrix, document_texts, inverse_frequen
 
 @register
 @dataclass
-class VPCG(VectorModel):
+class VPCG(SparseVectorModel):
     """Propagated word vectors, and generated ones for queries and documents without clicks."""
 
     name = "vpcg"
     summary = "word vectors propagated along clicks, generated from n-grams where there are no clicks"
     evidence_names = ("coverage", "support")
-    capabilities = VectorModel.capabilities | {
+    capabilities = SparseVectorModel.capabilities | {
         "unseen_queries",
         "unseen_docs",
         "similar",
