@@ -141,10 +141,12 @@ class Simulated:
         """Write the log; `scale` is its size as a share of the full one."""
 
         profile = PROFILES[self.profile]
+        judged = round(profile.judging.queries / self.scale)  # a smaller log, but as many judged queries
         profile = replace(
             profile,
             world=replace(profile.world, **self.world),
             traffic=replace(profile.traffic, **self.traffic),
+            judging=replace(profile.judging, queries=judged),
         )
         sample_like(directory, profile, scale=self.scale * scale)
         _write_judgments(directory, read_judgments(directory / "queries.tsv", directory / "qrels.tsv"))
@@ -266,8 +268,16 @@ SOURCES = {
             topics=100,
         ),
         _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013).", dim=400),
-        _like("web-unseen", "A web log that lacks some judged queries and documents (Jiang et al. 2016)."),
-        _like("web-new", "A web log that lacks all judged documents (Gao et al. 2011), half as large.", 0.5),
+        _like(
+            "web-unseen",
+            "A web log that lacks some judged queries and documents (Jiang et al. 2016), a quarter of the week.",
+            0.25,
+        ),
+        _like(
+            "web-new",
+            "A web log that lacks all judged documents (Gao et al. 2011), half of the week.",
+            0.5,
+        ),
         _small("week-small", "A tenth of web-week."),
         _small(
             "week-careful-users",
