@@ -241,7 +241,7 @@ _NO_URLS = {"fields": ",fields=all"}  # the papers use the words of URLs, which 
 
 def _like(name: str, about: str, scale: float = 1.0, **settings: int) -> LogSource:
     make = Simulated(name, scale=scale)
-    quick_scale = 0.05 / scale
+    quick_scale = 0.03 / scale
     return LogSource(name, about, make, (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale)
 
 
@@ -270,7 +270,7 @@ SOURCES = {
         _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013).", dim=400),
         _like(
             "web-unseen",
-            "A web log that lacks some judged queries and documents (Jiang et al. 2016), a quarter of the week.",
+            "A web log that lacks some judged queries and pages (Jiang et al. 2016), a fourth of the week.",
             0.25,
         ),
         _like(
