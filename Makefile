@@ -12,7 +12,7 @@ QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark a
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
 	@echo "make test       set up, lint, check types, run all tests"
-	@echo "make quick      lint, types and the tests without Spark, browsers and long training: about two minutes"
+	@echo "make quick      lint, types and the tests without Spark, browsers and long training: under 90 seconds"
 	@echo "make matrix     the quick tests on every supported Python, and with the lowest versions (ARGS='3.13 lowest')"
 	@echo "make setup      .venv with the package and every extra, for development"
 	@echo "make check      formatting, lint and types alone"
@@ -20,7 +20,7 @@ help:
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
 	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
-	@echo "make reproduce  the papers' experiments on a simulated log; writes docs/reproduction.md"
+	@echo "make reproduce  the papers' experiments on simulated and real logs; writes docs/reproduction.md (ARGS=--quick)"
 	@echo "make clean      remove .venv and all caches"
 
 demo: .venv/demo.done

@@ -1,1 +1,1 @@
-"""Compare the papers' orders with measurements; `make reproduce` writes docs/reproduction.md."""
+"""The papers' experiments, measured again; `make reproduce` writes docs/reproduction.md."""

@@ -1,71 +1,42 @@
-"""Run the papers' experiments, compare the orders, and write docs/reproduction.md."""
+"""Run the papers' experiments, store the results, and write docs/reproduction.md from them."""
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
-from reproduce import logs
-from reproduce.experiments import experiments
-from reproduce.findings import Finding, evaluate_expectation
-from reproduce.page import measured_text, page, remark_text, verdict_text
-from reproduce.papers import PAPERS, VPCG
+from reproduce import results
+from reproduce.logs import SOURCES
+from reproduce.page import write_page
+from reproduce.papers import PAPERS
+from reproduce.run import run, tell
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "background" / "reproduction.md"
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / ".reproduce"
 
 
 def main() -> None:
     """`python -m reproduce`."""
     parser = argparse.ArgumentParser(prog="python -m reproduce", description=__doc__)
-    parser.add_argument("--queries", type=int, default=logs.QUERIES, help="size of the simulated log")
-    parser.add_argument("--docs", type=int, default=logs.DOCS, help="size of the simulated log")
-    parser.add_argument("--seed", type=int, default=logs.SEED, help="random seed of the simulated log")
+    parser.add_argument("--only", nargs="+", choices=PAPERS, default=list(PAPERS), help="papers to measure")
+    parser.add_argument("--log", nargs="+", choices=SOURCES, default=list(SOURCES), help="logs to use")
+    parser.add_argument("--quick", action="store_true", help="small logs: all parts run, in about 5 minutes")
+    parser.add_argument("--page", action="store_true", help="only write the page from the stored results")
     parser.add_argument(
-        "--data", type=Path, default=logs.DATA, help="development data: the directory with nfcorpus/"
+        "--processes", type=int, default=2, help="processes, each with one thread and up to 6 GB"
     )
-    parser.add_argument("-o", "--out", type=Path, default=PAGE, help="page to write")
+    parser.add_argument("--work", type=Path, default=WORK, help="logs and scores, kept to go on later")
+    parser.add_argument("--results", type=Path, help="stored results (default: reproduce/results)")
+    parser.add_argument("-o", "--out", type=Path, help="page to write (default: docs/reproduction.md)")
     args = parser.parse_args()
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory() as directory:
-        found = [(log, [*run(log)]) for log in available(Path(directory), args)]
-        args.out.write_text(page(found), encoding="utf-8")
-    print(f"\ndone in {time.perf_counter() - started:.0f} seconds; wrote {args.out.name}")
-
-
-def available(work: Path, args: argparse.Namespace) -> Iterator[logs.Log]:
-    """Yield the simulated log, and NFCorpus if it is available."""
-    yield logs.simulated(work, args.queries, args.docs, args.seed)
-    if (args.data / "nfcorpus").is_dir():
-        yield logs.nfcorpus(args.data / "nfcorpus")
-    else:
-        print("\nskipped NFCorpus: the development data was not found")
-
-
-def run(log: logs.Log) -> Iterator[Finding]:
-    """Evaluate and print every expectation on one log."""
-    print(f"\n{log.name}")
-    available_experiments = experiments(log, VPCG.systems["base+vpcg&vg"])
-    for paper in PAPERS:
-        for expectation in paper.expectations:
-            finding = evaluate_expectation(paper, expectation, available_experiments)
-            show(finding)
-            yield finding
-
-
-def show(finding: Finding) -> None:
-    """Print a finding on the terminal."""
-    expected = finding.expectation
-    print(f"\n{finding.paper.citation}, {expected.table}, {expected.experiment}: {expected.order}")
-    for title, text in (
-        ("measured", measured_text(finding)),
-        ("holds?", verdict_text(finding).replace("*", "")),
-        ("remark", remark_text(finding)),
-    ):
-        if text:
-            print(f"  {title:9}{text}", flush=True)
+    stored = args.results or (args.work / "quick-results" if args.quick else results.RESULTS)
+    page = args.out or (args.work / "quick.md" if args.quick else ROOT / "docs" / "reproduction.md")
+    if not args.page:
+        papers = [PAPERS[key] for key in args.only]
+        sources = [SOURCES[name] for name in args.log]
+        run(papers, sources, args.work, stored, quick=args.quick, processes=args.processes)
+    write_page(results.read(stored), page)
+    tell(f"wrote {page}")
 
 
 if __name__ == "__main__":

@@ -1,101 +1,307 @@
-"""The logs of the experiments: a simulated log, and NFCorpus if the development data is available."""
+"""The logs of the experiments: simulated ones like those of the papers, and real ones.
+
+A log is a directory with a saved graph, judgments (`judgments.json`) and, where known, intents of queries.
+"""
 
 from __future__ import annotations
 
 import gzip
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments, read_judgments
-from coclick.evaluation.protocol import Protocol
-from coclick.evaluation.similar_queries import SimilarityLabels, read_intents
 from coclick.graph.click_graph import ClickGraph
 from coclick.logs import build
-from coclick.simulate import sample
+from coclick.simulate import PROFILES, sample_like
 from coclick.text.normalise import normalise
+from reproduce.judged import GOOD, Judged
 
-QUERIES, DOCS, SEED = 6000, 5000, 0
-NEW_SHARE = 0.5  # the share of new documents in the experiment on new documents
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @dataclass(frozen=True)
-class Log:
-    """A training graph, judgments and an evaluation protocol."""
+class LogSource:
+    """How a log is made, and which logs of the papers it stands for.
+
+    `settings` fill the braces of specifications, such as `pls(dim={dim})`; `quick` are those of --quick.
+    """
 
     name: str
     about: str
-    graph: ClickGraph
-    judgments: Judgments
-    protocol: Protocol
-    intents: SimilarityLabels | None = None  # of queries, if known
+    make: Callable[[Path, float], None]
+    stands_for: tuple[str, ...]
+    settings: Mapping[str, Any]
+    quick: Mapping[str, Any]
+    quick_scale: float = 1.0
+    data: str = ""  # directory of real data that is needed
+    good: int = GOOD  # the lowest relevant grade, for AP
 
 
-def simulated(directory: Path, queries: int = QUERIES, docs: int = DOCS, seed: int = SEED) -> Log:
-    """Return a log with known relevance; judged documents are re-ranked with exponential gain."""
-    sizes = sample(directory, queries, docs, seed=seed)
-    graph = build([directory / "events.parquet"], directory / "docs.tsv", directory / "graph")
-    judgments = read_judgments(directory / "queries.tsv", directory / "qrels.tsv")
-    intents = read_intents(directory / "intents.tsv")
-    about = (
-        f"`coclick sample LOG --queries {queries} --docs {docs} --seed {seed}`: "
-        f"{sizes['events']:,} events and {sizes['clicks']:,} clicks. The judgments are from a later "
-        "period, a third each for frequent, rare and unseen queries. The judged documents are re-ranked, "
-        "and nDCG uses exponential gain, as in the papers."
-    )
-    return Log("Simulated log", about, graph, judgments, Protocol("judged", "exponential"), intents)
+@dataclass(frozen=True)
+class Log:
+    """A log on disk."""
+
+    source: LogSource
+    directory: Path
+    is_quick: bool
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The values of the braces in specifications."""
+        return self.source.quick if self.is_quick else self.source.settings
+
+    def graph(self) -> ClickGraph:
+        """Open the graph."""
+        return _graph(self.directory)
+
+    def judged(self) -> Judged:
+        """Read the judgments."""
+        return _judged(self.directory, self.source.good)
+
+    def intents(self) -> dict[str, str]:
+        """Return the intent of each query; empty if they are unknown."""
+        path = self.directory / "intents.tsv"
+        if not path.is_file():
+            return {}
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+        return {normalise(row[0]): row[1] for row in rows}
+
+    def statistics(self) -> dict[str, Any]:
+        """Return figures of the graph and the judgments, to compare with those of the papers."""
+        graph, judged = self.graph(), self.judged()
+        clicks, rows = graph.clicks, self.query_rows()
+        of_queries, of_docs = clicks.row_nnz(), graph.clicks_by_doc.row_nnz()
+        docs = graph.docs.lookup(sorted({doc for found in judged.docs for doc in found}))
+        return {
+            "queries": int((of_queries > 0).sum()),
+            "docs": int((of_docs > 0).sum()),
+            "edges": clicks.nnz,
+            "docs_per_query": clicks.nnz / max(int((of_queries > 0).sum()), 1),
+            "queries_per_doc": clicks.nnz / max(int((of_docs > 0).sum()), 1),
+            "one_click": float((clicks.data == 1).mean()),
+            "max_clicks": float(clicks.row_sums().max(initial=0)),
+            "judged_queries": len(judged.texts),
+            "judged_pairs": len(judged.grades),
+            "grades": np.bincount(judged.grades, minlength=5).tolist(),
+            "seen_queries": float(((rows >= 0) & (of_queries[rows] > 0)).mean()),
+            "seen_docs": float(((docs >= 0) & (of_docs[docs] > 0)).mean()),
+            "bins": {name: int(self.group(name).sum()) for name in BINS},
+        }
+
+    def query_rows(self) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """The rows of the judged queries in the graph; −1 for unseen ones."""
+        return self.graph().queries.lookup(self.judged().texts)
+
+    def group(self, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Mark the judged queries of a group: all, seen, or a bin of clicks (Wu, Lu & Li 2013 §6.5.2)."""
+        rows = self.query_rows()
+        clicks = np.where(rows >= 0, self.graph().clicks.row_sums()[rows], 0)
+        if name == "all":
+            return np.ones(len(rows), bool)
+        if name == "seen":
+            return clicks > 0
+        low, high = BINS[name]
+        return (clicks > low) & (clicks <= high)
 
 
-def nfcorpus(directory: Path) -> Log:
-    """Return a log of real queries and medical abstracts; the training pairs are the clicks."""
-    texts = {query: text for query, text, _ in _rows(directory / "queries.tsv.gz")}
-    docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _rows(directory / "docs.tsv.gz")}
+BINS = {"≤10": (0, 10), "≤100": (10, 100), "≤1000": (100, 1000), ">1000": (1000, np.inf)}
+
+
+@cache
+def _graph(directory: Path) -> ClickGraph:
+    return ClickGraph.open(directory / "graph")
+
+
+@cache
+def _judged(directory: Path, good: int) -> Judged:
+    found = json.loads((directory / "judgments.json").read_text(encoding="utf-8"))
+    return Judged.of(Judgments(found["queries"], found["grades"]), good)
+
+
+# -- simulated logs ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Make a log like a paper's, or with some of the generator's knobs changed."""
+
+    profile: str
+    world: Mapping[str, Any] = field(default_factory=dict)
+    traffic: Mapping[str, Any] = field(default_factory=dict)
+    scale: float = 1.0
+
+    def __call__(self, directory: Path, scale: float) -> None:
+        """Write the log; `scale` is its size as a share of the full one."""
+
+        profile = PROFILES[self.profile]
+        profile = replace(
+            profile,
+            world=replace(profile.world, **self.world),
+            traffic=replace(profile.traffic, **self.traffic),
+        )
+        sample_like(directory, profile, scale=self.scale * scale)
+        _write_judgments(directory, read_judgments(directory / "queries.tsv", directory / "qrels.tsv"))
+
+
+# -- real logs -----------------------------------------------------------------------------------------
+
+
+def _nfcorpus(directory: Path, scale: float) -> None:
+    """Training pairs as clicks, test pairs as judgments, and as many other documents as not relevant."""
+    source = DATA / "nfcorpus"
+    texts = {query: text for query, text, _ in _rows(source / "queries.tsv.gz")}
+    docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _rows(source / "docs.tsv.gz")}
     clicks: list[tuple[str, str, float]] = []
     grades: dict[str, dict[str, int]] = {}
-    for query, doc, grade, part in _rows(directory / "qrels.tsv.gz"):
+    for query, doc, grade, part in _rows(source / "qrels.tsv.gz"):
         if part == "train":
             clicks.append((texts[query], doc, 2.0 ** int(grade) - 1))
         elif part == "test":
             grades.setdefault(query, {})[doc] = int(grade)
-    about = (
-        "The training pairs are used as clicks (2^grade − 1 each) and the test pairs as judgments. Only "
-        "relevant documents are judged, so all documents are ranked, with linear gain. Nearly all test "
-        "queries are unseen, so models that know only seen queries find nothing."
-    )
-    judgments = Judgments({query: texts[query] for query in grades}, grades)
-    return Log("NFCorpus", about, ClickGraph.from_clicks(clicks, docs), judgments, Protocol())
+    ClickGraph.from_clicks(clicks, docs).save(directory / "graph")
+    _add_zeros(grades, sorted(docs))
+    _write_judgments(directory, Judgments({query: texts[query] for query in grades}, grades))
 
 
-def with_new_documents(log: Log, seed: int = SEED) -> Log:
-    """Return the log with half of the documents made new (Gao et al. 2011 §5.1).
+def _bestbuy(directory: Path, scale: float) -> None:
+    """Clicks of the first four fifths of the days; those of the last days are the judgments."""
+    clicks = directory / "clicks.tsv"
+    with gzip.open(DATA / "bestbuy" / "clicks.csv.gz", "rt", encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split(",") for line in file][1:]
+    _write_rows(clicks, ("query", "doc", "timestamp"),
+                ((",".join(row[3:-2]).strip('"'), row[1], row[-2]) for row in rows))  # fmt: skip
+    products = [row for row in _rows(DATA / "bestbuy" / "products.tsv.gz")[1:] if len(row) > 1]
+    _write_rows(directory / "docs.tsv", ("doc", "title"), (row[:2] for row in products))
+    _hold_out(build([clicks], directory / "docs.tsv", directory / "all"), "time", directory)
 
-    New documents have no clicks, and only they are ranked, by their titles.
-    """
-    graph, clicks = log.graph, log.graph.clicks
-    new = np.random.default_rng(seed).random(len(graph.docs)) < NEW_SHARE
-    old = clicks.with_data(np.where(new[clicks.indices], 0, clicks.data)).positive()
-    ranked = {doc for doc, is_new in zip(graph.docs, new.tolist(), strict=True) if is_new}
-    grades = {
-        query: kept
-        for query, found in log.judgments.grades.items()
-        if any((kept := {doc: grade for doc, grade in found.items() if doc in ranked}).values())
+
+def _zerozero(directory: Path, scale: float) -> None:
+    """Aggregated clicks; a fifth of the pairs are the judgments."""
+    rows = _rows(DATA / "zerozero" / "clicks.tsv.gz")[1:]
+    docs = {
+        row[0]: {"title": row[1], "body": " ".join(row[2:4])}
+        for row in _rows(DATA / "zerozero" / "docs.tsv.gz")[1:]
     }
-    queries = {query: log.judgments.queries[query] for query in grades}
-    titled = ClickGraph(graph.queries, graph.docs, old, {"title": graph.texts["title"]})
-    return replace(log, graph=titled, judgments=Judgments(queries, grades))
+    clicked = {
+        row[1]: {"title": row[1].split(":")[1]} for row in rows if row[1] not in docs and ":" in row[1]
+    }
+    graph = ClickGraph.from_clicks([(row[0], row[1], float(row[2])) for row in rows], {**docs, **clicked})
+    _hold_out(graph, "pairs", directory)
 
 
-def coverage(log: Log) -> tuple[float, float]:
-    """Return the shares of judged queries and judged documents that have clicks in the log."""
-    graph = log.graph
-    rows = graph.queries.lookup([normalise(text) for text in log.judgments.queries.values()])
-    docs = graph.docs.lookup(sorted({doc for found in log.judgments.grades.values() for doc in found}))
-    asked, clicked = graph.clicks.row_nnz() > 0, graph.clicks_by_doc.row_nnz() > 0
-    return float(((rows >= 0) & asked[rows]).mean()), float(((docs >= 0) & clicked[docs]).mean())
+def _hold_out(graph: ClickGraph, by: str, directory: Path) -> None:
+    train, held = graph.split(by)
+    train.save(directory / "graph")
+    grades: dict[str, dict[str, int]] = {}
+    for row in np.flatnonzero(held.row_nnz()).tolist():
+        docs, clicks = held.row(row)
+        names = [graph.docs[int(doc)] for doc in docs]
+        grades[graph.queries[row]] = dict(zip(names, grades_from_clicks(clicks).tolist(), strict=True))
+    _add_zeros(grades, list(graph.docs))
+    _write_judgments(directory, Judgments({query: query for query in grades}, grades))
+
+
+def _add_zeros(grades: dict[str, dict[str, int]], docs: list[str], least: int = 10) -> None:
+    """Add random documents as not relevant: as many as are relevant, at least ten."""
+    rng = np.random.default_rng(0)
+    for query in sorted(grades):
+        for i in rng.integers(len(docs), size=max(least, len(grades[query]))).tolist():
+            grades[query].setdefault(docs[i], 0)
+
+
+def _write_judgments(directory: Path, judgments: Judgments) -> None:
+    found = {"queries": judgments.queries, "grades": judgments.grades}
+    (directory / "judgments.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+def _write_rows(path: Path, header: tuple[str, ...], rows: Iterable[Iterable[str]]) -> None:
+    lines = ("\t".join(cell.replace("\t", " ") for cell in row) for row in (header, *rows))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _rows(path: Path) -> list[list[str]]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [line.rstrip("\n").split("\t") for line in file]
+
+
+_SETTINGS = {"dim": 300, "topics": 100, "ssi_dim": 100, "max_dim": 400, "third": 100, "fields": ""}
+_QUICK = {"dim": 50, "topics": 30, "ssi_dim": 50, "max_dim": 50, "third": 17, "fields": ""}
+_REAL = ("web-week", "web-unseen", "web-new")
+_NO_URLS = {"fields": ",fields=all"}  # the papers use the words of URLs, which real logs lack
+
+
+def _like(name: str, about: str, **settings: int) -> LogSource:
+    return LogSource(
+        name, about, Simulated(name), (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale=0.05
+    )
+
+
+def _small(name: str, about: str, **knobs: Mapping[str, float]) -> LogSource:
+    """A tenth of the week with one knob changed, for ablations only."""
+    make = Simulated("web-week", **knobs, scale=0.1)
+    return LogSource(name, about, make, (), _SETTINGS, _QUICK, quick_scale=0.5)
+
+
+SOURCES = {
+    source.name: source
+    for source in (
+        _like("web-week", "One week of a web search engine (Wu, Li & Xu 2013; Wu, Lu & Li 2012 and 2013)."),
+        _like("web-halfyear", "A longer web log (Wu, Lu & Li 2012 and 2013), five times the week.", dim=100),
+        _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013)."),
+        _like(
+            "web-unseen", "A web log without some of the judged queries and documents (Jiang et al. 2016)."
+        ),
+        _like("web-new", "A web log without any of the judged documents (Gao et al. 2011)."),
+        _small("week-small", "A tenth of web-week."),
+        _small(
+            "week-careful-users",
+            "A tenth of web-week, without users who click nearly everything.",
+            traffic={"informational_share": 0.0},
+        ),
+        _small(
+            "week-well-spelt",
+            "A tenth of web-week, without misspelt and run-together queries.",
+            world={"misspelt_share": 0.0, "run_together_share": 0.0},
+        ),
+        LogSource(
+            "nfcorpus",
+            "Real questions and medical abstracts. The training pairs are the clicks (2^grade − 1 each), the "
+            "test pairs "
+            "the judgments, with as many random documents as not relevant. No test query has clicks.",
+            _nfcorpus,
+            _REAL,
+            {**_SETTINGS, **_NO_URLS},
+            {**_QUICK, **_NO_URLS},
+            data="nfcorpus",
+        ),
+        LogSource(
+            "bestbuy",
+            "Real clicks on games for one console. The clicks of the last fifth of the days are the "
+            "judgments, with "
+            "random products as not relevant.",
+            _bestbuy,
+            _REAL,
+            {**_SETTINGS, **_NO_URLS},
+            {**_QUICK, **_NO_URLS},
+            data="bestbuy",
+        ),
+        LogSource(
+            "zerozero",
+            "Real clicks of a Portuguese sports site, for its 500 most frequent queries. A fifth of the "
+            "pairs are the "
+            "judgments, with random pages as not relevant.",
+            _zerozero,
+            ("web-week",),
+            {**_SETTINGS, **_NO_URLS},
+            {**_QUICK, **_NO_URLS},
+            data="zerozero",
+        ),
+    )
+}

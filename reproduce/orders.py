@@ -8,6 +8,7 @@ below 0.01. A relation between groups holds for every pair of members.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,10 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.evaluation.significance import t_test
+from coclick.evaluation.significance import sign_test, t_test
 
 RELATIONS = ">≥≈"  # the strictest first
-SIGNIFICANCE_LEVEL = 0.05  # p-values below it are significant
 NEGLIGIBLE = 0.01  # differences below it count as equal
 _ROUNDING = 1e-9
 
@@ -79,12 +79,13 @@ class Verdict:
     relation: str
     b: str
     difference: float  # of the means, a − b
-    p: float | None  # of the paired t-test; None for single values
+    p: float | None  # of the paper's test; None for single values
+    level: float = 0.05
 
     @property
     def significant(self) -> bool:
         """Whether the difference is significant."""
-        return self.p is not None and self.p < SIGNIFICANCE_LEVEL
+        return self.p is not None and self.p < self.level
 
     @property
     def holds(self) -> bool:
@@ -97,14 +98,45 @@ class Verdict:
         return insignificant or abs(self.difference) < NEGLIGIBLE
 
 
-def judge(order: Order, values: Mapping[str, Values]) -> list[Verdict]:
-    """Compare every expected relation with the values; all systems have the same queries."""
+def judge(order: Order, values: Mapping[str, Values], test: str = "t", level: float = 0.05) -> list[Verdict]:
+    """Compare every expected relation with the values; all systems have the same queries.
+
+    `test` is `t` or `sign`, the paired test of the paper, and p-values below `level` are significant.
+    """
     verdicts = []
     for a, relation, b in order.pairs():
         differences = values[a] - values[b]
-        p = t_test(differences) if len(differences) > 1 else None
-        verdicts.append(Verdict(a, relation, b, float(differences.mean()), p))
+        p = _p_value(differences, test) if len(differences) > 1 else None
+        verdicts.append(Verdict(a, relation, b, float(differences.mean()), p, level))
     return verdicts
+
+
+def chance(order: Order) -> float:
+    """Return the probability that systems in a random order satisfy all relations but `≈`.
+
+    It is the share of permutations that are linear extensions of the relations, counted by sets of systems
+    from the best down; `≥` counts as `>`, and `≈` always holds.
+    """
+    above: dict[str, set[str]] = {name: set() for name in order.names}
+    for a, relation, b in order.pairs():
+        if relation != "≈":
+            above[b].add(a)
+    extensions = {frozenset[str](): 1}
+    for _ in order.names:
+        larger: dict[frozenset[str], int] = {}
+        for done, count in extensions.items():
+            for name in order.names:
+                if name not in done and above[name] <= done:
+                    larger[done | {name}] = larger.get(done | {name}, 0) + count
+        extensions = larger
+    return sum(extensions.values()) / math.factorial(len(order.names))
+
+
+def _p_value(differences: Values, test: str) -> float:
+    if test == "t":
+        return t_test(differences)
+    won, lost = int((differences > _ROUNDING).sum()), int((differences < -_ROUNDING).sum())
+    return sign_test(won, lost)
 
 
 def _group(text: str) -> tuple[str, ...]:

@@ -1,139 +1,412 @@
-"""Write docs/reproduction.md: one table for each paper and log."""
+"""Write docs/reproduction.md and its charts from the stored results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from reproduce.experiments import NOT_IMPLEMENTED
-from reproduce.findings import Finding
-from reproduce.logs import Log, coverage
-from reproduce.orders import NEGLIGIBLE, SIGNIFICANCE_LEVEL, Verdict
-from reproduce.papers import PAPERS, Paper
+from reproduce import charts
+from reproduce.logs import SOURCES
+from reproduce.orders import NEGLIGIBLE
+from reproduce.paper import Grid, Mix, Paper, Ranker, System
+from reproduce.papers import PAPERS
 
-HEAD = f"""# Reproduction of the papers' results
+Result = Mapping[str, Any]
+SIMULATED = [name for name, source in SOURCES.items() if not source.data and source.stands_for]
+TESTS = {"t": "paired t-test", "sign": "sign test"}
 
-`make reproduce` (`python -m reproduce`) trains the models, measures them and writes this page. The data of
-the [papers](references.md) is private, so only the order of systems in their tables can be compared. Nothing
-is tuned to make an order hold.
+HEAD = """# Reproduction of the papers' results
+
+`make reproduce` (`python -m reproduce`) makes the logs, trains the papers' systems with the papers' settings,
+measures them and writes this page. The data of the [papers](references.md) is private, so only the order of
+systems in their tables can be compared, not the values. Nothing is tuned to make an order hold: the simulated
+logs are set from the statistics that the papers publish about theirs.
+"""
+
+RULES = f"""
+## How to read this page
 
 `a > b`: the mean of a is higher. `a ≥ b`: it is not lower. `a ≈ b`: the difference is not significant or
-below {NEGLIGIBLE}. An order holds if the means of all neighbouring systems are as expected. "Significant"
-means p < {SIGNIFICANCE_LEVEL} in a paired t-test over the queries, without correction for multiple tests, as
-in the papers. Systems that cannot be measured are left out of an order, and the rest is judged. Remarks
-refer to the measure shown.
+below {NEGLIGIBLE}. An order holds if this is so for every pair of neighbouring systems in the first measure
+of its table; the other measures are shown beside it. Significance is by the test of the paper, without
+correction for multiple tests, as in the papers. Systems that cannot be measured on a log are left out of an
+order, and the rest is judged.
+
+*By chance* is the probability that systems in a random order satisfy all relations of an order (`≈` counts as
+always satisfied, `≥` as `>`); the sum over all orders is the number of orders that would hold by chance.
+
+All systems re-rank the judged documents, as in the papers. nDCG has exponential gain. AP counts "good" and
+better documents as relevant. Ties are broken at random. Weights of mixes are tuned in steps of 0.1 and
+rankers are trained as in each paper: on one half of the judged queries and measured on the other (Wu, Lu & Li
+2012 and 2013), two-fold (Gao et al. 2011, Jiang et al. 2016), or the best is reported (Wu, Li & Xu 2013).
 """
 
 
-def page(findings: Sequence[tuple[Log, Sequence[Finding]]]) -> str:
-    """Return the whole page."""
-    parts = [HEAD]
-    for log, found in findings:
-        parts.append(f"## {log.name}\n\n{log.about}\n\n{_coverage(log)}\n")
-        parts += [_section(paper, [f for f in found if f.paper is paper]) for paper in PAPERS]
-    parts += ["## Models used for each system, and differences from the papers\n", *map(_systems, PAPERS)]
-    return "\n".join(parts)
+MODELS = """
+## Models used for each system
+
+With the dimensions of web-week; those of the other logs are in the table of logs. Real logs have no URLs, so
+all fields are used there. Presets are in [systems](systems.md).
+"""
 
 
-def verdict_text(finding: Finding) -> str:
-    """Return `yes` or `no` for each measure."""
-    if not finding.verdicts:
-        return "not measured"
-    answers = {measure: "yes" if finding.holds(measure) else "**no**" for measure in finding.verdicts}
-    if len({*answers.values()}) == 1:
-        return next(iter(answers.values()))
-    return ", ".join(f"{measure} {answer}" for measure, answer in answers.items())
+@dataclass
+class Totals:
+    """Counts of orders and of single relations."""
+
+    orders: int = 0
+    hold: int = 0
+    expected: float = 0.0
+    relations: int = 0
+    relations_hold: int = 0
+    not_measured: int = 0
+
+    def add(self, order: Result) -> None:
+        """Count an order by its first measure."""
+        if not order["verdicts"]:
+            self.not_measured += 1
+            return
+        verdicts = next(iter(order["verdicts"].values()))
+        self.orders += 1
+        self.hold += all(one["holds"] for one in verdicts)
+        self.expected += order["chance"]
+        strict = [one for one in verdicts if one["relation"] != "≈"]
+        self.relations += len(strict)
+        self.relations_hold += sum(one["holds"] for one in strict)
+
+    def cells(self) -> list[str]:
+        """The counts as cells of a table."""
+        beyond = self.hold - self.expected
+        share = f"{self.relations_hold / self.relations:.0%}" if self.relations else ""
+        return [
+            f"{self.hold} of {self.orders}", f"{self.expected:.1f}", f"{beyond:+.1f}",
+            f"{self.relations_hold} of {self.relations} ({share})", str(self.not_measured),
+        ]  # fmt: skip
 
 
-def measured_text(finding: Finding) -> str:
-    """Return the systems with their means in the first measure, best first."""
-    if not finding.measured:
-        return ""
-    measure = finding.expectation.measures[0]
-    means = {name: float(values.mean()) for name, values in finding.measured[measure].items()}
-    ordered = sorted(means, key=lambda name: -means[name])
-    count = f" of {finding.queries:,} queries" if finding.queries > 1 else ""
-    return f"{measure}{count}: " + ", ".join(f"{name} {_number(means[name])}" for name in ordered)
+def write_page(found: Sequence[Result], path: Path) -> None:
+    """Write the page, and the charts beside it under images/reproduction."""
+    images = path.parent / "images" / "reproduction"
+    images.mkdir(parents=True, exist_ok=True)
+    for old in images.glob("*.svg"):
+        old.unlink()
+    page = Page(images)
+    text = page.render(found)
+    path.write_text(text, encoding="utf-8")
 
 
-def remark_text(finding: Finding) -> str:
-    """Return the contradictions, their significance, and the reasons for missing systems."""
-    remarks = []
-    if finding.verdicts:
-        measure = finding.expectation.measures[0]
-        verdicts = finding.verdicts[measure]
-        remarks += [_contradiction(verdict) for verdict in verdicts if not verdict.holds]
-        remarks.append(
-            _significance([verdict for verdict in verdicts if verdict.holds and verdict.relation != "≈"])
+class Page:
+    """Renders results as Markdown and charts as files."""
+
+    def __init__(self, images: Path) -> None:
+        self.images = images
+
+    def render(self, found: Sequence[Result]) -> str:
+        """Return the whole page."""
+        parts = [HEAD, self._totals(found), RULES, self._logs(found)]
+        for key, paper in PAPERS.items():
+            of_paper = [result for result in found if result["paper"] == key]
+            of_paper.sort(key=lambda result: list(SOURCES).index(result["log"]))
+            parts.append(self._paper(paper, of_paper))
+        parts += [MODELS, *(_systems(paper) for paper in PAPERS.values())]
+        return "\n".join(part.rstrip() + "\n" for part in parts)
+
+    # -- totals and logs -------------------------------------------------------------------------------
+
+    def _totals(self, found: Sequence[Result]) -> str:
+        groups: dict[str, Totals] = {}
+        for result in found:
+            is_simulated = result["log"] in SIMULATED
+            names = (
+                ["all simulated logs", f"simulated: {PAPERS[result['paper']].citation}"]
+                if is_simulated
+                else []
+            )
+            names += (
+                []
+                if is_simulated or not SOURCES[result["log"]].data
+                else ["all real logs", f"real: {result['log']}"]
+            )
+            for exhibit in result["exhibits"]:
+                for order in exhibit.get("orders", ()):
+                    for name in names:
+                        groups.setdefault(name, Totals()).add(order)
+        simulated = groups.get("all simulated logs", Totals())
+        beyond = simulated.hold - simulated.expected
+        sentence = (
+            f"**On the simulated logs {simulated.hold} of {simulated.orders} orders hold; "
+            f"{simulated.expected:.1f} would by "
+            f"chance, so {beyond:.1f} are beyond chance.** Of the single relations in them, "
+            f"{simulated.relations_hold} of "
+            f"{simulated.relations} hold; half would by chance."
         )
-    remarks += _reasons(finding.not_measured)
-    return "; ".join(filter(None, remarks))
+        runs = sorted({(result["commit"], result["date"]) for result in found})
+        when = "Measured at commit " + ", ".join(f"`{commit}` on {date}" for commit, date in runs) + "."
+        if any(result["quick"] for result in found):
+            when += " This is a quick run on small logs: it tests that all parts work, not the papers."
+        header = [
+            "",
+            "orders that hold",
+            "by chance",
+            "beyond chance",
+            "single relations",
+            "orders not measured",
+        ]
+        order = sorted(groups, key=lambda name: (not name.startswith("all"), name))
+        rows = [[name, *groups[name].cells()] for name in order]
+        return f"{sentence}\n\n{when}\n\n{_table([header, *rows])}"
+
+    def _logs(self, found: Sequence[Result]) -> str:
+        seen: dict[str, Result] = {result["log"]: result for result in found}
+        rows = [_LOG_HEADER, *(_log_cells(name, seen[name]) for name in SOURCES if name in seen)]
+        about = [f"- **{name}**: {SOURCES[name].about}" for name in SOURCES if name in seen]
+        return "\n".join(["## Logs\n", _table(rows), *about])
+
+    # -- papers ----------------------------------------------------------------------------------------
+
+    def _paper(self, paper: Paper, found: Sequence[Result]) -> str:
+        test = f"Significance: {TESTS[paper.test]}, p < {paper.level}."
+        head = f"## {paper.citation}: {paper.title}\n\n{test} {paper.differences}\n"
+        parts = [head]
+        for result in found:
+            log = result["log"]
+            for exhibit in result["exhibits"]:
+                group = exhibit.get("group", "all")
+                title = f"{exhibit['name']}, {log}" + (
+                    "" if group == "all" else f", queries with {group} clicks"
+                )
+                parts.append(f"### {title}\n")
+                parts.append(self._exhibit(paper, result, exhibit))
+        parts += [self._ablations(paper, found)]
+        return "\n".join(parts)
+
+    def _exhibit(self, paper: Paper, result: Result, exhibit: Result) -> str:
+        if "not_measured" in exhibit:
+            return f"Not measured: {exhibit['not_measured']}.\n"
+        render = getattr(self, f"_{exhibit['kind'].lower()}")
+        name = "-".join(
+            (paper.key, result["log"], *exhibit["name"].lower().replace("§", "").replace(",", "").split())
+        )
+        text: str = render(exhibit, name)
+        return f"{text}\n{_orders(exhibit)}"
+
+    def _table(self, exhibit: Result, name: str) -> str:
+        measures = exhibit["measures"]
+        chosen = exhibit["chosen"]
+        header = [
+            "system",
+            *(f"{measure}" for measure in measures),
+            *(f"paper: {measure}" for measure in measures),
+            "tuned",
+        ]
+        rows = []
+        for system in sorted(exhibit["rows"], key=lambda system: -exhibit["rows"][system][0]):
+            theirs = exhibit["paper"].get(system, ())
+            tuned = ", ".join(f"{value:g}" for value in chosen.get(system, ()))
+            rows.append([system, *map(_number, exhibit["rows"][system]), *map(_number, theirs), tuned])
+        return f"{exhibit['queries']:,} queries.{_missing(exhibit)}\n\n{_table([header, *rows])}"
+
+    def _similar(self, exhibit: Result, name: str) -> str:
+        names = [f"{exhibit['ours']} better", "equal", "worse"]
+        chart = self._chart(name, charts.stacked(exhibit["pos_com_neg"], names), exhibit["name"])
+        rows = [[system, _number(value), ", ".join(f"{w:g}" for w in exhibit["chosen"].get(system, ()))]
+                for system, value in exhibit["grade"].items()]  # fmt: skip
+        table = _table([["system", "right among the first three", "tuned"], *rows])
+        return f"{exhibit['queries']} queries.\n\n{chart}\n{table}"
+
+    def _curve(self, exhibit: Result, name: str) -> str:
+        chart = self._chart(
+            name, charts.lines(exhibit["parameter"], exhibit["points"], exhibit["lines"]), exhibit["name"]
+        )
+        seconds = ", ".join(
+            f"{p}: {s:.0f} s" for p, s in zip(exhibit["points"], exhibit["seconds"], strict=True)
+        )
+        return f"{exhibit['system']} by {exhibit['parameter']}. Training time: {seconds}.\n\n{chart}"
+
+    def _importance(self, exhibit: Result, name: str) -> str:
+        return self._chart(name, charts.bars(exhibit["importance"]), exhibit["name"])
+
+    def _separability(self, exhibit: Result, name: str) -> str:
+        chart = self._chart(name, charts.panels(exhibit["curves"]), exhibit["name"])
+        rows = [[system, f"{value:.1%}"] for system, value in exhibit["in_order"].items()]
+        table = _table([["system", "pairs of documents with different grades in the right order"], *rows])
+        return (
+            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)}\n\n{chart}\n{table}"
+        )
+
+    def _unseenvectors(self, exhibit: Result, name: str) -> str:
+        rows = [
+            [
+                system,
+                _number(row["cosine"]),
+                _number(exhibit["paper"][system]),
+                _number(row["nDCG@10"]),
+                f"{row['coverage']:.1%}",
+            ]
+            for system, row in exhibit["rows"].items()
+        ]
+        header = ["method", "cosine", "paper: cosine", "nDCG@10 of held-out clicks", "queries with a vector"]
+        return _table([header, *rows])
+
+    def _cost(self, exhibit: Result, name: str) -> str:
+        rows = [
+            [system, f"{seconds:,.1f}", f"{exhibit['paper'][system]:,.0f}"]
+            for system, seconds in exhibit["seconds"].items()
+        ]
+        return "Seconds of one processor, the faster system first in the order.\n\n" + _table(
+            [["system", "seconds", "paper: seconds"], *rows]
+        )
+
+    def _examples(self, exhibit: Result, name: str) -> str:
+        tables = "\n".join(_table(rows) for rows in exhibit["examples"] if len(rows) > 1)
+        return f"{tables}\nThe paper shows: {exhibit['shown']}.\n"
+
+    def _chart(self, name: str, svg: str, alternative: str) -> str:
+        (self.images / f"{name}.svg").write_text(svg, encoding="utf-8")
+        return f"![{alternative}](images/reproduction/{name}.svg)\n"
+
+    def _ablations(self, paper: Paper, found: Sequence[Result]) -> str:
+        rows = []
+        for result in found:
+            for measured in result["ablations"]:
+                rows += list(_ablation_rows(paper, result, measured))
+        if not rows:
+            return ""
+        header = [
+            "table",
+            "order",
+            "suspected reason",
+            "changed",
+            "means after the change",
+            "holds after the change?",
+        ]
+        return "### Why some orders do not hold: ablations\n\n" + _table([header, *rows])
 
 
-def _section(paper: Paper, findings: Sequence[Finding]) -> str:
-    rows = [
-        f"| {f.expectation.table}, {f.expectation.experiment} | {f.expectation.order} | {measured_text(f)} "
-        f"| {verdict_text(f)} | {remark_text(f)} |"
-        for f in findings
+_LOG_HEADER = [
+    "log", "queries", "documents", "edges", "documents per query", "queries per document",
+    "clicks of the most frequent query", "judged queries", "documents per judged query",
+    "judged queries in the log", "judged documents in the log",
+    "judged queries by clicks ≤10, ≤100, ≤1000, >1000", "dimensions",
+]  # fmt: skip
+
+
+def _log_cells(name: str, result: Result) -> list[str]:
+    found = result["statistics"]
+    return [
+        name,
+        *(f"{found[key]:,}" for key in ("queries", "docs", "edges")),
+        *(f"{found[key]:.2f}" for key in ("docs_per_query", "queries_per_doc")),
+        *(f"{found[key]:,.0f}" for key in ("max_clicks", "judged_queries")),
+        f"{found['judged_pairs'] / found['judged_queries']:.1f}",
+        *(f"{found[key]:.1%}" for key in ("seen_queries", "seen_docs")),
+        ", ".join(map(str, found["bins"].values())),
+        str(result["settings"]["dim"]),
     ]
-    head = "| table, experiment | expected | measured | holds? | remark |\n|---|---|---|---|---|\n"
-    return f"### {paper.citation}: {paper.title}\n\n{head}" + "\n".join(rows) + "\n"
 
 
-def _contradiction(verdict: Verdict) -> str:
-    size = _number(abs(verdict.difference))
-    if verdict.relation == "≈":
-        return f"{verdict.a} and {verdict.b} differ by {size}"
-    if verdict.difference == 0:
-        return f"{verdict.a} and {verdict.b} are equal"
-    significance = (
-        "" if verdict.p is None else " (significant)" if verdict.significant else " (not significant)"
-    )
-    return f"{verdict.b} leads {verdict.a} by {size}{significance}"
+def _ablation_rows(paper: Paper, result: Result, measured: Result) -> Iterator[list[str]]:
+    changed = measured["change"]
+    for order in measured.get("orders", ()):
+        if not order["verdicts"]:
+            continue
+        first = next(iter(order["verdicts"].values()))
+        names = dict.fromkeys(name for one in first for name in (one["a"], one["b"]))
+        means = (
+            ", ".join(f"{name} {_number(measured['rows'][name][0])}" for name in names)
+            if "rows" in measured
+            else ""
+        )
+        holds = "yes" if all(one["holds"] for one in first) else "no"
+        yield [measured["name"], order["order"], measured["why"], changed, means, holds]
 
 
-def _significance(verdicts: Sequence[Verdict]) -> str:
-    """Which of the relations that hold are not significant?"""
-    tested = [verdict for verdict in verdicts if verdict.p is not None]
-    close = [verdict for verdict in tested if not verdict.significant]
-    if not tested:
+# -- pieces --------------------------------------------------------------------------------------------
+
+
+def _orders(exhibit: Result) -> str:
+    if not exhibit.get("orders"):
         return ""
-    if not close:
-        return "confirmed relations are significant"
-    return "not significant: " + ", ".join(f"{v.a} {v.relation} {v.b}" for v in close)
+    rows = [["expected order", "by chance", "holds?", "remark"]]
+    for order in exhibit["orders"]:
+        if not order["verdicts"]:
+            rows.append([order["order"], "", "not measured", ""])
+            continue
+        answers = {name: all(one["holds"] for one in found) for name, found in order["verdicts"].items()}
+        first = next(iter(answers))
+        differ = {name: answer for name, answer in answers.items() if answer != answers[first]}
+        others = ", ".join(f"{name} {_yes(answer)}" for name, answer in differ.items())
+        verdict = f"{_yes(answers[first], strong=True)}" + (f" ({others})" if others else "")
+        rows.append([order["order"], f"{order['chance']:.2f}", verdict, remark(order["verdicts"][first])])
+    return _table(rows)
 
 
-def _reasons(reasons: Mapping[str, str]) -> list[str]:
-    """One remark for all models that are not implemented, and one for each other reason."""
-    unknown: dict[str, None] = {}  # a set in order
-    others: dict[str, list[str]] = {}
-    for system, why in reasons.items():
-        if why.startswith(NOT_IMPLEMENTED):
-            unknown.update(dict.fromkeys(why.removeprefix(NOT_IMPLEMENTED).split(", ")))
+def remark(verdicts: Sequence[Result]) -> str:
+    """Return the contradictions, and which of the confirmed relations are not significant."""
+    remarks = []
+    for one in verdicts:
+        if one["holds"]:
+            continue
+        size, sure = _number(abs(one["difference"])), _significance(one)
+        if one["relation"] == "≈":
+            remarks.append(f"{one['a']} and {one['b']} differ by {size}")
+        elif one["difference"] == 0:
+            remarks.append(f"{one['a']} and {one['b']} are equal")
         else:
-            others.setdefault(why, []).append(system)
-    remarks = [
-        why if len(systems) == len(reasons) else f"{', '.join(systems)}: {why}"
-        for why, systems in others.items()
-    ]
-    return [*remarks, NOT_IMPLEMENTED + ", ".join(unknown)] if unknown else remarks
+            remarks.append(f"{one['b']} leads {one['a']} by {size}{sure}")
+    tested = [one for one in verdicts if one["relation"] != "≈" and one["p"] is not None]
+    close = [one for one in tested if one["holds"] and not one["significant"]]
+    if close:
+        remarks.append("not significant: " + ", ".join(f"{v['a']} {v['relation']} {v['b']}" for v in close))
+    return "; ".join(remarks)
 
 
-def _coverage(log: Log) -> str:
-    queries, docs = coverage(log)
-    return (
-        f"{queries:.1%} of the {len(log.judgments.queries):,} judged queries and {docs:.1%} of the judged "
-        "documents have clicks in the log (Jiang et al. 2016: 92.5% and 78.9%)."
-    )
+def _significance(one: Result) -> str:
+    if one["p"] is None:
+        return ""
+    return " (significant)" if one["significant"] else " (not significant)"
 
 
-def _systems(paper: Paper) -> str:
-    rows = [f"| {name} | `{spec}` |" for name, spec in paper.systems.items()]
-    return (
-        f"### {paper.citation}\n\n{paper.differences}\n\n| system | model |\n|---|---|\n"
-        + "\n".join(rows)
-        + "\n"
-    )
+def _missing(exhibit: Result) -> str:
+    reasons: dict[str, list[str]] = {}
+    for system, why in exhibit["missing"].items():
+        reasons.setdefault(why, []).append(system)
+    return "".join(f" Not measured: {', '.join(names)} ({why})." for why, names in reasons.items())
+
+
+def _yes(answer: bool, *, strong: bool = False) -> str:
+    return "yes" if answer else "**no**" if strong else "no"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]) + "\n"
 
 
 def _number(value: float) -> str:
-    return f"{value:.1f}" if value > 1 else f"{value:.3f}"
+    return f"{value:.1f}" if abs(value) > 1 else f"{value:.3f}"
+
+
+def _systems(paper: Paper) -> str:
+    rows = [["system", "model"], *([name, describe(made)] for name, made in paper.systems.items())]
+    return f"### {paper.citation}\n\n{_table(rows)}"
+
+
+def describe(made: System) -> str:
+    """Return how a system is made, as text."""
+    if isinstance(made, Mix):
+        scaled = ", each divided by its maximum" if made.scaled else ""
+        return f"w · {made.a} + (1 − w) · {made.b}{scaled}"
+    if isinstance(made, Ranker):
+        return f"{made.objective} trees over {', '.join((*made.base, *made.added))}"
+    if isinstance(made, Grid):
+        values = "0" if made.values == (0.0,) else f"{min(made.values):g} … {max(made.values):g}"
+        return f"`{filled(made.spec)}`, {made.parameter} = {values}"
+    return f"`{filled(made)}`"
+
+
+def filled(spec: str) -> str:
+    """Return a specification with the settings of web-week; other logs may have other dimensions."""
+    return spec.format(**SOURCES["web-week"].settings)

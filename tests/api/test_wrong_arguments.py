@@ -187,7 +187,7 @@ def test_a_title_is_found_by_row_or_id(graph):
 def test_results_of_evaluation_have_a_short_repr(graph):
     board = coclick.evaluate(graph, "bm25", qrels=QRELS)
     assert repr(board).startswith("Leaderboard(1 model, 1 query, best: bm25, nDCG@10 ")
-    assert repr(board.results[0]).startswith("ModelResult(bm25, 1 queries, nDCG@10 ")
+    assert repr(board.results[0]).startswith("ModelResult(bm25, 1 query, nDCG@10 ")
     assert (
         repr(Comparison(board, {"ltr": "slow"}, "bm25", "it ranks best"))
         == "Comparison(1 model, recommended: bm25, 1 left out)"

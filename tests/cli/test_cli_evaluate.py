@@ -83,6 +83,23 @@ def test_tune(run, graph, judged):
     assert found["check"].keys() == {"queries", "given", "best", "p_t"}
 
 
+def test_tune_with_cross_validation(run, graph, judged):
+    options = (*judged, "--trials", 2, "--cross-validate")
+    found = json.loads(run("tune", "0.5*clicks + 0.5*bm25", graph, *options, "--json", "-").out)
+    assert len(found["chosen"]) == 2 and len(found["trials"]) == 4
+    assert found["check"]["queries"] > found["queries"]
+    shown = " ".join(run("tune", "0.5*clicks + 0.5*bm25", graph, *options).out.split())
+    assert "chosen by each half: {}, and {}".format(*found["chosen"]) in shown
+    assert "tested with the choice of the other half" in shown
+
+
+def test_models_lists_presets(run):
+    rows = {row["name"]: row["presets"] for row in json.loads(run("models", "--json").out)}
+    assert rows["vpcg"] == {"paper": "Jiang et al. 2016"}
+    assert rows["popularity"] == {}
+    assert "presets" in run("models").out
+
+
 def test_a_written_run_can_be_evaluated(run, graph, model, judged, tmp_path):
     path = tmp_path / "run.trec"
     assert run("run", model, *judged[:2], "-o", path, "-k", 10).code == 0

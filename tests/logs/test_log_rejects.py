@@ -237,7 +237,7 @@ def test_the_summary_reports_what_was_left_out(tmp_path, capsys):
     build([log], docs, tmp_path / "graph")
     graph_summary(describe(tmp_path / "graph"))
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "dropped 1 clicked pairs below --min-clicks 1 or --min-users 1",
+        "dropped 1 clicked pair below --min-clicks 1 or --min-users 1",
         "rejected rows are in rejects.parquet: doc is missing 1",
         "rejected documents are in rejects.parquet: doc is a duplicate 1",
     ]

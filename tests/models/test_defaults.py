@@ -46,6 +46,17 @@ DEFAULTS = {
     "cos_clicks": {"weight": "log1p"},
     "cos_words": {**CONTENT_WORDS, "tf": "log"},
     "ctr": {},
+    "large_margin": {
+        "dim": 300,
+        **CONTENT_WORDS,
+        **SPACE,
+        "views": "words",
+        "weight": "log1p",
+        "margin": 0.3,
+        "n_negatives": 4,
+        "learning_rate": 0.02,
+        "iterations": 3,
+    },
     "logged": {},
     "lsa": {**GAO, "corpus": "distinct", "centre": False},
     "lsi_dt": {"dim": 300, **CONTENT_WORDS, **SPACE},
@@ -162,4 +173,5 @@ DEFAULTS = {
 @pytest.mark.parametrize("name", model_names())
 def test_defaults(name):
     found = {field.name: field.default for field in parameters_of(model_class(name))}
-    assert found == DEFAULTS[name], f"{name}: see the first line of this file"
+    assert name in DEFAULTS, f"add the defaults of {name} to this file"
+    assert found == DEFAULTS[name]

@@ -163,6 +163,8 @@ def run(
                 if result := runner.poll(child, deadline):
                     results.append((mutant, result))
                     del running[child]
+                    if result == "survived":
+                        print(describe(mutant), flush=True)
             if time.monotonic() - shown > 30:
                 shown = time.monotonic()
                 print(f"{len(results)} of {len(todo)}: {count(results)}", flush=True)
@@ -198,13 +200,18 @@ def function_lines(source: bytes) -> list[range]:
     ]
 
 
+def describe(mutant: Mutant) -> str:
+    """Return the place of a mutant, and its line before and after."""
+    old, new = mutant.diff()
+    return f"{mutant.file}:{mutant.line}\n  - {old}\n  + {new}"
+
+
 def report(results: list[tuple[Mutant, str]], planned: int) -> str:
     """Return the survivors, a table of files, and the share of mutants that were killed."""
     lines = []
     for mutant, result in sorted(results, key=lambda pair: (pair[0].file, pair[0].line)):
         if result == "survived":
-            old, new = mutant.diff()
-            lines += [f"{mutant.file}:{mutant.line}", f"  - {old}", f"  + {new}"]
+            lines.append(describe(mutant))
     files = sorted({mutant.file for mutant, _ in results})
     lines += ["", f"{'file':46}{'mutants':>9}" + "".join(f"{name:>12}" for name in STATUS)]
     for file in files:

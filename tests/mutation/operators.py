@@ -49,6 +49,14 @@ TRANSFORMS = {
     "round",
 }
 TRANSFORMS |= {"unit_rows", "normalise", "positive", "copy", "transpose", "lower", "strip", "cumsum", "sort"}
+SYMMETRIC = {
+    "min",
+    "max",
+    "minimum",
+    "maximum",
+    "logical_and",
+    "logical_or",
+}  # swapped arguments change nothing
 _SKIPPED = (ast.Import, ast.ImportFrom, ast.Assert, ast.JoinedStr, ast.Global)
 
 
@@ -213,11 +221,12 @@ def _changes(node: ast.AST, source: bytes, starts: list[int]) -> Iterator[tuple[
             yield begin(node), finish(node), text(receiver)
         case ast.Call(func=function, args=[only]) if text(function).split(".")[-1] in TRANSFORMS:
             yield begin(node), finish(node), f"({text(only)})"
-        case ast.Call(args=[first, second, *_]) if not any(
+        case ast.Call(func=function, args=[first, second, *_]) if not any(
             isinstance(one, ast.Starred) for one in (first, second)
         ):
             middle = source[finish(first) : begin(second)].decode()
-            if text(first) != text(second) and not text(second).startswith("np."):  # a dtype
+            same = text(function).split(".")[-1] in SYMMETRIC or text(second).startswith("np.")  # a dtype
+            if text(first) != text(second) and not same:
                 yield begin(first), finish(second), f"{text(second)}{middle}{text(first)}"
 
 

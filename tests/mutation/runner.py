@@ -202,6 +202,8 @@ def record(project: Project, tests: Sequence[str], expression: str) -> Coverage:
         if not output.exists():
             raise SystemExit("the tests could not be run: run them with pytest to see why")
         seconds, found, failed = json.loads(output.read_text())
+    if not seconds:
+        raise SystemExit(f"no tests were found in {', '.join(tests)}")
     if failed:
         raise SystemExit(f"tests fail without any mutant: {', '.join(failed[:5])}")
     return Coverage(

@@ -1,9 +1,11 @@
 """Orders and verdicts on hand-made values; docs/reproduction.md has the papers' orders."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from reproduce.orders import Order, Verdict, judge
+from reproduce.orders import Order, Verdict, chance, judge
 
 
 def test_names_groups_and_relations():
@@ -93,3 +95,37 @@ def test_when_a_relation_holds(relation, difference, p, holds):
 def test_single_values_are_compared_without_a_test():
     [verdict] = judge(Order.parse("a > b"), {"a": np.array([0.6]), "b": np.array([0.5])})
     assert verdict.holds and verdict.p is None and not verdict.significant
+
+
+def test_sign_test():
+    """Nine of ten queries won: 2 · (1 + 10) / 2^10 = 0.0215; the tie does not count."""
+    values = {"a": np.array([1.0] * 9 + [0.0, 0.5]), "b": np.array([0.0] * 9 + [1.0, 0.5])}
+    [verdict] = judge(Order.parse("a > b"), values, "sign", 0.01)
+    assert verdict.p == pytest.approx(22 / 1024)
+    assert verdict.holds and not verdict.significant
+    assert judge(Order.parse("a > b"), values, "sign", 0.05)[0].significant
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a > b", 1 / 2),
+        ("a > b > c", 1 / 6),
+        ("{a, b} > c", 1 / 3),  # c is the last of three
+        ("{a, b} > {c, d}", 4 / 24),
+        ("a ≈ b", 1),
+        ("a ≈ b > c", 1 / 2),  # a may be anywhere
+        ("a ≥ b", 1 / 2),
+    ],
+)
+def test_chance_of_a_random_order(text, expected):
+    assert chance(Order.parse(text)) == pytest.approx(expected)
+
+
+def test_chance_is_the_share_of_permutations():
+    order = Order.parse("{a, b} > c > {d, e} ≈ f")
+    found = 0
+    for ranking in itertools.permutations("abcdef"):
+        place = {name: i for i, name in enumerate(ranking)}
+        found += all(place[a] < place[b] for a, relation, b in order.pairs() if relation == ">")
+    assert chance(order) == pytest.approx(found / 720)

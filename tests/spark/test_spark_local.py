@@ -24,7 +24,8 @@ SPECS = {
     "vpcg": FEW_PARTS,
     "vpcg(units=none,start=doc,iterations=2,weight=log1p,max_terms=5)": PARTS,
     RW: PARTS,
-    "rmls(dim=16,iterations=1,held_out=0)": FEW_PARTS,
+    "rmls(dim=16,views=words+raw_clicks,weight=mean,frequency_discount=0.5,query_length=0.5,doc_length=2,"
+    "initial_map=dense,iterations=1,held_out=0)": FEW_PARTS,
 }
 
 

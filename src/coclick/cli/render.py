@@ -98,15 +98,14 @@ def explanation(why: Explanation, title: str, words: int | None = None) -> None:
 
 def graph_summary(stats: Mapping[str, Any]) -> None:
     """Print the size of a new graph and what was dropped or rejected."""
-    console().print(
-        f"[bold]{stats['queries']:,}[/] queries × [bold]{stats['docs']:,}[/] documents, "
-        f"[bold]{stats['edges']:,}[/] clicked pairs, {stats['clicks']:,} clicks, "
-        f"{_size(stats['bytes'])}"
-    )
+    nouns = {"queries": "query", "docs": "document", "edges": "clicked pair", "clicks": "click"}
+    queries, docs, pairs, clicks = (counted(stats[key], noun) for key, noun in nouns.items())
+    size = _size(stats["bytes"])
+    console().print(f"[bold]{queries}[/] × [bold]{docs}[/], [bold]{pairs}[/], {clicks}, {size}")
     built = stats["build"]
     if below := built.get("pairs_below_thresholds"):
         thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
-        console().print(f"dropped {below:,} clicked pairs below {thresholds}")
+        console().print(f"dropped {counted(below, 'clicked pair')} below {thresholds}")
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         _rejected(rows, "rejects.parquet", built.get(key))
 

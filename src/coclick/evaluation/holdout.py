@@ -43,15 +43,15 @@ def hold_out(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> HeldO
         share = float(fraction or 0.2)
     except ValueError:
         raise UserError(f"cannot read the holdout {rule!r}", hint="use time:0.2 or queries:0.2") from None
-    train, held = graph.split(by, share, seed)
-    rows = np.flatnonzero(held.row_nnz() > 0)
+    train, held_out = graph.split(by, share, seed)
+    rows = np.flatnonzero(held_out.row_nnz() > 0)
     if not len(rows) or not train.clicks.nnz:
         raise UserError(
             f"the holdout {rule} leaves no clicks to {'train on' if len(rows) else 'evaluate on'}",
             hint="use another holdout, such as queries:0.2, or judgments: --qrels (in Python: qrels=…)",
         )
     chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_QUERIES])
-    return HeldOut(train, _judgments(graph, held, chosen), f"{by}:{share:g}")
+    return HeldOut(train, _judgments(graph, held_out, chosen), f"{by}:{share:g}")
 
 
 def grades_from_clicks(clicks: NDArray[np.floating]) -> NDArray[np.int32]:
@@ -66,11 +66,11 @@ def grades_from_clicks(clicks: NDArray[np.floating]) -> NDArray[np.int32]:
     ).astype(np.int32)
 
 
-def _judgments(graph: ClickGraph, held: Csr, rows: NDArray[np.intp]) -> Judgments:
+def _judgments(graph: ClickGraph, held_out: Csr, rows: NDArray[np.intp]) -> Judgments:
     queries, grades = {}, {}
     for row in rows.tolist():
         text = graph.queries[row]
-        docs, clicks = held.row(row)
+        docs, clicks = held_out.row(row)
         queries[text] = text
         grades[text] = {
             graph.docs[doc]: grade

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import UserError
+from coclick.errors import UserError, counted
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.measures import GAINS, MAIN_MEASURE, measure
 from coclick.graph.click_graph import ClickGraph
@@ -114,7 +114,7 @@ class ModelResult:
 
     def __repr__(self) -> str:
         value = f", {MAIN_MEASURE} {self.values().mean():.3f}" if self.by_query else ""
-        return f"ModelResult({self.name}, {len(self.by_query):,} queries{value})"
+        return f"ModelResult({self.name}, {counted(len(self.by_query), 'query')}{value})"
 
     def values(self, measure: str = MAIN_MEASURE) -> NDArray[np.float64]:
         """Return one measure of all queries, in the order of the judgments."""

@@ -53,18 +53,18 @@ class Parquet(Exporter):
         text = sample.query.replace("'", "''")
         if self.source.dense:
             score = "list_inner_product(d.vector, q.vector)"
-            tables = "'documents-*.parquet' d, asked q"
+            tables = "'documents-*.parquet' d, wanted q"
             body = f"SELECT doc, {score} AS score, title\nFROM {tables}\nWHERE score > 0\n"
         else:
             body = (
                 "SELECT doc, sum(d.weight * q.weight) AS score, any_value(title) AS title\nFROM (\n"
                 "    SELECT doc, title, unnest(words) AS word, unnest(weights) AS weight\n"
                 "    FROM 'documents-*.parquet'\n) d\nJOIN (\n"
-                "    SELECT unnest(words) AS word, unnest(weights) AS weight FROM asked\n"
+                "    SELECT unnest(words) AS word, unnest(weights) AS weight FROM wanted\n"
                 ") q USING (word)\nGROUP BY doc\n"
             )
-        asked = f"WITH asked AS (SELECT * FROM 'queries.parquet' WHERE query = '{text}')\n"
-        write_file(folder / "sample.sql", f"{asked}{body}ORDER BY score DESC, doc\nLIMIT 10;\n")
+        wanted = f"WITH wanted AS (SELECT * FROM 'queries.parquet' WHERE query = '{text}')\n"
+        write_file(folder / "sample.sql", f"{wanted}{body}ORDER BY score DESC, doc\nLIMIT 10;\n")
 
     def readme(self) -> str:
         """Return the DuckDB commands."""

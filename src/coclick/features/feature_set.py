@@ -15,7 +15,7 @@ the graph only have features of their text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
@@ -30,6 +30,7 @@ from coclick.features.views import (
     ClickView,
     FeatureMatrices,
     FeatureView,
+    GraphOnlyView,
     IdView,
     TextOptions,
     Texts,
@@ -75,9 +76,21 @@ class FeatureSet:
         """Return the features of normalised queries that are not in the graph."""
         return self._join([view.transform_queries(queries, graph) for view in self.views])
 
-    def transform_docs(self, texts: Texts, graph: ClickGraph) -> Csr:
-        """Return the features of documents that are not in the graph, from their text fields."""
-        return self._join([view.transform_docs(texts, graph) for view in self.views])
+    def transform_docs(
+        self, texts: Texts, graph: ClickGraph, given: Mapping[str, Sequence[Mapping[str, float]]] = {}
+    ) -> Csr:
+        """Return the features of documents that are not in the graph.
+
+        They are computed from their text fields and, for user views, from the features `given` by view.
+        """
+        return self._join(
+            [
+                view.transform_features(given[view.name])
+                if isinstance(view, UserFeatureView) and view.name in given
+                else view.transform_docs(texts, graph)
+                for view in self.views
+            ]
+        )
 
     def query_label(self, column: int, graph: ClickGraph) -> tuple[str, str]:
         """Return the view of a query feature, and the label of the feature."""
@@ -94,6 +107,14 @@ class FeatureSet:
         known = [share for view in self.views if (share := view.coverage(query)) is not None]
         return max(known, default=None)
 
+    def reads_texts(self) -> bool:
+        """Return whether texts that are not in the graph have features."""
+        return any(not isinstance(view, GraphOnlyView) for view in self.views)
+
+    def user_views(self) -> frozenset[str]:
+        """Return the names of the user views."""
+        return frozenset(view.name for view in self.views if isinstance(view, UserFeatureView))
+
     def words(self) -> tuple[TextView, int] | None:
         """Return the first view of words, and its first column among the document features."""
         for i, view in enumerate(self.views):
@@ -108,8 +129,11 @@ class FeatureSet:
         return unit_rows(joined) if self.joined else joined
 
 
-def reads_texts(names: str) -> bool:
-    """Return whether any of the named views has features for texts that are not in the graph."""
+def may_read_texts(names: str) -> bool:
+    """Return whether any of the named views may have features for texts that are not in the graph.
+
+    A name that is not built in is a text field or a user view: only a graph tells.
+    """
     return any(name not in (*CLICK_SCALES, "ids") for name in _distinct(names))
 
 

@@ -178,7 +178,7 @@ class CharView:
         return len(self.units.incidence(sequences).units) / max(len(every.units), 1)
 
 
-class _GraphOnlyView:
+class GraphOnlyView:
     """Base of views that have features only for queries and documents of the graph."""
 
     def transform_queries(self, queries: Sequence[str], graph: ClickGraph) -> Csr:
@@ -200,7 +200,7 @@ class _GraphOnlyView:
 
 @stored
 @dataclass(frozen=True)
-class ClickView(_GraphOnlyView):
+class ClickView(GraphOnlyView):
     """Clicks: a query by its documents, a document by its queries; the name says on which scale."""
 
     name: str
@@ -229,7 +229,7 @@ class ClickView(_GraphOnlyView):
 
 @stored
 @dataclass(frozen=True)
-class IdView(_GraphOnlyView):
+class IdView(GraphOnlyView):
     """One column for each query and each document: a bilinear model of these is LSI."""
 
     name: str
@@ -257,7 +257,7 @@ class IdView(_GraphOnlyView):
 
 @stored
 @dataclass(frozen=True)
-class UserFeatureView(_GraphOnlyView):
+class UserFeatureView(GraphOnlyView):
     """The features of a user view of the graph: see `coclick.graph.user_views`."""
 
     name: str
@@ -270,6 +270,19 @@ class UserFeatureView(_GraphOnlyView):
         view = graph.views[name]
         rows = FeatureMatrices(unit_rows(view.queries), unit_rows(view.docs))
         return cls(name, view.query_features, view.doc_features), rows
+
+    def transform_features(self, docs: Sequence[Mapping[str, float]]) -> Csr:
+        """Return the rows of documents that are given by their features; unknown features are ignored."""
+        column = {name: i for i, name in enumerate(self.doc_features)}
+        known = [
+            (row, column[name], value)
+            for row, features in enumerate(docs)
+            for name, value in features.items()
+            if name in column
+        ]
+        rows, columns, values = zip(*known, strict=True) if known else ((), (), ())
+        triples = np.array(rows, np.int32), np.array(columns, np.int32), np.array(values, np.float32)
+        return unit_rows(Csr.from_triples(*triples, (len(docs), len(self.doc_features))))
 
     def columns(self, graph: ClickGraph) -> tuple[int, int]:
         """Return the number of features."""

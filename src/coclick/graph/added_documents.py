@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,24 @@ from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.tables import check_docs
 from coclick.text.term_matrix import short_field
+
+ViewFeatures = Mapping[str, Mapping[str, Mapping[str, float]]]  # by user view and document
+
+
+def check_view_features(given: ViewFeatures, used: Collection[str]) -> ViewFeatures:
+    """Raise unless the features are those of user views that the model uses, with positive values."""
+    for view, by_doc in given.items():
+        if view not in used:
+            known = f"its user views are {', '.join(sorted(used))}" if used else "it uses no user view"
+            raise UserError(f"the model uses no user view {view!r}", hint=known)
+        for doc, features in by_doc.items():
+            for name, value in features.items():
+                if not (isinstance(value, int | float) and 0 < value < math.inf):
+                    raise UserError(
+                        f"the feature {name!r} of {doc!r} in the view {view!r} cannot be {value!r}",
+                        hint="use a number above zero",
+                    )
+    return given
 
 
 @dataclass(frozen=True)

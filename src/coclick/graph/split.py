@@ -46,26 +46,26 @@ def split(graph: ClickGraph, by: str = "time", fraction: float = 0.2, seed: int 
     raise UserError(f"cannot split by {by!r}", hint="use time, queries or pairs")
 
 
-def hold_out_queries(graph: ClickGraph, held: Mask) -> Split:
+def hold_out_queries(graph: ClickGraph, held_out: Mask) -> Split:
     """Hold out all clicks of the marked queries, and remove their other data; they stay in the vocabulary."""
-    chosen = np.repeat(held, graph.clicks.row_nnz())
-    kept = None if graph.pairs is None else np.repeat(~held, np.diff(graph.pairs.indptr))
+    chosen = np.repeat(held_out, graph.clicks.row_nnz())
+    kept = None if graph.pairs is None else np.repeat(~held_out, np.diff(graph.pairs.indptr))
     skips = graph.skips
     if skips is not None:
-        skips = _keep(skips, np.repeat(~held, np.diff(skips.indptr)))
+        skips = _keep(skips, np.repeat(~held_out, np.diff(skips.indptr)))
     return _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
 
 
-def remove_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
+def remove_queries(graph: ClickGraph, held_out: Mask) -> ClickGraph:
     """Remove the marked queries from the graph, with all their data."""
-    rest = hold_out_queries(graph, held).train
+    rest = hold_out_queries(graph, held_out).train
 
     def kept_rows(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.append(indptr[:-1][~held], indptr[-1])  # removed rows are empty
+        return np.append(indptr[:-1][~held_out], indptr[-1])  # removed rows are empty
 
-    kept = np.flatnonzero(~held)
+    kept = np.flatnonzero(~held_out)
     texts, order = graph.queries.take(kept), graph.queries.order
-    new_ids = _pointers(~held)[order[~held[order]]].astype(np.int32)
+    new_ids = _pointers(~held_out)[order[~held_out[order]]].astype(np.int32)
     clicks = Csr(kept_rows(rest.clicks.indptr), rest.clicks.indices, rest.clicks.data, rest.clicks.columns)
     return replace(
         rest,
@@ -77,14 +77,14 @@ def remove_queries(graph: ClickGraph, held: Mask) -> ClickGraph:
     )
 
 
-def remove_doc_interactions(graph: ClickGraph, held: Mask) -> ClickGraph:
+def remove_doc_interactions(graph: ClickGraph, held_out: Mask) -> ClickGraph:
     """Remove all clicks, impressions and skips of the marked documents; they stay in the collection."""
     clicks = graph.clicks
-    kept = None if graph.pairs is None else ~held[graph.pairs.docs]
+    kept = None if graph.pairs is None else ~held_out[graph.pairs.docs]
     skips = graph.skips
     if skips is not None:
-        skips = _keep(skips, ~held[skips.clicked] & ~held[skips.skipped])
-    chosen = np.where(held[clicks.indices], clicks.data, 0)
+        skips = _keep(skips, ~held_out[skips.clicked] & ~held_out[skips.skipped])
+    chosen = np.where(held_out[clicks.indices], clicks.data, 0)
     return _split(graph, chosen, *_keep_pairs(graph, kept), skips).train
 
 
@@ -109,7 +109,7 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     days = np.unique(daily.day)
     cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
     late = _sums(np.where(daily.day >= cut, daily.clicks, 0), daily.indptr).astype(np.float32)
-    held = clicks_of(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
+    held_out = clicks_of(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
     daily = _keep(daily, daily.day < cut)
     counts: dict[str, Any] = {
         name: _sums(getattr(daily, name), daily.indptr).astype(np.int32)
@@ -118,7 +118,7 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     }
     kept = np.diff(daily.indptr) > 0
     daily = replace(daily, indptr=np.append(daily.indptr[:-1][kept], daily.indptr[-1]))
-    return _split(graph, held, _keep(replace(pairs, **counts), kept), daily, None)
+    return _split(graph, held_out, _keep(replace(pairs, **counts), kept), daily, None)
 
 
 def clicks_of(source: Csr, wanted: Csr) -> NDArray[np.float32]:
@@ -134,15 +134,15 @@ def clicks_of(source: Csr, wanted: Csr) -> NDArray[np.float32]:
 
 def _split(
     graph: ClickGraph,
-    held: NDArray[Any],
+    held_out: NDArray[Any],
     pairs: PairStats | None,
     daily: DailyStats | None,
     skips: SkipPairs | None,
 ) -> Split:
     clicks = graph.clicks
-    rest = _drop_zeros(clicks, clicks.data - held)
+    rest = _drop_zeros(clicks, clicks.data - held_out)
     train = replace(graph, clicks=rest, pairs=pairs, daily=daily, skips=skips, artefact=None)
-    return Split(train, _drop_zeros(clicks, held))
+    return Split(train, _drop_zeros(clicks, held_out))
 
 
 def _drop_zeros(pattern: Csr, data: NDArray[Any]) -> Csr:

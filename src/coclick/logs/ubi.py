@@ -50,9 +50,9 @@ def events(file: LogFile, source: str) -> str:
     return f"""
         SELECT event.* REPLACE (CASE WHEN parse_error IS NULL AND action_name IS NULL
                 THEN '|neither a query nor an event' ELSE parse_error END AS parse_error),
-            coalesce(asked.user_query, event.user_query) AS text,
-            coalesce(event.client_id, user_id, session_id, asked.client_id) AS who
-        FROM ({_records(file, source)}) event LEFT JOIN ubi_query asked USING (query_id)
+            coalesce(logged.user_query, event.user_query) AS text,
+            coalesce(event.client_id, user_id, session_id, logged.client_id) AS who
+        FROM ({_records(file, source)}) event LEFT JOIN ubi_query logged USING (query_id)
         WHERE parse_error IS NOT NULL OR action_name IS NOT NULL OR query_id IS NULL"""
 
 

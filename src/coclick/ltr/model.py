@@ -76,6 +76,11 @@ class Ltr(Model):
         self.capabilities = (combined_capabilities(parts) & {"unseen_queries", "unseen_docs"}) | {"explain"}
         self._judged: tuple[Judgments, Labels] | None = None
 
+    def _update_capabilities(self) -> None:
+        """Combine what the trained parts can do."""
+        able = combined_capabilities(self.parts_) & {"unseen_queries", "unseen_docs"}
+        self.capabilities = able | {"explain"}
+
     def fit_with(
         self, graph: ClickGraph, judgments: Judgments, labels: Labels = "clicks", progress: Progress = quiet
     ) -> Self:

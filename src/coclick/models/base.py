@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, columns_of
 from coclick.errors import ArtefactError, NotFoundError, UserError, check_whole
-from coclick.graph.added_documents import AddedDocuments
+from coclick.graph.added_documents import AddedDocuments, ViewFeatures, check_view_features
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.tables import is_table
 from coclick.models import spec as specs
@@ -136,6 +136,15 @@ class Model:
         """Add the documents that were just appended to the graph, by their fields."""
         raise NotImplementedError  # abstract
 
+    def _add_with_features(
+        self, texts: Mapping[str, Strings], features: Mapping[str, Sequence[Mapping[str, float]]]
+    ) -> None:
+        """Add documents by their fields and by features of user views; for models with user views."""
+        raise NotImplementedError  # abstract for models with user views
+
+    def _update_capabilities(self) -> None:
+        """Set the capabilities that depend on what was learned; called after fitting and opening."""
+
     def _count_unreachable(self, added: int) -> int:
         """Count those of the documents added last that no query can find."""
         return 0
@@ -170,6 +179,7 @@ class Model:
         self.stats_ = {}
         self.artefact_ = None
         self._fit(graph, progress)
+        self._update_capabilities()
         for name, value in vars(self).items():
             if name.endswith("_") and name not in NOT_STATE and name != "parts_":
                 check_storable(f"{self.name}.{name}", value)
@@ -312,13 +322,16 @@ class Model:
         self._require("export")
         raise NotImplementedError  # abstract for models that can export
 
-    def add(self, docs: Any) -> Self:
+    def add(self, docs: Any, features: ViewFeatures | None = None) -> Self:
         """Return a model that also knows these documents; nothing is learned again.
 
         Parameters: `docs`, a mapping from id to title or to fields, a table (pandas, polars, Arrow) with
-        columns doc, title and further texts, or the path of a file of documents. This model stays as it is.
+        columns doc, title and further texts, or the path of a file of documents; `features`, where the model
+        uses user views, their features by document: `{"tags": {"d9": {"sport": 1.0}}}`. This model stays as
+        it is.
         """
         self._require("add")
+        given = check_view_features(features or {}, self.user_views)
         docs = documents_from(docs)
         if self.artefact_:
             check_bounds(vars(self), self.artefact_)
@@ -326,7 +339,11 @@ class Model:
         larger = copy.copy(self)
         larger.graph_ = new.graph
         larger.stats_ = {**self.stats_, "added": self.stats_.get("added", 0) + len(new.names)}
-        larger._add(new.texts)
+        if given:
+            rows = {view: [by_doc.get(name, {}) for name in new.names] for view, by_doc in given.items()}
+            larger._add_with_features(new.texts, rows)
+        else:
+            larger._add(new.texts)
         return larger
 
     def describe_topics(self, words: int = 10) -> list[dict[str, Any]]:
@@ -368,6 +385,11 @@ class Model:
     def graph_digest(self) -> str:
         """The digest of the graph that this was trained on, empty if that was never saved."""
         return str(self.artefact_.manifest["graph"]) if self.artefact_ else self.graph_.digest
+
+    @property
+    def user_views(self) -> frozenset[str]:
+        """The user views that this model uses."""
+        return frozenset()
 
     def check_requirements(self, graph: ClickGraph) -> None:
         """Raise if the graph lacks what this model learns from."""
@@ -441,7 +463,7 @@ class Model:
         if capability not in self.capabilities:
             able = [name for name in model_names() if capability in model_class(name).capabilities]
             raise UserError(
-                f"{self.name} cannot {CAPABILITIES[capability]}", hint=f"models that can: {', '.join(able)}"
+                f"{self} cannot {CAPABILITIES[capability]}", hint=f"models that can: {', '.join(able)}"
             )
 
     @staticmethod

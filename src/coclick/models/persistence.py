@@ -100,6 +100,7 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
         what = f"the manifest does not describe a model: it has no {lacking[0] if lacking else 'stats'}"
         raise ArtefactError(what, where=str(source.path))
     model.graph_, model.stats_, model.artefact_ = graph, stats, source
+    model._update_capabilities()
     return model
 
 

@@ -80,7 +80,8 @@ def fit_topics(
     """Fit topics; also return the training curve.
 
     Each entry of the curve has the `objective` (penalised log-likelihood, or J) at the start of the
-    iteration; with `regularise` the largest and mean `disagreement` of topic shares after the projection;
+    iteration; with `regularise` the largest and mean `disagreement` of topic shares after the projection, and
+    its `newton_steps` per pair;
     with `held_out` the `perplexity` of the queries of held-out pairs given their titles, after the iteration.
     Training stops when perplexity falls, or without held-out pairs the objective rises, by less than the
     relative `tolerance`; 0 never stops early.

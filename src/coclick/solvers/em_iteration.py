@@ -63,12 +63,12 @@ class EmIteration:
         """Run one iteration: update θ in `state`, and P(word|topic) in `given`; return its statistics."""
         pairs = len(self._weights)
         buffers = _Buffers(min(pairs, _BLOCK_PAIRS), self.width, self._n_topics, self._regularise)
-        objective, worst, disagreement = 0.0, 0.0, 0.0
+        objective, worst, disagreement, steps = 0.0, 0.0, 0.0, 0
         tokens = 0  # of the previous blocks
         state.begin_iteration()
         for first in range(0, pairs, _BLOCK_PAIRS):
             block = _Block(self, slice(first, min(first + _BLOCK_PAIRS, pairs)), tokens, buffers)
-            self._expect(block, given, state)
+            steps += self._expect(block, given, state)
             self._accumulate(block)
             objective += float(block.gains.sum())
             worst = max(worst, float(block.disagreement.max()))
@@ -77,10 +77,14 @@ class EmIteration:
         objective += sum(self._maximise(*words, given) for words in self.languages)
         found = {"objective": objective}
         if self._regularise:
-            found |= {"disagreement": worst, "mean_disagreement": disagreement / pairs}
+            means = {"mean_disagreement": disagreement / pairs, "newton_steps": steps / pairs}
+            found |= {"disagreement": worst, **means}
         return found
 
-    def _expect(self, block: _Block, given: Floats, state: EmState) -> None:
+    def _expect(self, block: _Block, given: Floats, state: EmState) -> int:
+        """Run the E-step of a block; return the number of Newton steps of all its projections."""
+        steps: list[int] = []
+
         def work(first: int, last: int) -> None:
             tokens = block.words, block.counts
             for side, texts, rows, shift in self._sides(block):
@@ -94,10 +98,11 @@ class EmIteration:
                 own = slice(block.starts[2 * first], block.starts[2 * last])
                 changes = block.changes[own]
                 state.read("changes", block.tokens_before + own.start, changes)
-                expect_regularised(
+                count = expect_regularised(
                     first, last, *common, self._max_disagreement, block.mixes, block.changes, block.tilted,
                     fitted, block.gains, block.disagreement,
                 )  # fmt: skip
+                steps.append(count)
                 state.write("changes", block.tokens_before + own.start, changes)
             else:
                 expect(first, last, *common, block.mixes, fitted, block.gains)
@@ -106,6 +111,7 @@ class EmIteration:
         pairs = len(block.weights)
         tasks = [(first, min(first + _TASK_PAIRS, pairs)) for first in range(0, pairs, _TASK_PAIRS)]
         run_blocks(work, tasks)
+        return sum(steps)
 
     def _accumulate(self, block: _Block) -> None:
         """Sum by words. No word is in two tasks, so the order of additions does not depend on threads."""

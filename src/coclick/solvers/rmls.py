@@ -12,6 +12,10 @@ random projection: a sparse one is cheap and keeps the first half-iteration spar
 M is never formed: its factors have a tenth of its entries. Intermediate products are sparse where that is
 cheaper. Dense ones reuse the same memory in every half-iteration, because allocating it takes longer.
 
+Every update is an average over neighbours, so all rows of a connected component tend to one direction: the
+global optimum has rank one. Frequent features connect everything and dominate the averages. With
+`discount_frequent` the rank falls much more slowly (docs/rmls.md).
+
 An absolute threshold depends on the scale of the log. So by default β_u is `relative_threshold` times the
 root mean square of row u of the first Ω, and constant from then on: scale-free, and the objective never
 rises. (Thresholds relative to ‖M_u‖₁ are scale-free, too, but remove all rows of words with many neighbours.)
@@ -112,6 +116,24 @@ class RmlsSolver:
             whole = thresholded_product(by_feature, embeddings, np.zeros_like(thresholds))
             raise _empty_maps_error(penalty, THRESHOLDS[side], whole)
         return found
+
+
+def discount_frequent(queries: Csr, edges: Csr, docs: Csr, power: float) -> tuple[Csr, Csr]:
+    """Divide each feature by a power of its total in M, relative to the mean total.
+
+    With `power=1` the entries of M become M_uv / (Σ_v M_uv · Σ_u M_uv): how much more often two features are
+    clicked together than by chance.
+    """
+    x, w, y = (matrix.to_scipy().astype(np.float64) for matrix in (queries, edges, docs))
+    totals = x.T @ (w @ y.sum(1)), y.T @ (w.T @ x.sum(1))
+    return _divide_columns(queries, totals[0], power), _divide_columns(docs, totals[1], power)
+
+
+def _divide_columns(features: Csr, totals: NDArray[np.float64], power: float) -> Csr:
+    present = totals > 0
+    factors = np.zeros(len(totals))
+    factors[present] = (totals[present] / totals[present].mean()) ** -power
+    return features.with_data((features.data * factors[features.indices]).astype(np.float32))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ uses the same chain in the other direction.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,8 @@ class _Chain:
 
     def half_iterations(self, halves: int) -> list[DataFrame]:
         """The maps of query and document features after the given number of half-iterations."""
-        model, queries, docs = self.model, self.found.queries, self.found.docs
+        model = self.model
+        queries, docs = self._discounted("q", "d"), self._discounted("d", "q")
         start = _random_map(self.graph.spark, docs.features, model)
         maps: list[DataFrame] = [start, start]
         thresholds: list[DataFrame | None] = [None, None]
@@ -150,6 +151,25 @@ class _Chain:
         edges = as_edges(side.entries, target, source)
         ends = (side.nodes, side.features) if target == "node" else (side.features, side.nodes)
         return partition(edges, *ends, self.work, name, self.max_degree)
+
+    def _discounted(self, target: str, source: str) -> FeatureSide:
+        """The features of one side, divided as in `solvers.rmls.discount_frequent`."""
+        side, other = self.found.queries, self.found.docs
+        if target == "d":
+            side, other = other, side
+        if not self.model.frequency_discount:
+            return side
+        weight = F.col("weight").cast("double")
+        sums = other.entries.groupBy(F.col("node").alias("source")).agg(F.sum(weight).alias("sum"))
+        by_node = self._clicks(target, source).join(sums, "source").groupBy(F.col("target").alias("node"))
+        reached = by_node.agg(F.sum(weight * F.col("sum")).alias("sum"))
+        by_feature = side.entries.join(reached, "node").groupBy("feature")
+        totals = by_feature.agg(F.sum(weight * F.col("sum")).alias("total"))
+        mean = totals.agg(F.mean("total")).collect()[0][0]
+        divided = weight * F.pow(F.col("total") / mean, F.lit(-self.model.frequency_discount))
+        entries = side.entries.join(totals, "feature")
+        entries = entries.select("node", "feature", divided.cast("float").alias("weight"))
+        return replace(side, entries=self.work.checkpoint(f"discounted-{target}", entries))
 
     def _clicks(self, target: str, source: str) -> DataFrame:
         """The weights of clicked pairs, as `models.projection.click_evidence.weight_clicks` has them."""

@@ -102,15 +102,9 @@ class UnitTable:
     SIZES: ClassVar[tuple[int, int]]
 
     def __post_init__(self) -> None:
-        nodes = len(self.symbols)
-        depths = [0, *self.levels.tolist()]
-        if (
-            len(self.children) != nodes + 1
-            or not 1 <= self.min_n < len(self.levels)
-            or depths != sorted(depths)
-            or self.levels[0] != 0
-            or self.levels[-1] != nodes
-        ):
+        nodes, depths = len(self.symbols), self.levels.tolist()
+        ascend = depths == sorted(depths) and [*depths[:1], *depths[-1:]] == [0, nodes]
+        if len(self.children) != nodes + 1 or not 1 <= self.min_n < len(depths) or not ascend:
             raise ArtefactError("the table of units is corrupt")
 
     @property
@@ -192,21 +186,9 @@ class UnitTable:
         max_units = symbols * (self.max_n - self.min_n + 1)
         indptr = np.empty(last - first + 1, np.int64)
         nodes, starts, sizes = (np.empty(max_units, np.int32) for _ in range(3))
-        kernels.find(
-            first,
-            last,
-            sequences.indptr,
-            sequences.terms,
-            self.symbols,
-            self.children,
-            int(self.levels[1]),
-            self.min_n,
-            self.max_n,
-            indptr,
-            nodes,
-            starts,
-            sizes,
-        )
+        trie = self.symbols, self.children, int(self.levels[1]), self.min_n, self.max_n
+        out = indptr, nodes, starts, sizes
+        kernels.find(first, last, sequences.indptr, sequences.terms, *trie, *out)
         nodes -= np.int32(self._first)
         return UnitMatches(indptr, nodes[: indptr[-1]], starts[: indptr[-1]], sizes[: indptr[-1]])
 
@@ -263,10 +245,8 @@ class CharUnits(UnitTable):
 
     def labels(self, units: NDArray[np.integer], display_terms: Strings) -> list[str]:
         """Return the characters between tildes, with an underscore at the edge of a word: ~_wal~, ~tmon~."""
-        return [
-            "~" + "".join(chr(code) for code in gram if code >= 0) + "~"
-            for gram in self.grams(units).tolist()
-        ]
+        texts = ("".join(chr(code) for code in gram if code >= 0) for gram in self.grams(units).tolist())
+        return [f"~{text}~" for text in texts]
 
 
 def character_sequences(texts: Iterable[str]) -> Tokens:

@@ -112,3 +112,10 @@ def test_neighbours_are_cached_per_query_and_model():
     ]
     model.fit(ClickGraph.from_clicks(ROWS))
     assert model.evidence("q9") == one
+
+
+def test_queries_of_one_word():
+    """The only word is in both queries, so both are equally similar by words."""
+    rows = [("hotel", "a", 3), ("hotel hotel", "b", 1)]
+    model = create("neighbours(word_weight=1)").fit(ClickGraph.from_clicks(rows))
+    assert dict(model.search("hotel").hits()) == pytest.approx({"a": math.log(4), "b": math.log(2)})

@@ -1,5 +1,6 @@
 """Combinations: sums by hand from the scores of the parts, specifications, and errors."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,33 @@ def test_similarities_are_added_like_scores():
         one = 0.6 * ours.get(query, 0) / max(ours.values())
         other = 0.4 * theirs.get(query, 0) / max(theirs.values())
         assert score == pytest.approx(one + other, rel=1e-5)
+
+
+def test_the_most_similar_query_of_a_mix_need_not_be_that_of_a_part():
+    graph = planted.graph()
+    parts = train("vpcg", graph), train("cos_clicks", graph)
+    mix = Mix("0.6*vpcg + 0.4*cos_clicks").assemble(graph, parts)
+    for query in graph.queries:
+        total: Counter[str] = Counter()
+        for weight, part in zip((0.6, 0.4), parts, strict=True):
+            found = dict(part.similar_queries(query, 1000).hits())
+            for other, score in found.items():
+                total[other] += weight * score / max(found.values())
+        [(_, best)] = mix.similar_queries(query, 1).hits()
+        assert best == pytest.approx(max(total.values()), rel=1e-5), query
+
+
+def test_other_parts_are_refused():
+    with pytest.raises(UserError, match="is not made of bm25, clicks"):
+        Mix("0.6*clicks + 0.4*bm25").assemble(GRAPH, [train("bm25", GRAPH), train("clicks", GRAPH)])
+
+
+def test_an_explanation_names_the_query_the_document_and_the_parts():
+    """Half of the clicks, 2 of 8, and half of the popularity, 3 of 8."""
+    why = train("0.5*clicks + 0.5*popularity", GRAPH).explain("ny hotel", "b")
+    assert (why.query, why.doc, why.score) == ("ny hotel", "b", pytest.approx(0.125 + 0.1875))
+    assert [(part.kind, part.label) for part in why.parts] == [("model", "clicks"), ("model", "popularity")]
+    assert [part.value for part in why.parts] == pytest.approx([0.125, 0.1875])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import scipy.sparse.linalg
 from sklearn.cross_decomposition import PLSSVD
 
 import planted
-from coclick import create
+from coclick import create, open_model
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.text.analyzer import Analyzer
@@ -178,6 +178,72 @@ def test_a_user_view():
     assert [part.kind for part in why.parts] == ["query tags"]
     with pytest.raises(UserError, match="no view 'other'"):
         create("pls(views=other)").fit(g)
+
+
+def tagged():
+    """The planted graph with the topic of each query and document as its tag."""
+    g = graph()
+    topics = list(planted.TOPICS)
+    of_query = {q: t for t, (words, _) in planted.TOPICS.items() for q in g.queries if q.split()[0] in words}
+    sides = [
+        (list(ids), scipy.sparse.csr_array(np.array([[float(t == topic) for t in topics] for topic in tags])))
+        for ids, tags in (
+            (g.queries, [of_query[q] for q in g.queries]),
+            (g.docs, [planted.topic_of(d) for d in g.docs]),
+        )
+    ]
+    return g.with_view("tags", *sides, query_features=topics, doc_features=topics)
+
+
+TEXT_CAPABILITIES = {"unseen_queries", "unseen_docs", "expand"}
+
+
+@pytest.mark.parametrize(
+    "spec", ["pls(dim=5,views=tags)", "mpls(dim=5,views=tags+clicks)", "rmls(dim=9,views=tags)"]
+)
+def test_a_user_view_reads_no_texts(spec, tmp_path):
+    g = tagged()
+    model = create(spec).fit(g)
+    model.save(tmp_path / "model")
+    for trained in (model, open_model(tmp_path / "model")):
+        assert not trained.capabilities & TEXT_CAPABILITIES
+        assert "add" in trained.capabilities
+        with pytest.raises(UserError, match=r"views=tags.* cannot expand queries"):
+            trained.expand("hotel")
+        with pytest.raises(UserError, match="no view of texts"):
+            trained.score_texts("hotel", ["a hotel"])
+    both = create(f"{spec} + lsi_qd(dim=3)").fit(g)
+    assert not both.capabilities & TEXT_CAPABILITIES
+
+
+def test_capabilities_follow_the_views():
+    g = tagged()
+    able = {views: create(f"pls(dim=5,views={views})").fit(g).capabilities for views in
+            ("words", "title", "chars", "clicks", "tags+title")}  # fmt: skip
+    for views in ("words", "title", "tags+title"):
+        assert able[views] >= {*TEXT_CAPABILITIES, "add"}
+    assert able["chars"] >= {"unseen_queries", "add"} and "expand" not in able["chars"]
+    assert not able["clicks"] & {*TEXT_CAPABILITIES, "add"}
+
+
+def test_added_documents_bring_features_of_a_user_view():
+    g = tagged()
+    model = create("pls(dim=5,views=tags)").fit(g)
+    features = {"tags": {"n1": {"pizza": 3.0}, "n2": {"flu": 1.0, "unknown": 2.0}}}
+    larger = model.add({"n1": "anything", "n2": "anything", "n3": "anything"}, features)
+    assert larger._count_unreachable(3) == 1  # n3 has no features
+    query = next(q for q in g.queries if "pizza" in q)
+    scores = dict(zip(("n1", "n2", "n3"), larger.score([query], [["n1", "n2", "n3"]])[0], strict=True))
+    assert scores["n1"] == pytest.approx(model.score([query], [["pizza-0"]])[0][0], rel=1e-5)
+    assert scores["n2"] < 0.1 and scores["n3"] == 0
+    mixed = (
+        create("pls(dim=5,views=tags) + bm25").fit(g).add({"n1": "anything"}, {"tags": {"n1": {"pizza": 1}}})
+    )
+    assert "n1" in dict(mixed.search(query, 50).hits())
+    with pytest.raises(UserError, match="uses no user view 'colours'"):
+        model.add({"n1": "x"}, {"colours": {"n1": {"red": 1}}})
+    with pytest.raises(UserError, match="feature 'pizza' of 'n1' in the view 'tags' cannot be -1"):
+        model.add({"n1": "x"}, {"tags": {"n1": {"pizza": -1}}})
 
 
 def test_an_explanation_has_the_clicks_of_two_words():

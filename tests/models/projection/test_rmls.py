@@ -122,7 +122,8 @@ def test_a_model_scores_by_these_maps():
     """With the default weights, which are clicks divided by the number of documents of the query."""
     graph = planted.graph()
     lengths = "query_length=1.5,doc_length=0.7"
-    model: Any = create(f"rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,{lengths})").fit(graph)
+    spec = f"rmls(dim=12,iterations=2,held_out=0,relative_threshold=0.8,{lengths})"
+    model: Any = create(spec).fit(graph)
     factors = model.query_features_, by_hand(graph, "degree"), model.doc_features_
     start = random_rows(factors[2].columns, 12, 0.7, 0)
     x, y, _ = written_out(factors, 12, 4, start, b=0.8, lengths=(1.5, 0.7))
@@ -150,6 +151,50 @@ def test_one_round_of_equation_4_as_printed():
     assert_scores(model, graph, x, y)
     assert model.stats_["bound"]["theta_x"] == 0.5
     assert model.stats_["bound"]["theta_y"] == 2
+
+
+def test_one_round_with_a_discount_of_frequent_features():
+    """Entries of M are divided by the square roots of the sums of their rows and columns."""
+    graph = planted.graph()
+    spec = "rmls(dim=12,iterations=1,held_out=0,frequency_discount=0.5,relative_threshold=1)"
+    model: Any = create(spec).fit(graph)
+    queries, docs = dense(model.query_features_), dense(model.doc_features_)
+    edges = by_hand(graph, "degree")
+    m = queries.T @ dense(edges) @ docs
+    sums = m.sum(1), m.sum(0)
+    scales = [np.where(sum_ > 0, np.sqrt(sum_[sum_ > 0].mean() / np.maximum(sum_, 1e-9)), 0) for sum_ in sums]
+    factors = csr(queries * scales[0]), edges, csr(docs * scales[1])
+    start = random_rows(docs.shape[1], 12, 1.0, 0)
+    x, y, discounted = written_out(factors, 12, 2, start, b=1.0)
+    u, v = np.argwhere(m > 0)[7]
+    expected = m[u, v] / math.sqrt(m[u].sum() * m[:, v].sum())
+    means = [sum_[sum_ > 0].mean() for sum_ in sums]
+    assert discounted[u, v] == pytest.approx(expected * math.sqrt(means[0] * means[1]), rel=1e-5)
+    assert_scores(model, graph, x, y)
+
+
+def test_a_note_says_that_the_rank_is_lost():
+    random = np.random.default_rng(0)  # a random graph has no topics that keep their rank
+    graph = ClickGraph.from_clicks([(f"q{i}", f"d{d}", 1.0) for i in range(40) for d in random.choice(40, 6)])
+    spec = "rmls(dim=40,views=ids,iterations=10,held_out=0)"
+    full = create(spec).fit(graph)
+    ranks = [point["query_rank"] for point in full.stats_["curve"]]
+    assert ranks[-1] < 0.2 * ranks[0]
+    assert f"fell from {ranks[0]:g} to {ranks[-1]:g}" in full.stats_["notes"][0]
+    half = create("rmls(dim=40,views=ids,iterations=0.5,held_out=0)").fit(graph)
+    assert "notes" not in half.stats_
+
+
+def test_islands_keep_their_rank_and_connected_features_lose_it():
+    m = np.diag([3.0, 2.0, 1.0])
+    steps = run((csr(np.eye(3)), csr(m), csr(np.eye(3))), Penalty(0.0), 8, 3)
+    start = dense(random_rows(3, 8, 1.0, 0))
+    for step in steps:  # islands: nothing is averaged, so every row keeps its direction and the rank is full
+        np.testing.assert_allclose(dense(step.query_map), start, atol=1e-6)
+    joined = np.ones((3, 3)) + np.diag([1.0, 1.0, 1.0])
+    steps = run((csr(np.eye(3)), csr(joined), csr(np.eye(3))), Penalty(0.0), 8, 30)
+    ranks = [map_rank(step.query_map) for step in steps]
+    assert ranks[0] > 1.05 and ranks[-1] == pytest.approx(1, abs=1e-3)  # connected: all rows become one
 
 
 def test_former_names_fail_with_the_new_ones():

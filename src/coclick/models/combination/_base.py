@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings
 from coclick.errors import UserError
+from coclick.graph.added_documents import ViewFeatures, check_view_features
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.base import Model, TopK, documents_from
@@ -63,6 +64,7 @@ class Combination(Model):
         if [str(part) for part in parts] != self.part_specs:
             raise UserError(f"{self} is not made of {', '.join(map(str, parts))}")
         self.graph_, self.stats_, self.parts_ = graph, {}, list(parts)
+        self._update_capabilities()
         return self
 
     def _evidence(self, query: Query) -> dict[str, float]:
@@ -127,12 +129,25 @@ class Combination(Model):
         score = sum(part.value for part in parts)
         return Explanation(query.text, self.graph_.docs[doc], score, parts)
 
-    def add(self, docs: Any) -> Self:
+    def _update_capabilities(self) -> None:
+        """Combine what the trained parts can do."""
+        self.capabilities = combined_capabilities(self.parts_) | {"explain"}
+
+    @property
+    def user_views(self) -> frozenset[str]:
+        """The user views that the parts use."""
+        return frozenset().union(*(part.user_views for part in self.parts_))
+
+    def add(self, docs: Any, features: ViewFeatures | None = None) -> Self:
         """Return a combination whose parts also know these documents."""
         self._require("add")
+        given = check_view_features(features or {}, self.user_views)
         docs = documents_from(docs)
         larger = type(self)(self.parts)
-        parts = [part.add(docs) for part in self.parts_]
+        parts = [
+            part.add(docs, {view: by_doc for view, by_doc in given.items() if view in part.user_views})
+            for part in self.parts_
+        ]
         larger.assemble(parts[0].graph_, parts)
         larger.stats_ = {**self.stats_, "added": self.stats_.get("added", 0) + len(docs)}
         larger.artefact_ = self.artefact_

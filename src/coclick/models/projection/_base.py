@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings
 from coclick.errors import UserError
-from coclick.features.feature_set import FeatureSet, reads_texts, requires_texts
+from coclick.features.feature_set import FeatureSet, may_read_texts, requires_texts
 from coclick.features.views import FeatureMatrices, TextOptions
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
@@ -81,9 +81,25 @@ class ProjectionModel(_ProjectionParameters):
 
     def _configure_views(self, views: str) -> None:
         """Set the requirements and capabilities of a model with these views; called by `__post_init__`."""
-        if not reads_texts(views):
+        if not may_read_texts(views):
             self.capabilities -= TEXT_CAPABILITIES
         self.requires = ("texts",) if requires_texts(views) else ()
+
+    def _update_capabilities(self) -> None:
+        """Keep what the views can do: texts need a view of texts, `expand` one of words."""
+        able = type(self).capabilities
+        if not self.features_.reads_texts():
+            able -= TEXT_CAPABILITIES
+            if self.user_views:
+                able |= type(self).capabilities & {"add"}  # with features of that view
+        elif self.features_.words() is None:
+            able -= {"expand"}
+        self.capabilities = able
+
+    @property
+    def user_views(self) -> frozenset[str]:
+        """The user views that this model uses."""
+        return self.features_.user_views()
 
     # -- for `_fit` of subclasses ----------------------------------------------------------------------
 
@@ -183,6 +199,10 @@ class ProjectionModel(_ProjectionParameters):
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> Floats:
         """Score the embeddings of the texts."""
+        if not self.features_.reads_texts():
+            raise UserError(
+                f"{self} has no view of texts", hint="add the documents with features of its view"
+            )
         return self._score_features(query, self.features_.transform_docs(texts, self.graph_))
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
@@ -209,8 +229,7 @@ class ProjectionModel(_ProjectionParameters):
     def _expand(self, query: Query) -> list[tuple[str, float]]:
         """List the words that add most to the score of a document."""
         found = self.features_.words()
-        if found is None:
-            raise UserError(f"{self} cannot expand queries: it has no view of words", hint="views=words+…")
+        assert found is not None, "capabilities say whether there is a view of words"
         view, first = found
         words = np.arange(len(view.terms) + 1)
         columns = np.arange(first, first + len(view.terms), dtype=np.int32)
@@ -286,7 +305,15 @@ class ProjectionModel(_ProjectionParameters):
 
     def _add(self, texts: Mapping[str, Strings]) -> None:
         """Append the embeddings of the texts."""
-        features = self.features_.transform_docs(texts, self.graph_)
+        self._add_features(self.features_.transform_docs(texts, self.graph_))
+
+    def _add_with_features(
+        self, texts: Mapping[str, Strings], features: Mapping[str, Sequence[Mapping[str, float]]]
+    ) -> None:
+        """Append the embeddings of the texts and of features of user views."""
+        self._add_features(self.features_.transform_docs(texts, self.graph_, features))
+
+    def _add_features(self, features: Csr) -> None:
         embedded = self._embed_doc_features(features)
         self.doc_features_ = vstack(self.doc_features_, features)
         self.doc_index_ = DenseIndex.build(np.concatenate([self.doc_index_.vectors, embedded]))

@@ -8,7 +8,7 @@ orthonormal columns of `pls`:
 The maps are updated in turn; each has an exact minimiser, row by row (`coclick.solvers.rmls`). The global
 optimum has rank one, so early stopping is part of the method: the number of half-iterations is chosen on
 held-out clicks, and that many are run on all clicks. Often it is one: documents keep a random projection, and
-only the map of queries is learned.
+only the map of queries is learned. `frequency_discount` is ours: it slows the loss of rank (docs/rmls.md).
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ from coclick.models.projection.paper_data import WU2013_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
-from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, map_rank
+from coclick.solvers.rmls import Penalty, RmlsSolver, RmlsState, density, discount_frequent, map_rank
 from coclick.solvers.validation import ValidationSample
 
 # What Wu, Lu & Li 2013 (§3.1, §4.1, §6.1) and 2012 (§3, §5.1) say about the data of `rmls`.
 _SETTLED: dict[str, tuple[Any, str]] = WU2013_DATA | {
     "initial_map": ("dense", "Algorithm 2: set randomly"),
+    "frequency_discount": (0.0, "Eq. 4 has none"),
 }
+_LOST_RANK = 0.2  # share of the first effective rank below which a note warns
 _PATIENCE = 2  # half-iterations without improvement before validation stops
 
 
@@ -72,6 +74,7 @@ class RMLS(ProjectionModel):
     dim: Annotated[int, Range(1)] = 1000
     views: str = "words+clicks"
     weight: Weight = "degree"
+    frequency_discount: Annotated[float, Range(0, 1)] = 0.0  # features are divided by this power of totals
     relative_threshold: Annotated[float, Range(0)] = 1.5  # β, γ relative to the first Ω
     query_threshold: Annotated[float, Range(0)] = 0.0  # β: if above 0, used for all rows instead
     doc_threshold: Annotated[float, Range(0)] = 0.0  # γ
@@ -101,6 +104,7 @@ class RMLS(ProjectionModel):
         del steps  # frees the memory of the solver
         self.stats_["chosen_rounds"] = halves / 2
         self.stats_["curve"] = curve
+        self._note_lost_rank(curve)
         self._build_embeddings(
             SparseMap(last.query_map, self.query_length), SparseMap(last.doc_map, self.doc_length), progress
         )
@@ -118,6 +122,8 @@ class RMLS(ProjectionModel):
         return weight_clicks(graph.clicks, self.weight)
 
     def _half_iterations(self, queries: Csr, edges: Csr, docs: Csr) -> Iterator[RmlsState]:
+        if self.frequency_discount:
+            queries, docs = discount_frequent(queries, edges, docs, self.frequency_discount)
         solver = RmlsSolver(queries, edges, docs, self.penalties())
         return solver.half_iterations(self.dim, self.seed, dense=self.initial_map == "dense")
 
@@ -127,6 +133,14 @@ class RMLS(ProjectionModel):
             Penalty(self.relative_threshold, self.query_threshold, self.query_length),
             Penalty(self.relative_threshold, self.doc_threshold, self.doc_length),
         )
+
+    def _note_lost_rank(self, curve: list[dict[str, Any]]) -> None:
+        first, last = curve[0]["query_rank"], curve[-1]["query_rank"]
+        if last < _LOST_RANK * first:
+            self._add_note(
+                f"the effective rank fell from {first:g} to {last:g}: use fewer iterations, or "
+                f"frequency_discount=1"
+            )
 
     def _choose_half_iterations(self, graph: ClickGraph, progress: Progress) -> int:
         """The number of half-iterations after which held-out clicks are ranked best."""

@@ -1,0 +1,128 @@
+"""Run all jobs of some papers on some logs, in several processes, and store what was measured."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coclick.jit.threads import set_threads
+from reproduce import results
+from reproduce.jobs import Job, merge
+from reproduce.logs import DATA, Log, LogSource
+from reproduce.measure import jobs_for, measure_paper
+from reproduce.paper import Paper
+
+_started = time.perf_counter()
+
+
+def tell(what: str) -> None:
+    """Write a progress line with the time since the start."""
+    minutes, seconds = divmod(round(time.perf_counter() - _started), 60)
+    print(f"[{minutes:3}:{seconds:02}] {what}", file=sys.stderr, flush=True)
+
+
+def run(
+    papers: Sequence[Paper],
+    sources: Sequence[LogSource],
+    work: Path,
+    out: Path,
+    *,
+    quick: bool,
+    processes: int,
+) -> None:
+    """Make the logs, run the jobs, measure, and write one file for each paper and log."""
+    set_threads(1)
+    logs = [Log(source, work / ("quick" if quick else "full") / source.name, quick) for source in sources]
+    logs = [log for log in logs if _is_available(log.source)]
+    started = {log.source.name: time.perf_counter() for log in logs}
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(processes, context, set_threads, (1,))
+    try:
+        making: dict[Future[float], Log] = {pool.submit(make_log, log): log for log in logs}
+        working: dict[Future[float], tuple[Log, Job]] = {}
+        open_jobs: dict[str, int] = {}
+        while making or working:
+            done, _ = wait([*making, *working], return_when=FIRST_COMPLETED)
+            for future in done:
+                if future in making:
+                    log = making.pop(future)
+                    tell(f"{log.source.name}: the log is ready after {future.result():.0f} s")
+                    jobs = _jobs(log, papers)
+                    working |= {pool.submit(run_job, job, log): (log, job) for job in jobs}
+                    open_jobs[log.source.name] = len(jobs)
+                else:
+                    log, job = working.pop(future)
+                    open_jobs[log.source.name] -= 1
+                    tell(f"{log.source.name}: {job.spec}, {future.result():.0f} s; {len(working)} jobs left")
+                if not open_jobs[log.source.name]:
+                    _measure(log, papers, out, time.perf_counter() - started[log.source.name])
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _is_available(source: LogSource) -> bool:
+    if source.data and not (DATA / source.data).is_dir():
+        tell(f"{source.name}: skipped, the data is not here")
+        return False
+    return True
+
+
+def _jobs(log: Log, papers: Sequence[Paper]) -> list[Job]:
+    """The jobs of all papers on a log that have no result yet."""
+    return [
+        job for job in merge(job for paper in papers for job in jobs_for(paper, log)) if not job.is_done(log)
+    ]
+
+
+def make_log(log: Log) -> float:
+    """Make a log, unless it is there; return the time in seconds. Runs in a worker process."""
+    started = time.perf_counter()
+    ready = log.directory / "judgments.json"
+    if not ready.is_file():
+        shutil.rmtree(log.directory, ignore_errors=True)
+        log.directory.mkdir(parents=True)
+        log.source.make(log.directory, log.source.quick_scale if log.is_quick else 1.0)
+    return time.perf_counter() - started
+
+
+def run_job(job: Job, log: Log) -> float:
+    """Run a job; return the time in seconds. Runs in a worker process."""
+    started = time.perf_counter()
+    job.run(log)
+    return time.perf_counter() - started
+
+
+def _measure(log: Log, papers: Sequence[Paper], out: Path, seconds: float) -> None:
+    for paper in papers:
+        found = measure_paper(paper, log)
+        if not found["exhibits"] and not found["ablations"]:
+            continue
+        about: dict[str, Any] = {
+            "paper": paper.key,
+            "log": log.source.name,
+            "commit": commit(),
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            "quick": log.is_quick,
+            "seconds": round(seconds),
+            "settings": dict(log.settings),
+            "statistics": log.statistics(),
+        }
+        results.write(out, {**about, **found})
+        tell(f"{log.source.name}: measured {paper.key}")
+
+
+def commit() -> str:
+    """Return the commit that is checked out, or an empty text."""
+    here = Path(__file__).parent
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True, check=False
+    )
+    return found.stdout.strip()

@@ -1,0 +1,109 @@
+"""The page: totals, remarks, and charts that are valid SVG."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from reproduce import charts
+from reproduce.page import Page, Totals, describe, remark, write_page
+from reproduce.paper import Grid, Mix, Ranker
+
+
+def verdict(a, relation, b, difference, p=0.001, *, significant=True, holds=True):
+    return {"a": a, "relation": relation, "b": b, "difference": difference, "p": p,
+            "significant": significant, "holds": holds}  # fmt: skip
+
+
+def order(*verdicts, chance=0.5):
+    return {"order": "a > b", "chance": chance, "verdicts": {"nDCG@5": list(verdicts)}}
+
+
+def result(**more):
+    table = {
+        "name": "Table 2", "kind": "Table", "log": "web-week", "queries": 30, "group": "≤10",
+        "measures": ["nDCG@5"], "paper": {"RMLS": [0.7], "PLS": [0.6]}, "rows": {"RMLS": [0.5], "PLS": [0.4]},
+        "missing": {"SSI": "no skips"}, "chosen": {"PLS": [0.3]},
+        "orders": [order(verdict("RMLS", ">", "PLS", 0.1)), {"order": "SSI > PLS", "verdicts": {}}],
+    }  # fmt: skip
+    statistics = {
+        "queries": 1, "docs": 2, "edges": 3, "docs_per_query": 1.7, "queries_per_doc": 1.4, "max_clicks": 9,
+        "judged_queries": 5, "judged_pairs": 50, "seen_queries": 0.9, "seen_docs": 0.7, "bins": {"≤10": 3},
+    }  # fmt: skip
+    return {
+        "paper": "wu2013", "log": "web-week", "commit": "abc1234", "date": "2020-01-02", "quick": False,
+        "settings": {"dim": 10}, "statistics": statistics, "exhibits": [table], "ablations": [], "models": {},
+        **more,
+    }  # fmt: skip
+
+
+def test_totals():
+    totals = Totals()
+    totals.add(order(verdict("a", ">", "b", 0.1), verdict("b", ">", "c", 0.1), chance=0.25))
+    totals.add(order(verdict("a", ">", "b", -0.1, holds=False), verdict("b", "≈", "c", 0.0), chance=0.5))
+    totals.add({"order": "a > b", "verdicts": {}})
+    assert totals.cells() == ["1 of 2", "0.8", "+0.2", "2 of 3 (67%)", "1"]
+
+
+def test_remarks():
+    found = remark(
+        [
+            verdict("a", ">", "b", -0.2, holds=False),
+            verdict("a", ">", "c", -0.01, 0.4, significant=False, holds=False),
+            verdict("a", "≈", "d", 0.05, holds=False),
+            verdict("a", ">", "e", 0.03, 0.2, significant=False),
+            verdict("a", ">", "f", 0.3),
+        ]
+    )
+    assert found == (
+        "b leads a by 0.200 (significant); c leads a by 0.010 (not significant); a and d differ by 0.050; "
+        "not significant: a > e"
+    )
+
+
+def test_the_page_has_totals_tables_and_reasons(tmp_path):
+    text = Page(tmp_path).render([result()])
+    assert "1 of 1 orders hold; 0.5 would by chance, so 0.5 are beyond chance" in text
+    assert "`abc1234` on 2020-01-02" in text
+    assert "### Table 2, web-week, queries with ≤10 clicks" in text
+    assert "| RMLS | 0.500 | 0.700 |  |" in text
+    assert "| PLS | 0.400 | 0.600 | 0.3 |" in text
+    assert "Not measured: SSI (no skips)." in text
+    assert "| SSI > PLS |  | not measured |  |" in text
+
+
+def test_charts_that_are_no_longer_shown_are_removed(tmp_path):
+    old = tmp_path / "images" / "reproduction" / "old.svg"
+    old.parent.mkdir(parents=True)
+    old.write_text("<svg/>")
+    write_page([result()], tmp_path / "page.md")
+    assert not old.exists()
+    assert (tmp_path / "page.md").read_text(encoding="utf-8").startswith("# Reproduction")
+
+
+@pytest.mark.parametrize(
+    ("svg", "texts"),
+    [
+        (charts.lines("dim", [10, 20], {"nDCG@5": [0.1, 0.3], "AP": [0.2, 0.2]}), {"dim", "10", "nDCG@5"}),
+        (charts.bars({"a & b": 100.0, "c": 3.0}), {"a & b", "100", "3"}),
+        (charts.stacked({"RW": [0.25, 0.5, 0.25]}, ["better", "equal", "worse"]), {"RW", "25%", "50%"}),
+        (charts.panels({"CTR": {"4": [1.0, 0.5], "0": [0.2, 0.0]}}), {"CTR"}),
+    ],
+)
+def test_charts_are_svg_with_labels(svg, texts):
+    root = ElementTree.fromstring(svg)
+    found = {one.text for one in root.iter() if one.text and one.text.strip()}
+    assert texts <= found
+
+
+def test_bars_are_as_long_as_their_values():
+    root = ElementTree.fromstring(charts.bars({"a": 50.0, "b": 100.0}))
+    widths = [float(one.attrib["width"]) for one in root.iter("{http://www.w3.org/2000/svg}rect")][1:]
+    assert widths[0] == pytest.approx(2 * widths[1])
+
+
+def test_descriptions_of_systems():
+    assert describe("rw(preset=wu2013)") == "`rw(preset=wu2013)`"
+    assert "{" not in describe("pls(dim={dim}{fields})")
+    assert describe(Mix("RW", "BM25")) == "w · RW + (1 − w) · BM25, each divided by its maximum"
+    assert describe(Grid("bltm", "lambda_doc")) == "`bltm`, lambda_doc = 0.1 … 0.9"
+    assert describe(Ranker(("a",), ("b",))) == "pointwise trees over a, b"
