@@ -93,26 +93,34 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 1000 or (value == int(value) and value > 1) else f"{value:.3g}"
 
 
+def page(text: str, name: str, rows: list[str]) -> str:
+    """Return the page with new rows for one log in the table between its markers."""
+    before, rest = text.split(BEGIN)
+    table, after = rest.split(END)
+    others = [
+        row for row in table.splitlines() if row.startswith("| `") and not row.startswith(f"| `{name}`")
+    ]
+    ordered = sorted(others + rows, key=lambda row: list(PROFILES).index(row.split("`")[1]))
+    return "\n".join([before + BEGIN, HEAD, *ordered, END + after])
+
+
 def main() -> None:
     """`python -m reproduce.statistics`."""
     parser = argparse.ArgumentParser(prog="python -m reproduce.statistics", description=__doc__)
     parser.add_argument(
-        "--scale", type=float, default=1.0, help="share of the full size; below 1 only prints"
+        "--scale", type=float, default=1.0, help="share of the full size; below 1 it only prints"
     )
-    parser.add_argument("--only", choices=PROFILES, help="one log; only prints")
+    parser.add_argument("--only", choices=PROFILES, help="measure one log")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    lines = [HEAD]
     for name in [args.only] if args.only else PROFILES:
         with tempfile.TemporaryDirectory() as directory:
             seconds, memory = simulate(Path(directory), name, args.scale, args.seed)
             reached = measure(Path(directory)) | {"CPU_seconds_to_simulate": seconds, "memory_in_GB": memory}
-        lines += rows_of(name, reached)
-        print("\n".join(lines[-len(reached) :]), flush=True)
-    if not args.only and args.scale == 1:
-        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-        table = "\n".join(lines)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        rows = rows_of(name, reached)
+        print("\n".join(rows), flush=True)
+        if args.scale == 1:
+            PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), name, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from coclick.simulate import PROFILES, Profile, World, sample_like
 from coclick.simulate.engine import search_all
 from coclick.simulate.profiles import Traffic, WorldShape
 from coclick.simulate.traffic import Counts, count_clicks, draw_searches, read_pages
-from reproduce.statistics import measure
+from reproduce.statistics import BEGIN, END, HEAD, measure, page
 
 TINY = Traffic(max_searches=500)
 
@@ -129,3 +129,10 @@ def test_a_profile_of_your_own(tmp_path: Path) -> None:
     assert counts["queries"] == 450
     assert counts["docs"] == 360
     assert measure(tmp_path)["queries"] == counts["graph_queries"]
+
+
+def test_the_page_keeps_the_rows_of_other_logs() -> None:
+    week, enterprise = "| `web-week` | queries | 1 | 2 |", "| `enterprise` | queries | 3 | 4 |"
+    text = "\n".join(["before", BEGIN, HEAD, week, enterprise, END, "after"])
+    new = "| `web-week` | queries | 1 | 5 |"
+    assert page(text, "web-week", [new]) == text.replace(week, new)

@@ -34,13 +34,17 @@ class LogGraph:
         queries, pool, clicks = counts.queries, counts.pool, counts.clicks
         impressions = counts.shown.sum(2)
         row, slot = np.nonzero(clicks)
-        self._clicked.append((queries[row], pool[row, slot], clicks[row, slot], impressions[row, slot]))
+        self._clicked.append(
+            _columns(queries[row], pool[row, slot], clicks[row, slot], impressions[row, slot])
+        )
         kept = np.any(clicks >= self._min_clicks, axis=1)
         row, slot = np.nonzero(impressions * kept[:, None])
-        self._pairs.append((queries[row], pool[row, slot], clicks[row, slot], counts.navigational[row, slot]))
+        self._pairs.append(
+            _columns(queries[row], pool[row, slot], clicks[row, slot], counts.navigational[row, slot])
+        )
         row, slot, position = np.nonzero(counts.shown * kept[:, None, None])
         self._positions.append(
-            (queries[row], pool[row, slot], position + 1, counts.shown[row, slot, position])
+            _columns(queries[row], pool[row, slot], position + 1, counts.shown[row, slot, position])
         )
         width = pool.shape[1]
         rest, skipped = np.divmod(counts.skip_key, width)
@@ -48,7 +52,7 @@ class LogGraph:
         use = kept[row]
         row = row[use]
         self._skips.append(
-            (queries[row], pool[row, clicked[use]], pool[row, skipped[use]], counts.skip_count[use])
+            _columns(queries[row], pool[row, clicked[use]], pool[row, skipped[use]], counts.skip_count[use])
         )
 
     def clicked_pairs(self) -> Columns:
@@ -116,7 +120,14 @@ def _texts(world: World, docs: Vocab) -> dict[str, Strings]:
 
 
 def _concatenate(blocks: list[Columns]) -> Columns:
-    return tuple(np.concatenate(column) for column in zip(*blocks, strict=True))
+    """The columns of all blocks, which are dropped to save memory."""
+    parts = [*blocks]
+    blocks.clear()
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _columns(*columns: NDArray[np.integer]) -> Columns:
+    return tuple(map(_ints, columns))
 
 
 def _ints(values: NDArray[np.integer]) -> NDArray[np.int32]:

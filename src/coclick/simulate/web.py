@@ -97,8 +97,8 @@ def _write_clicks(path: Path, world: World, pairs: tuple[NDArray[np.int64], ...]
     table = {
         "query": np.array(world.queries.texts, dtype=object)[query],
         "doc": np.array(world.documents.ids, dtype=object)[document],
-        "clicks": clicks,
-        "impressions": impressions,
+        "clicks": clicks.astype(np.int64),
+        "impressions": impressions.astype(np.int64),
     }
     connection = duckdb.connect(config={"threads": 1})  # one thread: the same clicks give the same bytes
     connection.execute("SET enable_progress_bar = false")

@@ -119,3 +119,12 @@ def test_queries_of_one_word():
     rows = [("hotel", "a", 3), ("hotel hotel", "b", 1)]
     model = create("neighbours(word_weight=1)").fit(ClickGraph.from_clicks(rows))
     assert dict(model.search("hotel").hits()) == pytest.approx({"a": math.log(4), "b": math.log(2)})
+
+
+def test_a_query_is_its_own_nearest_neighbour_among_equals():
+    """Two letters are too few for an n-gram of both: the vectors are equal, and the first query wins ties."""
+    model = create("neighbours(n_neighbours=1)").fit(
+        ClickGraph.from_clicks([("a b", "x", 3), ("b a", "y", 1)])
+    )
+    assert dict(model.search("b a").hits()) == pytest.approx({"y": math.log(2)})
+    assert dict(model.search("a b").hits()) == pytest.approx({"x": math.log(4)})

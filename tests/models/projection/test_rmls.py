@@ -15,6 +15,7 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
+from coclick.models.projection.click_evidence import weight_clicks
 from coclick.solvers import rmls as alternation
 from coclick.solvers.rmls import Penalty, RmlsSolver, density, map_rank, random_rows
 from coclick.solvers.validation import ValidationSample
@@ -354,3 +355,9 @@ def test_maps_stay_sparse_on_disk(tmp_path):
         == model.query_map_.matrix.nnz
         < 0.5 * opened.query_features_.columns * 60
     )
+
+
+def test_mean_weights_count_only_queries_with_clicks():
+    """Two of three queries have clicks; by hand."""
+    found = dense(weight_clicks(csr([[2, 0, 4], [0, 0, 0], [3, 0, 0]]), "mean"))
+    np.testing.assert_allclose(found, np.array([[2 / 2, 0, 4 / 2], [0, 0, 0], [3, 0, 0]]) / 2)
