@@ -69,7 +69,7 @@ def test_every_format_has_the_same_vectors(read, name):
 def test_short_vectors_get_length_1_too(read):
     """Lengths 0.5 and 0.02."""
     found = read(text({"hotel": [0.3, 0.4, 0], "motel": [0, 0, 0.02]}), ["hotel", "motel"]).vectors
-    np.testing.assert_allclose(found, [[0.6, 0.8, 0], [0, 0, 1]], atol=1e-6)
+    np.testing.assert_allclose(found, np.array([[0.6, 0.8, 0], [0, 0, 1]]), atol=1e-6)
 
 
 def test_the_same_case_is_preferred_wherever_it_is(read):
