@@ -111,6 +111,7 @@ DEFAULTS = {
         "initial_map": "sparse",
         "iterations": 10.0,
         "held_out": 0.1,
+        "frequency_discount": 0.0,
     },
     "rw": {"stay_probability": 0.9, "iterations": 5, "max_nodes": 10_000},  # Craswell & Szummer 2007
     "s2net": {

@@ -93,9 +93,9 @@ def test_words_of_a_propagated_vector_and_the_clicks_that_taught_them():
 
 def test_translations_of_a_title_by_hand():
     """The weight is what a query of this word alone gets through the translations."""
-    model = create("wtm", lambda_doc=0.0, min_probability=0.0).fit(ClickGraph.from_clicks(CLICKS, TITLES))
+    model = create("wtm", lambda_doc=0.3, min_probability=0.0).fit(ClickGraph.from_clicks(CLICKS, TITLES))
     for doc in ("d1", "d3"):
-        for word, weight in model.expand_docs(doc, new=False):
+        for word, weight in model.expand_docs(doc):  # not in the title, so P(t|d) is 0
             assert model.score([word], [[doc]])[0][0] == pytest.approx(weight, rel=1e-5)
     assert "trainers" in dict(model.expand_docs("d3")), "learned for the word running, not for this document"
     part = model.explain_expansion("d3", 1)[0]

@@ -18,6 +18,12 @@ class Equivalent(NamedTuple):
 
 EQUIVALENT = [
     Equivalent(
+        "models/propagation/regression.py",
+        "run_blocks(work, [(part, part + 1) for part in range(len(self.parts))])",
+        "run_blocks(work, [(part, part + 2) for part in range(len(self.parts))])",
+        "a task is one part: its end is not read",
+    ),
+    Equivalent(
         "models/click_graph/text_similarity.py",
         "_BLOCK = 1 << 16  # rows per scaling step",
         "",

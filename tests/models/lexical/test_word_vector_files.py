@@ -66,6 +66,12 @@ def test_every_format_has_the_same_vectors(read, name):
     assert found.file_words == (6 if name == "other words" else 4)
 
 
+def test_short_vectors_get_length_1_too(read):
+    """Lengths 0.5 and 0.02."""
+    found = read(text({"hotel": [0.3, 0.4, 0], "motel": [0, 0, 0.02]}), ["hotel", "motel"]).vectors
+    np.testing.assert_allclose(found, np.array([[0.6, 0.8, 0], [0, 0, 1]]), atol=1e-6)
+
+
 def test_the_same_case_is_preferred_wherever_it_is(read):
     words = {"Hotel": [1.0, 0, 0], "hotel": [0, 1.0, 0], "HOTEL": [0, 0, 1.0]}
     for content in (text(words), binary(words)):

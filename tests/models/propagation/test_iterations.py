@@ -105,6 +105,21 @@ def test_unit_vectors(seed):
     np.testing.assert_allclose(dense(ours), expected(sums, k), atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_unit_vectors_in_blocks_of_a_few_edges(seed, monkeypatch):
+    monkeypatch.setattr("coclick.models.propagation.iterations._EDGES_PER_BLOCK", 4)
+    random = np.random.default_rng(seed)
+    weights = Csr.from_scipy(scipy.sparse.random_array((12, 9), density=0.4, rng=random))
+    vectors = Csr.from_scipy(scipy.sparse.random_array((9, 15), density=0.4, rng=random))
+    holds = random.random((20, 12)) < 0.3
+    pattern = Csr.from_scipy(scipy.sparse.csr_array(holds.astype(np.float32)))
+    done = []
+    ours = propagate_through_units(pattern.indptr, pattern.indices, weights, vectors, 5, done.append)
+    sums = holds.astype(np.float64) @ dense(weights) @ dense(vectors)
+    np.testing.assert_allclose(dense(ours), expected(sums, 5), atol=1e-6)
+    assert len(done) > 1, "more than one block"
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_results_do_not_depend_on_threads(threads):
     random = np.random.default_rng(3)
