@@ -314,11 +314,8 @@ def _ablation_rows(paper: Paper, result: Result, measured: Result) -> Iterator[l
             continue
         first = next(iter(order["verdicts"].values()))
         names = dict.fromkeys(name for one in first for name in (one["a"], one["b"]))
-        means = (
-            ", ".join(f"{name} {_number(measured['rows'][name][0])}" for name in names)
-            if "rows" in measured
-            else ""
-        )
+        rows = measured.get("rows") or {name: [value] for name, value in measured["grade"].items()}
+        means = ", ".join(f"{name} {_number(rows[name][0])}" for name in names)
         holds = "yes" if all(one["holds"] for one in first) else "no"
         yield [measured["name"], order["order"], measured["why"], changed, means, holds]
 
