@@ -148,7 +148,7 @@ class Page:
             f"**On the simulated logs {total.hold} of {total.orders} orders hold; {total.expected:.1f} would "
             f"by chance, so {beyond:.1f} are beyond chance.** Of the single relations in them, "
             f"{total.relations_hold} of {total.relations} hold; half would by chance. Of {total.equal} "
-            f"statements that two systems are about equal, {total.equal_hold} hold."
+            f"statements that two systems are about equal, {total.equal_hold} can be confirmed."
         )
         runs = sorted({(result["commit"], result["date"]) for result in found})
         when = "Measured at commit " + ", ".join(f"`{commit}` on {date}" for commit, date in runs) + "."
@@ -160,7 +160,8 @@ class Page:
             "by chance",
             "beyond chance",
             "single relations",
-            "orders not measured",
+            "equalities",
+            "not measured",
         ]
         order = sorted(groups, key=lambda name: (not name.startswith("all"), name))
         rows = [[name, *groups[name].cells()] for name in order]
