@@ -287,16 +287,6 @@ PAPER = Paper(
         Ablation(
             "Table 2",
             "{RMLS, PLS} > {SVDFeature, RW+BM25}",
-            "The same with 3,000 dimensions for PLS and 1,000 for RMLS.",
-            {
-                "PLS": "pls(preset=wu2013,dim=3000{fields})",
-                "RMLS": "rmls(preset=wu2013,dim=1000{fields})",
-            },
-            log="week-small",
-        ),
-        Ablation(
-            "Table 2",
-            "{RMLS, PLS} > {SVDFeature, RW+BM25}",
             "Both: 1,000 dimensions for a tenth of the log, and the logarithm of clicks.",
             {"PLS": "pls(preset=wu2013,dim=1000,weight=log1p{fields})"},
             log="week-small",

@@ -177,27 +177,15 @@ PAPER = Paper(
         Ablation(
             "Table 4",
             "M-PLS_Com > {BM25, RW, RW+BM25, LSI, LSI+BM25}",
-            "The same with the 3,000 dimensions of the paper.",
-            {"M-PLS_Com": "mpls(preset=paper,dim=3000{fields})", "LSI": "lsi_qd(preset=wu2013b,dim=3000)"},
+            "The same with the 3,000 dimensions of the paper for M-PLS.",
+            {"M-PLS_Com": "mpls(preset=paper,dim=3000{fields})", "LSI": "lsi_qd(preset=wu2013b,dim=1000)"},
             log="week-small",
         ),
         Ablation(
             "Figure 6",
             "M-PLS_Com > {Cos_B, Cos_W, LSI, RW}",
-            "The same with the 3,000 dimensions of the paper.",
-            {"M-PLS_Com": "mpls(preset=paper,dim=3000{fields})", "LSI": "lsi_qd(preset=wu2013b,dim=3000)"},
-            log="week-small",
-        ),
-        Ablation(
-            "Table 4",
-            "M-PLS_Com > M-PLS_Conca > M-PLS_Word > M-PLS_Bipar",
-            "The same with the 3,000 dimensions of the paper.",
-            {
-                "M-PLS_Com": "mpls(preset=paper,dim=3000{fields})",
-                "M-PLS_Conca": "mpls(preset=paper,dim=3000,combine=concat{fields})",
-                "M-PLS_Word": "mpls(preset=paper,dim=3000,views=words{fields})",
-                "M-PLS_Bipar": "mpls(preset=paper,dim=3000,views=clicks{fields})",
-            },
+            "The same with the 3,000 dimensions of the paper for M-PLS.",
+            {"M-PLS_Com": "mpls(preset=paper,dim=3000{fields})", "LSI": "lsi_qd(preset=wu2013b,dim=1000)"},
             log="week-small",
         ),
         Ablation(
