@@ -141,10 +141,12 @@ class Simulated:
         """Write the log; `scale` is its size as a share of the full one."""
 
         profile = PROFILES[self.profile]
+        judged = round(profile.judging.queries / self.scale)  # a smaller log, but as many judged queries
         profile = replace(
             profile,
             world=replace(profile.world, **self.world),
             traffic=replace(profile.traffic, **self.traffic),
+            judging=replace(profile.judging, queries=judged),
         )
         sample_like(directory, profile, scale=self.scale * scale)
         _write_judgments(directory, read_judgments(directory / "queries.tsv", directory / "qrels.tsv"))
@@ -231,16 +233,16 @@ def _rows(path: Path) -> list[list[str]]:
         return [line.rstrip("\n").split("\t") for line in file]
 
 
-_SETTINGS = {"dim": 300, "topics": 100, "ssi_dim": 100, "max_dim": 400, "third": 100, "fields": ""}
+_SETTINGS = {"dim": 300, "third": 100, "topics": 200, "ssi_dim": 100, "max_dim": 400, "fields": ""}
 _QUICK = {"dim": 50, "topics": 30, "ssi_dim": 50, "max_dim": 50, "third": 17, "fields": ""}
 _REAL = ("web-week", "web-unseen", "web-new")
 _NO_URLS = {"fields": ",fields=all"}  # the papers use the words of URLs, which real logs lack
 
 
-def _like(name: str, about: str, **settings: int) -> LogSource:
-    return LogSource(
-        name, about, Simulated(name), (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale=0.05
-    )
+def _like(name: str, about: str, scale: float = 1.0, **settings: int) -> LogSource:
+    make = Simulated(name, scale=scale)
+    quick_scale = 0.03 / scale
+    return LogSource(name, about, make, (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale)
 
 
 def _small(name: str, about: str, **knobs: Mapping[str, float]) -> LogSource:
@@ -252,13 +254,30 @@ def _small(name: str, about: str, **knobs: Mapping[str, float]) -> LogSource:
 SOURCES = {
     source.name: source
     for source in (
-        _like("web-week", "One week of a web search engine (Wu, Li & Xu 2013; Wu, Lu & Li 2012 and 2013)."),
-        _like("web-halfyear", "A longer web log (Wu, Lu & Li 2012 and 2013), five times the week.", dim=100),
-        _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013)."),
         _like(
-            "web-unseen", "A web log without some of the judged queries and documents (Jiang et al. 2016)."
+            "web-week",
+            "One week of a web search engine (Wu, Li & Xu 2013; Wu, Lu & Li 2012 and 2013).",
+            dim=600,
+            third=200,
+            max_dim=600,
         ),
-        _like("web-new", "A web log without any of the judged documents (Gao et al. 2011)."),
+        _like(
+            "web-halfyear",
+            "A longer web log (Wu, Lu & Li 2012 and 2013), five times the week.",
+            dim=200,
+            topics=100,
+        ),
+        _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013).", dim=400),
+        _like(
+            "web-unseen",
+            "A web log that lacks some judged queries and pages (Jiang et al. 2016), a fourth of the week.",
+            0.25,
+        ),
+        _like(
+            "web-new",
+            "A web log that lacks all judged documents (Gao et al. 2011), half of the week.",
+            0.5,
+        ),
         _small("week-small", "A tenth of web-week."),
         _small(
             "week-careful-users",
