@@ -60,7 +60,7 @@ class Exporter(ABC):
 
     def doc_texts(self, block: DocBlock) -> Iterator[str]:
         """Yield the text of each document in the engine's format."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract
 
     @abstractmethod
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
