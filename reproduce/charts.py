@@ -52,7 +52,7 @@ def bars(values: Mapping[str, float]) -> str:
 def stacked(shares: Mapping[str, Sequence[float]], names: Sequence[str]) -> str:
     """Draw one bar for each row, divided into three shares."""
     left, right, top = 170, 20, 30
-    body = [_text(left + 130 * i, 16, f"■ {name}", "start", SHARES[i]) for i, name in enumerate(names)]
+    body = [_legend(left + 160 * i, name, SHARES[i]) for i, name in enumerate(names)]
     for i, (row, parts) in enumerate(shares.items()):
         x, y = float(left), top + i * _BAR
         body.append(_text(left - 8, y + 14, row, "end"))
@@ -69,9 +69,7 @@ def stacked(shares: Mapping[str, Sequence[float]], names: Sequence[str]) -> str:
 def panels(curves: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     """Draw one small panel for each system, with one curve for each grade, highest scores first."""
     columns, width, height, top = 3, 200, 130, 26
-    body = [
-        _text(10 + 110 * i, 16, f"■ {label}", "start", COLOURS[i]) for i, label in enumerate(GRADES.values())
-    ]
+    body = [_legend(10 + 110 * i, label, COLOURS[i]) for i, label in enumerate(GRADES.values())]
     for place, (system, by_grade) in enumerate(curves.items()):
         x0 = 10 + place % columns * (width + 10)
         y0 = top + place // columns * (height + 34) + 20
@@ -109,6 +107,12 @@ def _apart(places: Sequence[float], least: float = 14) -> list[float]:
 def _text(x: float, y: float, text: str, anchor: str, colour: str = "#1f2937") -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
     return f'<text {place} fill="{colour}" style="{_FONT}">{escape(text)}</text>'
+
+
+def _legend(x: float, label: str, colour: str) -> str:
+    return f'<rect x="{x:.1f}" y="7" width="10" height="10" fill="{colour}"/>' + _text(
+        x + 15, 16, label, "start"
+    )
 
 
 def _line(x0: float, y0: float, x1: float, y1: float) -> str:

@@ -171,5 +171,31 @@ PAPER = Paper(
             "should be better.",
             {"VPCG&VG_QUERY": "vpcg(preset=paper,unit_weights=regression,iterations=1)"},
         ),
+        Ablation(
+            "Table 1",
+            "VPCG_QUERY > VPCG_DOC > WMD > BM25SD",
+            "The same on a smaller log, to compare with the next row.",
+            log="unseen-small",
+        ),
+        Ablation(
+            "Table 1",
+            "VPCG_QUERY > VPCG_DOC > WMD > BM25SD",
+            "Titles say what a page is about; those of the paper are noisy. With the name of the "
+            "site in every "
+            "title VPCG_DOC should fall.",
+            log="unseen-noisy-titles",
+        ),
+        Ablation(
+            "Table 1",
+            "VPCG_QUERY > BM25SD_MULT > CTR",
+            "The same on a smaller log, to compare with the next row.",
+            log="unseen-small",
+        ),
+        Ablation(
+            "Table 1",
+            "VPCG_QUERY > BM25SD_MULT > CTR",
+            "Clicks are too clean: with more users who click nearly everything CTR should fall.",
+            log="unseen-careless-users",
+        ),
     ),
 )

@@ -245,10 +245,10 @@ def _like(name: str, about: str, scale: float = 1.0, **settings: int) -> LogSour
     return LogSource(name, about, make, (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale)
 
 
-def _small(name: str, about: str, **knobs: Mapping[str, float]) -> LogSource:
+def _small(name: str, about: str, like: str = "web-week", **knobs: Mapping[str, float]) -> LogSource:
     """A tenth of the week with one knob changed, for ablations only."""
-    make = Simulated("web-week", **knobs, scale=0.1)
-    return LogSource(name, about, make, (), _SETTINGS, _QUICK, quick_scale=0.5)
+    make = Simulated(like, **knobs, scale=0.1)
+    return LogSource(name, about, make, (), _SETTINGS, _QUICK, quick_scale=0.3)
 
 
 SOURCES = {
@@ -257,14 +257,15 @@ SOURCES = {
         _like(
             "web-week",
             "One week of a web search engine (Wu, Li & Xu 2013; Wu, Lu & Li 2012 and 2013).",
-            dim=600,
-            third=200,
-            max_dim=600,
+            dim=1000,
+            third=300,
+            max_dim=1000,
         ),
         _like(
             "web-halfyear",
             "A longer web log (Wu, Lu & Li 2012 and 2013), five times the week.",
-            dim=200,
+            dim=400,
+            third=200,
             topics=100,
         ),
         _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013).", dim=400),
@@ -288,6 +289,19 @@ SOURCES = {
             "week-well-spelt",
             "A tenth of web-week, without misspelt and run-together queries.",
             world={"misspelt_share": 0.0, "run_together_share": 0.0},
+        ),
+        _small("unseen-small", "A tenth of the week, with judgments as in web-unseen.", "web-unseen"),
+        _small(
+            "unseen-noisy-titles",
+            "As unseen-small, with the name of the site in all titles; in half of them otherwise.",
+            "web-unseen",
+            world={"site_suffix_share": 1.0},
+        ),
+        _small(
+            "unseen-careless-users",
+            "As unseen-small, with three times as many users who click nearly everything.",
+            "web-unseen",
+            traffic={"informational_share": 0.6},
         ),
         LogSource(
             "nfcorpus",

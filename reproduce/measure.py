@@ -61,7 +61,7 @@ def measure_paper(paper: Paper, log: Log) -> Answer:
     systems = Systems(paper, log)
     shown = [_checked(exhibit, systems) for exhibit in exhibits_on(paper, log)]
     ablations = [
-        {**_checked(exhibit, Systems(changed, log)), "why": ablation.why, "change": _describe(ablation)}
+        {**_checked(exhibit, Systems(changed, log)), "why": ablation.why, "change": _describe(ablation, log)}
         for ablation, changed, exhibit in _ablations(paper, log)
     ]
     return {"exhibits": shown, "ablations": ablations, "models": _models(systems, log)}
@@ -88,23 +88,37 @@ def _models(systems: Systems, log: Log) -> Answer:
 # -- ablations -----------------------------------------------------------------------------------------
 
 
-def _ablations(paper: Paper, log: Log) -> list[tuple[Ablation, Paper, Table]]:
-    """The ablations on this log, with the changed paper, and the table restricted to the order's systems."""
-    found = []
+def _ablations(paper: Paper, log: Log) -> list[tuple[Ablation, Paper, Table | Similar]]:
+    """The ablations on this log, with the changed paper, and the exhibit with only the order's systems."""
+    found: list[tuple[Ablation, Paper, Table | Similar]] = []
     for ablation in paper.ablations:
-        tables = [one for one in paper.exhibits if isinstance(one, Table) and one.name == ablation.exhibit]
-        table = next(one for one in tables if ablation.order in one.orders)
-        if (ablation.log or table.log) == log.source.name:
+        exhibit = next(
+            one
+            for one in paper.exhibits
+            if isinstance(one, Table | Similar)
+            and one.name == ablation.exhibit
+            and ablation.order in one.orders
+        )
+        if (ablation.log or exhibit.log) == log.source.name:
             names = Order.parse(ablation.order).names
-            values = {name: table.values[name] for name in names}
             changed = replace(paper, systems={**paper.systems, **ablation.systems})
-            found.append((ablation, changed, replace(table, values=values, orders=(ablation.order,))))
+            orders = (ablation.order,)
+            if isinstance(exhibit, Table):
+                values = {name: exhibit.values[name] for name in names}
+                found.append((ablation, changed, replace(exhibit, values=values, orders=orders)))
+            else:
+                others = tuple(name for name in names if name != exhibit.ours)
+                found.append((ablation, changed, replace(exhibit, others=others, orders=orders)))
     return found
 
 
-def _describe(ablation: Ablation) -> str:
-    changes = [f"{name} is {made}" for name, made in ablation.systems.items()]
-    return "; ".join(([f"log {ablation.log}"] if ablation.log else []) + changes)
+def _describe(ablation: Ablation, log: Log) -> str:
+    changes = [f"log {ablation.log}"] if ablation.log else []
+    for name, made in ablation.systems.items():
+        spec = made.spec if isinstance(made, Grid) else made
+        assert isinstance(spec, str)
+        changes.append(f"{name} is `{spec.format(**log.settings)}`")
+    return "; ".join(changes)
 
 
 # -- jobs of each kind of exhibit ----------------------------------------------------------------------

@@ -36,6 +36,7 @@ order, and the rest is judged.
 
 *By chance* is the probability that systems in a random order satisfy all relations of an order (`≈` counts as
 always satisfied, `≥` as `>`); the sum over all orders is the number of orders that would hold by chance.
+Orders that consist of `≈` only are counted apart, as equalities: a random order says nothing about them.
 
 All systems re-rank the judged documents, as in the papers. nDCG has exponential gain. AP counts "good" and
 better documents as relevant. Ties are broken at random. Weights of mixes are tuned in steps of 0.1 and
@@ -54,13 +55,15 @@ all fields are used there. Presets are in [systems](systems.md).
 
 @dataclass
 class Totals:
-    """Counts of orders and of single relations."""
+    """Counts of orders, of single relations, and of statements that systems are equal."""
 
     orders: int = 0
     hold: int = 0
     expected: float = 0.0
     relations: int = 0
     relations_hold: int = 0
+    equal: int = 0
+    equal_hold: int = 0
     not_measured: int = 0
 
     def add(self, order: Result) -> None:
@@ -69,10 +72,15 @@ class Totals:
             self.not_measured += 1
             return
         verdicts = next(iter(order["verdicts"].values()))
-        self.orders += 1
-        self.hold += all(one["holds"] for one in verdicts)
-        self.expected += order["chance"]
+        holds = all(one["holds"] for one in verdicts)
         strict = [one for one in verdicts if one["relation"] != "≈"]
+        if not strict:
+            self.equal += 1
+            self.equal_hold += holds
+            return
+        self.orders += 1
+        self.hold += holds
+        self.expected += order["chance"]
         self.relations += len(strict)
         self.relations_hold += sum(one["holds"] for one in strict)
 
@@ -82,7 +90,8 @@ class Totals:
         share = f"{self.relations_hold / self.relations:.0%}" if self.relations else ""
         return [
             f"{self.hold} of {self.orders}", f"{self.expected:.1f}", f"{beyond:+.1f}",
-            f"{self.relations_hold} of {self.relations} ({share})", str(self.not_measured),
+            f"{self.relations_hold} of {self.relations} ({share})", f"{self.equal_hold} of {self.equal}",
+            str(self.not_measured),
         ]  # fmt: skip
 
 
@@ -133,14 +142,13 @@ class Page:
                 for order in exhibit.get("orders", ()):
                     for name in names:
                         groups.setdefault(name, Totals()).add(order)
-        simulated = groups.get("all simulated logs", Totals())
-        beyond = simulated.hold - simulated.expected
+        total = groups.get("all simulated logs", Totals())
+        beyond = total.hold - total.expected
         sentence = (
-            f"**On the simulated logs {simulated.hold} of {simulated.orders} orders hold; "
-            f"{simulated.expected:.1f} would by "
-            f"chance, so {beyond:.1f} are beyond chance.** Of the single relations in them, "
-            f"{simulated.relations_hold} of "
-            f"{simulated.relations} hold; half would by chance."
+            f"**On the simulated logs {total.hold} of {total.orders} orders hold; {total.expected:.1f} would "
+            f"by chance, so {beyond:.1f} are beyond chance.** Of the single relations in them, "
+            f"{total.relations_hold} of {total.relations} hold; half would by chance. Of {total.equal} "
+            f"statements that two systems are about equal, {total.equal_hold} can be confirmed."
         )
         runs = sorted({(result["commit"], result["date"]) for result in found})
         when = "Measured at commit " + ", ".join(f"`{commit}` on {date}" for commit, date in runs) + "."
@@ -152,7 +160,8 @@ class Page:
             "by chance",
             "beyond chance",
             "single relations",
-            "orders not measured",
+            "equalities",
+            "not measured",
         ]
         order = sorted(groups, key=lambda name: (not name.startswith("all"), name))
         rows = [[name, *groups[name].cells()] for name in order]
@@ -314,11 +323,8 @@ def _ablation_rows(paper: Paper, result: Result, measured: Result) -> Iterator[l
             continue
         first = next(iter(order["verdicts"].values()))
         names = dict.fromkeys(name for one in first for name in (one["a"], one["b"]))
-        means = (
-            ", ".join(f"{name} {_number(measured['rows'][name][0])}" for name in names)
-            if "rows" in measured
-            else ""
-        )
+        rows = measured.get("rows") or {name: [value] for name, value in measured["grade"].items()}
+        means = ", ".join(f"{name} {_number(rows[name][0])}" for name in names)
         holds = "yes" if all(one["holds"] for one in first) else "no"
         yield [measured["name"], order["order"], measured["why"], changed, means, holds]
 

@@ -40,8 +40,9 @@ def test_totals():
     totals = Totals()
     totals.add(order(verdict("a", ">", "b", 0.1), verdict("b", ">", "c", 0.1), chance=0.25))
     totals.add(order(verdict("a", ">", "b", -0.1, holds=False), verdict("b", "≈", "c", 0.0), chance=0.5))
+    totals.add(order(verdict("a", "≈", "b", 0.2, holds=False), chance=1.0))
     totals.add({"order": "a > b", "verdicts": {}})
-    assert totals.cells() == ["1 of 2", "0.8", "+0.2", "2 of 3 (67%)", "1"]
+    assert totals.cells() == ["1 of 2", "0.8", "+0.2", "2 of 3 (67%)", "0 of 1", "1"]
 
 
 def test_remarks():
