@@ -300,8 +300,8 @@ PAPER = Paper(
         Ablation(
             "Table 2",
             "{BLTM, RW, LSI_qd+BM25} > BM25 > LSI_dt > LSI_qd > SSI",
-            "Pairs from skips are too clean here: the paper found that 49 % of them contradict its judgments. "
-            "With random pairs SSI should change.",
+            "Pairs from skips are too clean here: the paper found that 49 % of them contradict its "
+            "judgments. With random pairs SSI should change.",
             {"SSI": "ssi(preset=wu2013,dim={ssi_dim},pairs=sampled{fields})"},
         ),
         Ablation(
