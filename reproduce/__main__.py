@@ -35,7 +35,7 @@ def main() -> None:
         papers = [PAPERS[key] for key in args.only]
         sources = [SOURCES[name] for name in args.log]
         run(papers, sources, args.work, stored, quick=args.quick, processes=args.processes)
-    write_page(results.read(stored), page)
+    write_page(results.read(stored), results.read_notes(stored), page)
     tell(f"wrote {page}")
 
 

@@ -23,6 +23,12 @@ def read(directory: Path = RESULTS) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json"))]
 
 
+def read_notes(directory: Path = RESULTS) -> str:
+    """Read what a person noted about the run: a section of the page."""
+    notes = directory / "notes.md"
+    return notes.read_text(encoding="utf-8") if notes.exists() else ""
+
+
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}")

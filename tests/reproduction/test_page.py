@@ -62,7 +62,8 @@ def test_remarks():
 
 
 def test_the_page_has_totals_tables_and_reasons(tmp_path):
-    text = Page(tmp_path).render([result()])
+    text = Page(tmp_path).render([result()], "## A note\n")
+    assert "\n## A note\n" in text
     assert "1 of 1 orders hold; 0.5 would by chance, so 0.5 are beyond chance" in text
     assert "`abc1234` on 2020-01-02" in text
     assert "### Table 2, web-week, queries with ≤10 clicks" in text
@@ -76,7 +77,7 @@ def test_charts_that_are_no_longer_shown_are_removed(tmp_path):
     old = tmp_path / "images" / "reproduction" / "old.svg"
     old.parent.mkdir(parents=True)
     old.write_text("<svg/>")
-    write_page([result()], tmp_path / "page.md")
+    write_page([result()], "", tmp_path / "page.md")
     assert not old.exists()
     assert (tmp_path / "page.md").read_text(encoding="utf-8").startswith("# Reproduction")
 
