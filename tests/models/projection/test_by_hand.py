@@ -367,6 +367,17 @@ def test_a_model_without_a_view_of_words_cannot_expand(graph):
     assert "add" not in clicks.capabilities
 
 
+def test_targets_of_svdfeature_have_the_mean_1(graph):
+    """Clicks 4, 1, 9 and 2; as means over documents and queries, 2, ½, 9 and 2 thirds."""
+    asked, clicked = np.array([0, 0, 1, 2], np.int32), np.array([0, 1, 1, 2], np.int32)
+    for weight, values in (("clicks", [4, 1, 9, 2]), ("mean", [2 / 3, 0.5 / 3, 3, 2 / 3])):
+        model: Any = create("svdfeature", weight=weight)
+        scaled = model._targets(graph, asked, clicked)
+        np.testing.assert_allclose(scaled, np.array(values) / np.mean(values), rtol=1e-6)
+        model.scale_targets = False
+        np.testing.assert_allclose(model._targets(graph, asked, clicked), values, rtol=1e-6)
+
+
 def test_biases_are_explained(graph):
     model: Any = create("svdfeature(dim=3,iterations=2,views=words,stem=false)").fit(graph)
     why = model.explain("hat", "a")
