@@ -269,6 +269,32 @@ EQUIVALENT = [
         'depth -= (character == "(") - (character == ")")',
         "the depth counts down instead of up: only 0 is asked for",
     ),
+    Equivalent(
+        "models/projection/_base.py",
+        "found[found < MIN_NORM * found.max(axis=1, keepdims=True)] = 0  # rounding errors",
+        "found[found <= MIN_NORM * found.max(axis=1, keepdims=True)] = 0  # rounding errors",
+        "real numbers are not exactly at the limit, and zeros become zeros",
+    ),
+    Equivalent(
+        "models/propagation/regression.py",
+        "while iterations < max_iterations and energy > goal:",
+        "while iterations < max_iterations and energy >= goal:",
+        "the energy, a real number, is never exactly the goal",
+    ),
+    Equivalent(
+        "models/sparse_vectors.py",
+        "shared, in_query, in_doc = "
+        "np.intersect1d(q_terms, d_terms, assume_unique=True, return_indices=True)",
+        "shared, in_query, in_doc = "
+        "np.intersect1d(q_terms, d_terms, assume_unique=False, return_indices=True)",
+        "the terms of a vector are distinct: it only saves time",
+    ),
+    Equivalent(
+        "models/lexical/_word_embeddings.py",
+        "information = cooccurrences.copy()",
+        "information = cooccurrences",
+        "the counts are not used any more",
+    ),
 ]
 
 

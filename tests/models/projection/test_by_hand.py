@@ -14,7 +14,7 @@ from coclick.errors import ArtefactError, UserError
 from coclick.models.projection import bounds
 from coclick.models.projection._base import _embed
 from coclick.models.projection._biased import _add_biases
-from coclick.models.projection.bounds import bound, limited_rows, objective, orthonormal
+from coclick.models.projection.bounds import Hypotheses, bound, limited_rows, objective, orthonormal
 from coclick.models.projection.click_evidence import FeaturePairEvidence, effective_rank, weight_clicks
 from coclick.models.projection.linear_map import DenseMap, SparseMap, check_columns, columns_between
 from coclick.models.projection.rmls import _curve_point
@@ -192,6 +192,17 @@ def test_ingredients_of_a_bound(graph):
     assert bound(graph.clicks, "log1p", sides, orthonormal(2))["delta"] == 0.05
 
 
+def test_a_bound_is_vacuous_above_r_times_b():
+    """A hundred queries of one document: with C = 0 the bound is R · B · √(2 ln 1/δ) · 2/10 = 0.8 R · B."""
+    graph = ClickGraph.from_clicks([(f"q{i:03}", "a", 5) for i in range(100)])
+    sides = np.ones((100, 2), np.float32), np.ones((1, 2), np.float32)
+    for largest in (0.5, 3.0):
+        space = Hypotheses(5, largest, 0.0)
+        found = bound(graph.clicks, "clicks", sides, space, delta=math.exp(-8))
+        assert found["bound"] == pytest.approx(0.8 * 5 * largest) and found["vacuous"] is False
+        assert bound(graph.clicks, "clicks", sides, space, delta=math.exp(-18))["vacuous"] is True
+
+
 # -- explanations and evidence -------------------------------------------------------------------------------
 
 
@@ -292,6 +303,23 @@ def test_embeddings_by_id_and_by_text(pls, graph):
     np.testing.assert_array_equal(both[1], pls.query_index_.vectors[graph.queries.id("hat")])
     for i, text in enumerate(["zzz hat", "hat", "new sock"]):
         np.testing.assert_allclose(both[i], pls.embed_queries(text)[0], rtol=1e-6)
+
+
+def test_models_without_clicks_show_none(graph):
+    why = create("lsa(dim=3)").fit(graph).explain("hat", "a")
+    assert [(inner.clicks, inner.edges) for part in why.parts for inner in part.parts] == [([], 0)] * 2
+
+
+def test_fitting_again_forgets_the_approximate_index():
+    model: Any = create("pls(dim=10,index=approximate)").fit(planted.graph())
+    assert model.approximate_ is not None
+    model.index = "exact"
+    assert model.fit(planted.graph()).approximate_ is None
+    model.explain("hotel", "hotel-0")
+    assert model._pair_evidence is not None
+    assert (
+        model.fit(planted.graph())._pair_evidence is None and model.add({"x": "hotel"})._pair_evidence is None
+    )
 
 
 def test_an_approximate_index_is_not_used_with_a_filter():
