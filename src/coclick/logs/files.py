@@ -11,7 +11,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,7 +24,7 @@ import duckdb
 from coclick.errors import UserError
 from coclick.graph.columns import canonical_name, match_columns, with_user
 from coclick.logs.duckdb_session import paths_sql
-from coclick.logs.schema import match_given_columns
+from coclick.logs.schema import match_given_columns, match_named_columns
 
 _KINDS = {
     ".tsv": "tsv",
@@ -36,8 +36,8 @@ _KINDS = {
     ".jsonl": "ndjson",
     ".json": "ndjson",
 }
-_SAMPLE_LINES = 100  # the keys of NDJSON records are collected from these first lines
-_BULK_KEYS = ("index", "create")
+_SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines
+_WRAPPER = "_source"  # of a hit in Elasticsearch and OpenSearch
 _NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
 MAX_RAW_CHARS = 10_000  # of a rejected line, the same limit as DuckDB's
 
@@ -53,13 +53,14 @@ class LogFile:
     types: tuple[str, ...] = ()  # DuckDB types, Parquet only
     header: bool = False
     delimiter: str = "\t"
-    ubi: bool = False
+    wrapper: tuple[str, ...] = ()  # keys around each record of NDJSON, such as _source
+    paths: frozenset[str] = frozenset()  # of the first records of NDJSON, such as event.action
     empty: bool = False  # not even a header
 
     @property
     def shape(self) -> tuple[Any, ...]:
         """Key of files that one SQL statement can read together."""
-        return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter
+        return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter, self.wrapper
 
 
 def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -148,17 +149,28 @@ def with_header(file: LogFile, header: bool) -> LogFile:
     return replace(file, columns=columns, header=header)
 
 
-def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, dict[str, int]]:
-    """Detect the header of a log file and return the column index of each field."""
+def find_fields(
+    file: LogFile, given: Sequence[str] | None, header: str = "auto", by_name: Mapping[str, str] | None = None
+) -> tuple[LogFile, dict[str, int] | None]:
+    """Detect the header of a log file and return the column index of each field.
+
+    `given` names the columns by place, `by_name` the column of some fields. The result is None if one of
+    these is a path into NDJSON instead of a column.
+    """
     fields = match_columns(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
-        return with_header(file, text), check_flat(file, with_user(fields))
+        file = with_header(file, text and header != "no")
+        fields = fields if header != "no" or not text else {}
+        named = match_named_columns(by_name or {}, file.columns, str(file.path), file.kind == "ndjson")
+        if named is None:
+            return file, None
+        fields = {name: index for name, index in fields.items() if index not in named.values()}
+        return file, check_flat(file, with_user(fields | named))
     names = [canonical_name(name) for name in given]
-    header = text and (
-        len(fields) > 1 or [canonical_name(cell) for cell in file.columns][: len(names)] == names
-    )
-    file = with_header(file, header)
+    cells = [canonical_name(cell) for cell in file.columns]
+    known = len(fields) > 1 or cells[: len(names)] == names
+    file = with_header(file, text and (header == "yes" or (header == "auto" and known)))
     return file, check_flat(file, with_user(match_given_columns(given, file.columns, str(file.path))))
 
 
@@ -266,15 +278,28 @@ def _detect_parquet(path: Path) -> LogFile:
 
 def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
     """Collect the keys of the first records in order of appearance. Invalid lines are rejected later."""
-    keys: dict[str, None] = {}
-    ubi = False
+    records = []
     for line in lines:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
-            bulk = len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)
-            ubi |= bulk or ("query_id" in record and ("action_name" in record or "user_query" in record))
-            keys.update(dict.fromkeys(record))
-    return LogFile(path, "ndjson", gzipped, tuple(keys), ubi=ubi)
+            records.append(record)
+    wrapped = [record[_WRAPPER] for record in records if isinstance(record.get(_WRAPPER), dict)]
+    wrapper = (_WRAPPER,) if len(wrapped) > len(records) / 2 else ()
+    records = wrapped if wrapper else records
+    keys = dict.fromkeys(key for record in records for key in record)
+    paths = frozenset(name for record in records for name in _paths(record))
+    return LogFile(path, "ndjson", gzipped, tuple(keys), wrapper=wrapper, paths=paths)
+
+
+def _paths(value: Any, depth: int = 6) -> Iterator[str]:
+    """The dotted paths of an object, through lists, without array indices."""
+    if isinstance(value, list):
+        for element in value[:20]:
+            yield from _paths(element, depth)
+    elif isinstance(value, dict) and depth:
+        for key, inner in value.items():
+            yield key
+            yield from (f"{key}.{name}" for name in _paths(inner, depth - 1))

@@ -23,9 +23,11 @@ from coclick.jit.threads import threads as all_threads
 from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, detect_file, expand_paths, locate_error, with_header
+from coclick.logs.format import Format
 from coclick.logs.numbering import TEXT_BLOCK_ROWS
 from coclick.logs.pipeline import REJECTS
 from coclick.logs.reader import LogReader
+from coclick.logs.record_sql import plain_fields
 from coclick.logs.rejects import (
     copy_rejects,
     count_rejects,
@@ -116,7 +118,7 @@ class _Side:
 
     def write(self, db: DuckDBSession, out: ArtefactWriter, prefix: str) -> dict[str, int]:
         """Write the files as arrays; return counts of rows and unknown ids."""
-        log = LogReader(db, "view", {self.key, "feature", "value"}, ())
+        log = LogReader(db, Format("view", rows="view"), {self.key, "feature", "value"}, ())
         try:
             log.open([self._columns(detect_file(path)) for path in self.paths])
             self._match_ids(db, log)
@@ -154,7 +156,8 @@ class _Side:
                     where=f"{file.path}, whose columns are {existing}",
                     hint=f"give a column one of these names: {', '.join(VIEW_COLUMNS[field])}",
                 )
-        return with_header(file, file.kind in ("tsv", "csv")), columns
+        file = with_header(file, file.kind in ("tsv", "csv"))
+        return file, plain_fields(file, columns)
 
     def _match_ids(self, db: DuckDBSession, log: LogReader) -> None:
         """Create `matched_id` (raw, n, id): ids in the files, their number of rows, and ids in the graph."""
