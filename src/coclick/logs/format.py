@@ -93,6 +93,9 @@ class Format:
         return replace(self, fields={**self.fields, **sources})
 
 
+VIEW = Format("view", rows="view")
+
+
 def format_names() -> list[str]:
     """Return the names of the formats that the package knows by a file."""
     files = resources.files("coclick.logs").joinpath("formats").iterdir()
