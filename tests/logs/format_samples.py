@@ -131,6 +131,22 @@ SAMPLES = {
                      ("asthma child", "99"): 1},
         positions={("asthma child", "12"): 2, ("asthma child", "13"): 3},
     ),
+    "sogou": Sample(
+        tsv(
+            ("00:00:00", "2982199073774412", "[360安全卫士]", "8 3", "download.example/1.html"),
+            ("00:00:01", "2982199073774413", "[360安全卫士]", "1 1", "download.example/2.html"),
+            ("00:00:01", "2982199073774413", "[]", "1 1", "download.example/2.html"),
+            ("00:00:01", "2982199073774413", "[天气]", "first", "weather.example"),
+        ),
+        clicks={
+            ("360安全卫士", "download.example/1.html"): 1,
+            ("360安全卫士", "download.example/2.html"): 1,
+        },
+        rejected={3: "query is missing", 4: "position is not a whole number from 0 up"},
+        name="SogouQ.reduced",
+        encoding="gb18030",
+        recognised=False,
+    ),
     "elastic": Sample(
         ndjson(
             {"@timestamp": T.format(0), "event": {"action": "search"}, "session": {"id": "s1"},

@@ -51,6 +51,11 @@ def detect_format(
     return format, resolved, fields
 
 
+def named_encoding(like: str | Path) -> str | None:
+    """Return the encoding of a format that is given by name."""
+    return None if like in (AUTO, *PLAIN) else load_format(like).encoding
+
+
 def recognise(files: Sequence[LogFile]) -> Format | None:
     """Return the known format whose names the files have, the one with most names if there are several."""
     names = [_names(file) for file in files]

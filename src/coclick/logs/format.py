@@ -73,7 +73,6 @@ class Format:
     actions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # names beside those of `ACTIONS`
     recognise: tuple[str, ...] = ()  # the columns or paths that a log of this format has
     columns: tuple[tuple[str, ...], ...] = ()  # of files without a header
-    skip: tuple[str, ...] = ()  # keys of lines that are not records
     encoding: str | None = None
     time_format: str | None = None
     timezone: str | None = None
@@ -177,7 +176,6 @@ class _Parser:
             actions=self._actions(given.get("actions", {})),
             recognise=self._names(given, "recognise"),
             columns=self._columns(given.get("columns", [])),
-            skip=self._names(given, "skip"),
             **{key: self._text(given, key) for key in ("encoding", "time_format", "timezone")},
         )
 
@@ -255,7 +253,7 @@ class _Parser:
 
 _KEYS = (
     *("title", "rows", "fields", "shown", "join", "first_position", "actions", "recognise", "columns"),
-    *("skip", "encoding", "time_format", "timezone"),
+    *("encoding", "time_format", "timezone"),
 )
 
 

@@ -31,14 +31,11 @@ class RecordFields:
     columns: dict[str, Column] = field(default_factory=dict)  # of fields
     items: str = ""  # SQL list of the events of a record, for formats with lists
     too_many: str = ""  # condition that a record stands for too many events
-    skipped: str = ""  # condition that a line is not a record
     aliases: str = ""  # select list of what SQL expressions read
     used: list[int] = field(default_factory=list)  # columns of a table that are read
 
     def expand(self, cells: str) -> str:
         """Return a relation with a row for each event: `item`, and `part`, its number from 0."""
-        if self.skipped:
-            cells = f"SELECT * FROM ({cells}) WHERE NOT ({self.skipped})"
         if self.aliases:
             cells = f"SELECT *, {self.aliases} FROM ({cells})"
         if not self.items:
@@ -88,11 +85,6 @@ def format_fields(format: Format, file: LogFile) -> RecordFields:
     shown = [source for source in format.shown if file.kind == "ndjson" or cells.has(source)]
     if lists or format.has_lists:
         _expand_lists(found, lists, _first_list(cells, shown) if shown else "[]::VARCHAR[]")
-    if format.skip and file.kind == "ndjson":
-        n_cells = len(cells.keys)
-        marks = [cells.read(Source((Segment(key),))).sql for key in format.skip]
-        fields = [f"cell[{number}]" for number in range(1, n_cells + 1)]
-        found.skipped = f"coalesce({', '.join(marks)}) IS NOT NULL AND coalesce({', '.join(fields)}) IS NULL"
     found.aliases = ", ".join(f"{value} AS {alias}" for alias, value in cells.aliases.values())
     return found
 
@@ -243,7 +235,7 @@ class _Cells:
 
     def _pointer(self, *keys: str) -> str:
         """The cell at some keys of a record."""
-        pointer = "".join(f"/{_escaped(key)}" for key in (*self.file.wrapper, *keys))
+        pointer = "".join(f"/{_escaped(key)}" for key in keys)
         if pointer not in self.keys:
             self.keys.append(pointer)
         return f"cell[{self.keys.index(pointer) + 1}]"
