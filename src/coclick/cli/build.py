@@ -18,6 +18,7 @@ from coclick.cli.arguments import (
     Threads,
     read_action_weights,
     read_columns,
+    read_share,
 )
 from coclick.cli.terminal import output, say, suggest
 
@@ -98,6 +99,9 @@ def build(
         str | None,
         typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
     ] = None,
+    max_rejected: Annotated[
+        str, typer.Option(help="Stop if a larger share of the rows is rejected.")
+    ] = "50%",
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -118,13 +122,14 @@ def build(
         "actions": read_action_weights(actions),
         "force": force,
     }
+    share = read_share(max_rejected, "--max-rejected")
     if spark.is_spark(engine, master):
-        spark.refuse(header=header != "auto")
+        spark.refuse(header=header != "auto", max_rejected=max_rejected != "50%")
         spark.build(log, docs, out, master, encoding=encoding, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    options |= {"header": header, "encoding": encoding}
+    options |= {"header": header, "encoding": encoding, "max_rejected": share}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')
