@@ -14,6 +14,7 @@ from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
+from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, detect_format
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
@@ -35,9 +36,9 @@ REJECTS = "rejects.parquet"
 
 
 def build(
-    sources: Any,
-    docs: Any,
-    out: str | Path,
+    sources: Any = None,
+    docs: Any = None,
+    out: str | Path | None = None,
     *,
     format: str = "auto",
     columns: Sequence[str] | None = None,
@@ -45,6 +46,9 @@ def build(
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
     encoding: str | None = None,
+    database: str | None = None,
+    sql: str | None = None,
+    docs_sql: str | None = None,
     memory: str = "4GB",
     threads: int | None = None,
     force: bool = False,
@@ -70,6 +74,8 @@ def build(
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
       actions regardless of their weights.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
+    - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
+      database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -97,11 +103,13 @@ def build(
         DuckDBSession(spill, size, threads or all_threads()) as db,
         Intake(db, encoding, progress) as intake,
     ):
-        files, doc_files = intake.open_log(sources), intake.open_docs(docs)
+        files, doc_files = intake.open_all(sources, docs, DatabaseQuery(database, sql, docs_sql))
         format, found, fields = detect_format(files, format, columns)
         validation.check_fields(fields, min_users, actions)
         log = LogReader(db, format, fields, weighted)
         run = _Build(db, writer, log, intake, files, doc_files, progress)
+        if database is not None:
+            run.stats["database"] = without_password(str(database))
         run.read(found)
         run.aggregate()
         run.choose_edges(min_clicks, min_users)
