@@ -13,12 +13,13 @@ import duckdb
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
+from coclick.logs import aggregation_sql, documents, events, numbering, privacy, validation, write_arrays
 from coclick.logs.detect_format import FileFields, detect_format
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import detect_file, expand_paths, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.in_memory import as_files
+from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -44,6 +45,9 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    scrub: str | None = None,
+    hash_users: bool = False,
+    key_file: str | Path | None = None,
     memory: str = "4GB",
     threads: int | None = None,
     force: bool = False,
@@ -66,7 +70,12 @@ def build(
       only clicks count.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
-      actions regardless of their weights.
+      actions regardless of their weights. What fewer than `min_users` users saw, clicked or typed is not
+      stored anywhere: see docs/privacy.md.
+    - `scrub`: `"pii"` removes e-mail addresses, phone, card, account and id numbers, other long numbers and
+      URLs with parameters from queries.
+    - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
+      made once in the user's configuration directory.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -87,21 +96,25 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(format, FORMATS, min_clicks, min_users)
+    options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
     with as_files(sources, docs) as (given, docs_path):
         paths = expand_paths(given)
         format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
         validation.check_fields(fields, min_users, actions)
+        options.check_fields(fields)
         spill = target.parent / f".{target.name}.building"
         with (
             writing(target, force=force) as writer,
             DuckDBSession(spill, size, threads or all_threads()) as db,
         ):
-            log = LogReader(db, format, fields, weighted)
-            run = _Build(db, writer, log, paths, None if docs_path is None else Path(docs_path), progress)
+            log = LogReader(db, format, fields, weighted, options.hides_rows)
+            run = _Build(
+                db, writer, log, paths, None if docs_path is None else Path(docs_path), options, progress
+            )
             run.read(found)
             run.aggregate()
-            run.choose_edges(min_clicks, min_users)
+            run.choose_edges(min_clicks)
             run.write()
             run.stats["seconds"] = round(time.monotonic() - started, 2)
             writer.commit("graph", stats=run.stats)
@@ -119,9 +132,11 @@ class _Build:
         log: LogReader,
         paths: list[Path],
         docs: Path | None,
+        privacy: Privacy,
         progress: Callable[[str], None] | None,
     ) -> None:
         self.db, self.out, self.log, self.paths, self.docs = db, out, log, paths, docs
+        self.privacy = privacy
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.text_fields: list[str] = []
@@ -139,7 +154,7 @@ class _Build:
                 self.text_fields = documents.read_documents(db, self.docs)
             log.open(found)
             self.report(f"read {log.n_rows:,} rows; assigning ids to queries, documents and users")
-            numbering.assign_query_ids(db, log.relation)
+            numbering.assign_query_ids(db, log.relation, self.privacy)
             numbering.assign_doc_ids(db, log.relation, self.docs is not None)
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
@@ -158,6 +173,8 @@ class _Build:
                 n_valid = _aggregate_clicks(db, log)
             else:
                 n_valid = events.create_events(db, log) + log.n_ignored
+                if self.privacy.key is not None:
+                    numbering.hash_user_names(db, self.privacy.key)
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if n_valid < log.n_rows:
@@ -166,14 +183,16 @@ class _Build:
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
+        self.stats |= self.privacy.stats(db)
         if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
-            self.schema = events.aggregate(db, log)
+            self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
 
-    def choose_edges(self, min_clicks: float, min_users: int) -> None:
+    def choose_edges(self, min_clicks: float) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
-        db, log = self.db, self.log
+        db, log, min_users, users = self.db, self.log, self.privacy.min_users, "users"
         if log.format == "clicks":
+            users = "known_users"
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.schema is None:
             raise self._no_edges_error()
@@ -184,7 +203,7 @@ class _Build:
         db.execute(f"""
             CREATE TABLE candidate AS {candidates};
             CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
-            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users)} ORDER BY q, d""")
+            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users, users)} ORDER BY q, d""")
         (pairs, total), (kept, kept_total) = (
             db.fetchall(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
             for table in ("candidate", "edge")
@@ -195,6 +214,18 @@ class _Build:
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users}
         self.stats["pairs_below_thresholds"] = pairs - kept
         self.stats["clicks_below_thresholds"] = round(total - kept_total, 6)
+        self.n_queries_seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
+        if min_users > 1:
+            self._drop_rare()
+
+    def _drop_rare(self) -> None:
+        """Drop what fewer than `min_users` users saw, clicked or typed."""
+        db, schema, min_users = self.db, self.schema, self.privacy.min_users
+        if schema is None:
+            privacy.drop_rare_pairs(db, min_users)
+        else:
+            privacy.drop_rare_events(db, min_users, schema.n_docs, schema.has_impressions)
+        privacy.drop_rare_spellings(db, self.log.relation, min_users, schema is not None)
 
     def write(self) -> None:
         """Write the tables as arrays, with final ids."""
@@ -220,6 +251,7 @@ class _Build:
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
+        privacy.show_rejected_ids(db, queries, docs)
         write_rejects(db, out, "rejects")
 
     def _final_ids(self) -> tuple[write_arrays.IdMap, write_arrays.IdMap]:
@@ -233,8 +265,7 @@ class _Build:
             write_arrays.id_mask(db, db.fetch_value(f"SELECT count(*) FROM {table}"), self._used(key))
             for key, table in (("q", "query"), ("d", "doc"))
         )
-        seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
-        self.stats["queries_below_thresholds"] = seen - int(queries.sum())
+        self.stats["queries_below_thresholds"] = self.n_queries_seen - int(queries.sum())
         if self.docs is not None:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
             self.stats["docs_missing"] = int((docs & ~in_docs).sum())

@@ -17,7 +17,7 @@ from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.schema import SEARCH, Action
-from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
+from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, Column, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
 
 
@@ -45,6 +45,7 @@ class LogReader:
     format: str
     fields: set[str]
     actions: Sequence[Action]
+    hides_rows: bool = False  # whether rejected rows are stored without their raw lines
     relation: str = ""
     n_rows: int = 0  # valid or not
     n_ignored: int = 0  # valid rows that are not counted: other actions, query records of a UBI export
@@ -158,28 +159,50 @@ class LogReader:
 
     def _unreadable(self) -> str:
         paths = [literal(file.path) for group in self._groups for file in group.files]
-        return f"SELECT file, line, '', reason, raw FROM unreadable WHERE file IN ({', '.join(paths)})"
+        return (
+            f"SELECT file, line, '' AS field, reason, raw FROM unreadable WHERE file IN ({', '.join(paths)})"
+        )
 
     def save_rejects(self) -> None:
         """Fill the table `reject` (file, line, field, reason, raw), reading the files again in order.
 
-        Needs the table `spelling`, whose id is null for queries that are blank after normalisation.
+        Needs the table `spelling`, whose id is null for queries that are blank after normalisation. With
+        `hides_rows`, `raw` is empty, and `reject_ids` (file, line, q, d) has the ids of a row's query and
+        document.
         """
-        blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL)" if "query" in self.fields else "false"
-        self.db.execute(f"INSERT INTO reject {self._unreadable()}")
+        raw = "'' AS raw" if self.hides_rows else "raw"
+        self.db.execute(
+            f"INSERT INTO reject SELECT file, line, field, reason, {raw} FROM ({self._unreadable()})"
+        )
+        if self.hides_rows:
+            self.db.execute("CREATE TABLE reject_ids (file VARCHAR, line BIGINT, q INTEGER, d INTEGER)")
         self.db.preserve_order(True)
         for group in self._groups:
             for file in group.files:
                 self.db.execute(f"""
+                    CREATE OR REPLACE TEMP TABLE rejected AS
+                    SELECT file, line, error, {raw} {", query, doc" if self.hides_rows else ""}
+                    FROM (
+                        SELECT * REPLACE ({self._final_error()} AS error), {self._action_code} AS action_code
+                        FROM ({group.typed(group.numbered(file))}))
+                    WHERE {aggregation_sql.is_rejected("action" in self.fields)};
                     INSERT INTO reject
                     SELECT file, line, split_part(error, '|', 1), split_part(error, '|', 2), raw
-                    FROM (
-                        SELECT * REPLACE (
-                            CASE WHEN error IS NULL AND {blank} THEN '{BLANK_QUERY}' ELSE error END AS error
-                        ), {self._action_code} AS action_code
-                        FROM ({group.typed(group.numbered(file))}))
-                    WHERE {aggregation_sql.is_rejected("action" in self.fields)}""")
+                    FROM rejected""")
+                if self.hides_rows:
+                    self.db.execute("""
+                        INSERT INTO reject_ids SELECT file, line, spelling.id, doc.id
+                        FROM rejected LEFT JOIN spelling ON spelling.raw = rejected.query
+                            LEFT JOIN doc ON doc.name = rejected.doc""")
         self.db.preserve_order(False)
+
+    def _final_error(self) -> str:
+        """The error of a row, also if its query is blank once normalised or scrubbed."""
+        if "query" not in self.fields:
+            return "error"
+        blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL AND scrubbed {} 0)"
+        return f"""CASE WHEN error IS NOT NULL THEN error WHEN {blank.format("=")} THEN '{BLANK_QUERY}'
+            WHEN {blank.format(">")} THEN '{BLANK_SCRUBBED}' END"""
 
 
 def _quoted(name: str) -> str:

@@ -25,11 +25,13 @@ from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, detect_file, expand_paths, locate_error, with_header
 from coclick.logs.numbering import TEXT_BLOCK_ROWS
 from coclick.logs.pipeline import REJECTS
+from coclick.logs.privacy import is_private
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     copy_rejects,
     count_rejects,
     create_reject_tables,
+    hide_raw_lines,
     locate_first_reject,
     publish_rejects,
     write_rejects,
@@ -82,6 +84,8 @@ def add_view(
             counted |= side.write(db, writer, f"view.{name}")
         counted["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
         _copy_graph(graph, db, writer, name)
+        if is_private(graph.stats):
+            hide_raw_lines(db)
         write_rejects(db, writer, f"view.{name}.rejects")
         views = {**graph.stats.get("views", {}), name: counted}
         writer.commit("graph", stats={**graph.stats, "views": views})
@@ -162,7 +166,8 @@ class _Side:
             CREATE OR REPLACE TABLE raw_id AS SELECT {self.key} AS raw, count(*) AS n FROM ({log.relation})
                 WHERE error IS NULL GROUP BY raw;
             CREATE OR REPLACE TABLE matched_id (raw VARCHAR, n BIGINT, id INTEGER);
-            CREATE OR REPLACE VIEW spelling AS SELECT raw, nullif(id, {_BLANK}) AS id FROM matched_id""")
+            CREATE OR REPLACE VIEW spelling AS
+                SELECT raw, 0 AS scrubbed, nullif(id, {_BLANK}) AS id FROM matched_id""")
         for batch in db.blocks("raw_id", "raw, n", max_rows=TEXT_BLOCK_ROWS):
             texts = batch["raw"].tolist()
             if self.key == "query":
