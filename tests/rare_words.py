@@ -95,7 +95,7 @@ def find_in_files(place: Path, words: list[str] = WORDS) -> dict[str, list[str]]
     for path in sorted(path for path in place.rglob("*") if path.is_file()):
         content = path.read_bytes() + str(path.relative_to(place)).encode()
         if content.startswith(b"PAR1"):
-            rows = duckdb.sql(f"SELECT * FROM read_parquet('{path}')").fetchall()
+            rows = duckdb.execute("SELECT * FROM read_parquet($path)", {"path": str(path)}).fetchall()
             content += repr(rows).encode()
         elif content.startswith(b"\x1f\x8b"):
             content += gzip.decompress(path.read_bytes())

@@ -31,6 +31,10 @@ from mutation.operators import Mutant
 OPTIONS = [
     "-q",
     "-x",
+    "--tb=no",
+    "--import-mode=importlib",
+    "-p",
+    "_hypothesis_pytestplugin",  # the only one that is needed: to load all takes a third of a second
     "-o",
     "addopts=",
     "-p",
@@ -115,6 +119,7 @@ class _Recorder:
         def note(frame: FrameType, _: str, __: Any) -> None:
             called.add(frame.f_code)
 
+        start = time.process_time()  # not the time on the clock, which depends on what else is running
         sys.settrace(note)  # called for every function; without a result, not for every line
         threading.settrace(note)
         try:
@@ -122,6 +127,7 @@ class _Recorder:
         finally:
             sys.settrace(None)
             threading.settrace(None)
+            self.coverage.seconds[item.nodeid] = time.process_time() - start
             for code in called:
                 if code.co_filename.startswith(f"{self.package}{os.sep}"):
                     file = Path(code.co_filename).relative_to(self.package).as_posix()
@@ -129,8 +135,6 @@ class _Recorder:
                     lines.setdefault(code.co_firstlineno, []).append(item.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        seconds = self.coverage.seconds
-        seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
         if report.failed:
             self.failed.append(report.nodeid)
 
@@ -176,7 +180,16 @@ class _Mutated(importlib.machinery.SourceFileLoader):
 
 def warm_up() -> None:
     """Import what every child needs. Threads must not be started here: they do not survive a fork."""
-    for name in ("numpy", "scipy.sparse", "numba", "hypothesis", "ir_measures", "coclick.jit.compiler"):
+    libraries = (
+        "numpy",
+        "scipy.sparse.linalg",
+        "scipy.optimize",
+        "numba",
+        "hypothesis",
+        "ir_measures",
+        "pandas",
+    )
+    for name in (*libraries, "duckdb", "coclick.jit.compiler"):
         importlib.import_module(name)
 
 
@@ -237,6 +250,7 @@ def fork(work: Callable[[], int], folder: Path) -> int:
     status = 3
     try:
         os.setpgid(0, 0)
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.chdir(folder)
         nothing = os.open(os.devnull, os.O_WRONLY)

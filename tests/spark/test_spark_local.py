@@ -114,7 +114,7 @@ def test_errors_are_raised_before_anything_is_written(spark, graph, local_graph,
         return lambda: coclick.spark.build(spark, events, docs, str(tmp_path / "g"), **options)
 
     for what, wrong in {
-        "unknown log format 'ubi'": build(format="ubi"),
+        "the format 'ubi' reads it from": build(like="ubi"),
         "min-clicks must be": build(min_clicks=float("nan")),
         "--actions needs a log of events": lambda: coclick.spark.build(
             spark, events.drop("action"), None, str(tmp_path / "g"), actions={"click": 1}
@@ -248,8 +248,8 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     pq.write_table(pa.Table.from_pylist(rare_words.events(), schema), tmp_path / "log.parquet")
     texts = pa.table({"doc": list(rare_words.docs()), "title": list(rare_words.docs().values())})
     pq.write_table(texts, tmp_path / "docs.parquet")
-    frames = [spark.read.parquet(str(tmp_path / name)) for name in ("log.parquet", "docs.parquet")]
-    there = coclick.spark.build(spark, *frames, str(tmp_path / "there"), **options)
+    log, docs = (spark.read.parquet(str(tmp_path / name)) for name in ("log.parquet", "docs.parquet"))
+    there = coclick.spark.build(spark, log, docs, str(tmp_path / "there"), **options)
     here = logs.build([tmp_path / "log.parquet"], tmp_path / "docs.parquet", tmp_path / "here", **options)
     opened = ClickGraph.open(tmp_path / "there")
     assert_same_graph(opened, here)

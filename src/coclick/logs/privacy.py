@@ -120,21 +120,19 @@ def drop_rare_spellings(db: DuckDBSession, relation: str, min_users: int, has_ev
 def show_rejected_ids(db: DuckDBSession, queries: IdMap, docs: IdMap) -> None:
     """Set `raw` of the rejected rows of the log to their queries and documents, as far as the graph has them.
 
-    User ids, times and lines that could not be read stay away.
+    User ids, times and lines that could not be read stay away. Needs the columns `q` and `d` of `reject`.
     """
-    if not db.fetch_value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'reject_ids'"):
-        return
     for table, ids in (("public_query", queries), ("public_doc", docs)):
         db.execute(f"CREATE TABLE {table} (id INTEGER)")
         db.insert(table, {"id": np.flatnonzero(ids.new >= 0).astype(np.int32)})
     db.execute("""
         UPDATE reject SET raw = public.raw FROM (
-            SELECT file, line, CASE
+            SELECT r.rowid AS row_number, CASE
                 WHEN query.id IS NULL THEN json_object('doc', doc.name)
                 WHEN doc.id IS NULL THEN json_object('query', query.text)
                 ELSE json_object('query', query.text, 'doc', doc.name) END::VARCHAR AS raw
-            FROM reject_ids
+            FROM reject r
                 LEFT JOIN (query SEMI JOIN public_query USING (id)) AS query ON query.id = q
                 LEFT JOIN (doc SEMI JOIN public_doc USING (id)) AS doc ON doc.id = d
             WHERE query.id IS NOT NULL OR doc.id IS NOT NULL
-        ) AS public WHERE reject.file = public.file AND reject.line = public.line""")
+        ) AS public WHERE reject.rowid = row_number""")
