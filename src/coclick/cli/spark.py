@@ -28,22 +28,20 @@ def is_spark(engine: str, master: str | None) -> bool:
     return engine == "spark"
 
 
+def refuse(**given: bool) -> None:
+    """Raise for options that only the local engine has."""
+    if wrong := [f"--{name.replace('_', '-')}" for name, is_given in given.items() if is_given]:
+        raise UserError(f"--engine spark does not know {' '.join(wrong)}", hint="build with --engine local")
+
+
 def build(
     log: Sequence[str],
     docs: Sequence[str] | None,
     out: str,
     master: str | None,
-    encoding: str | None = None,
-    database: str | None = None,
     **options: Any,
 ) -> None:
     """Build a graph from Parquet files and print its size."""
-    if encoding is not None:
-        raise UserError("--encoding cannot be used with --engine spark", hint="leave it out: files are UTF-8")
-    if database is not None:
-        raise UserError(
-            "--database cannot be used with --engine spark", hint="export the rows to Parquet first"
-        )
     if docs and len(docs) > 1:
         raise UserError("on Spark, documents must be in one file", hint="give --docs once")
     with _session(master) as spark:
