@@ -71,6 +71,9 @@ def _losses(stats: Mapping[str, Any], report: BuildReport) -> None:
         report.warnings.append(
             f"{n_lost / rows:.0%} of the rows were rejected ({n_lost:,} of {rows:,}), most often: {reason}"
         )
+    if scrubbed := stats.get("scrubbed"):
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in scrubbed.items())
+        report.lost.append(f"personal data in queries, by rows: {kinds}")
     if below := stats.get("pairs_below_thresholds"):
         thresholds = f"--min-clicks {stats['min_clicks']:g} or --min-users {stats['min_users']}"
         report.lost.append(f"{counted(below, 'clicked pair')} below {thresholds}")
