@@ -1,4 +1,4 @@
-"""Small shops in many languages, made by hand: titles and queries as shops have them, with brands and English."""
+"""Small shops in many languages, made by hand: titles and queries, with brands and English words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Shop(NamedTuple):
 
     titles: list[str]
     queries: list[str]
-    finds: dict[str, str] = {}
+    finds: dict[str, str]
 
 
 def _shop(titles: str, queries: str, finds: dict[str, str] | None = None) -> Shop:

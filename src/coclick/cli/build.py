@@ -73,6 +73,9 @@ def build(
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
     ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
+    ] = None,
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -91,6 +94,7 @@ def build(
         "min_clicks": min_clicks,
         "min_users": min_users,
         "actions": read_action_weights(actions),
+        "language": language,
         "force": force,
     }
     if spark.is_spark(engine, master):

@@ -31,12 +31,14 @@ def is_spark(engine: str, master: str | None) -> bool:
 def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **options: Any) -> None:
     """Build a graph from Parquet files and print its size."""
     with _session(master) as spark:
+        from coclick.cli.render import language_line
         from coclick.spark import build as build_on_spark
 
         graph = build_on_spark(spark, _read_log(spark, log), _read_docs(spark, docs), out, **options)
         sizes = graph.manifest["sizes"]
     counts = (("queries", "query"), ("docs", "document"), ("edges", "edge"))
     say(f"{', '.join(counted(sizes[key], noun) for key, noun in counts)} in {out}")
+    say(language_line(graph.stats["language"]))
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         for reason, count in graph.stats.get(key, {}).items():
             say(f"{count:,} {rows} rejected (see the table rejects): {reason}")

@@ -19,6 +19,7 @@ from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import detect_file, expand_paths, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.in_memory import as_files
+from coclick.logs.language import guess as guess_language
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -30,6 +31,7 @@ from coclick.logs.rejects import (
 from coclick.logs.schema import FORMATS, weighted_actions
 from coclick.logs.spellings import write_variants
 from coclick.storage.artefact import ArtefactWriter, writing
+from coclick.text.languages import named_language
 
 REJECTS = "rejects.parquet"
 
@@ -46,6 +48,7 @@ def build(
     actions: Mapping[str, float] | None = None,
     memory: str = "4GB",
     threads: int | None = None,
+    language: str | None = None,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ClickGraph:
@@ -67,6 +70,8 @@ def build(
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
       actions regardless of their weights.
+    - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
+      Without it, it is guessed.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -87,6 +92,7 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(format, FORMATS, min_clicks, min_users)
+    named = None if language is None else named_language(language)
     size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
     with as_files(sources, docs) as (given, docs_path):
         paths = expand_paths(given)
@@ -102,7 +108,7 @@ def build(
             run.read(found)
             run.aggregate()
             run.choose_edges(min_clicks, min_users)
-            run.write()
+            run.write(named)
             run.stats["seconds"] = round(time.monotonic() - started, 2)
             writer.commit("graph", stats=run.stats)
             publish_rejects(writer, "rejects", REJECTS)
@@ -196,12 +202,13 @@ class _Build:
         self.stats["pairs_below_thresholds"] = pairs - kept
         self.stats["clicks_below_thresholds"] = round(total - kept_total, 6)
 
-    def write(self) -> None:
-        """Write the tables as arrays, with final ids."""
+    def write(self, language: dict[str, Any] | None = None) -> None:
+        """Write the tables as arrays, with final ids; guess the language of the texts if it is not given."""
         db, out, log, schema = self.db, self.out, self.log, self.schema
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
+        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [

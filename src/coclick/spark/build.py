@@ -22,11 +22,13 @@ from coclick.logs.schema import Action, weighted_actions
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.graph import SparkGraph
+from coclick.spark.language import guess as guess_language
 from coclick.spark.log_rows import LogRows, by_reason, write_rejects
 from coclick.spark.numbering import assign_ids
 from coclick.spark.session import coclick_session
 from coclick.spark.storage import TableWriter, open_output
 from coclick.spark.typed_fields import as_log_file
+from coclick.text.languages import named_language
 
 _FORMATS = ("clicks", "events")
 
@@ -42,6 +44,7 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    language: str | None = None,
     force: bool = False,
 ) -> SparkGraph:
     """Build a click graph from a log and write it to the directory `out`.
@@ -52,6 +55,7 @@ def build(
     started = time.monotonic()
     check_arguments(format, _FORMATS, min_clicks, min_users)
     weighted = weighted_actions(actions)
+    named = None if language is None else named_language(language)
     session = coclick_session(spark)
     format, found, fields = detect_format([as_log_file(log, "the log")], format, columns)
     check_fields(fields, min_users, actions)
@@ -60,7 +64,7 @@ def build(
         run = _Build(session, target, format, fields, weighted)
         run.read(log, field_columns)
         run.aggregate(min_clicks, min_users)
-        texts = run.write(docs)
+        texts = run.write(docs, named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
         path = target.directory.path
@@ -117,7 +121,7 @@ class _Build:
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users, "pairs_below_thresholds": below}
         self.stats["clicks_below_thresholds"] = round(clicks_below, 6)
 
-    def write(self, docs: DataFrame | None) -> list[str]:
+    def write(self, docs: DataFrame | None, language: dict[str, Any] | None) -> list[str]:
         """Assign ids to the queries and documents in use and write all tables; return the text fields."""
         work, out = self.out.work, self.out
         used = self.edges.select("q", "d") if self.pairs is None else self.pairs
@@ -155,6 +159,7 @@ class _Build:
             _check_counts("skips", out.write_table("skips", skips))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
+        self.stats["language"] = language or guess_language(queries, numbers, fields)
         if fields:
             self.stats["docs_without_text"] = documents.without_text(numbers, fields)
         write_rejects(out, self.rejects)

@@ -21,7 +21,7 @@ from coclick.text.normalise import normalise_batch
 from coclick.text.stopwords import STOP_WORDS
 from coclick.text.tokenizer import split_words
 
-SAMPLE = 4000  # titles, and queries, that are enough to guess by
+SAMPLE = 1000  # titles, and queries, that are enough to guess by
 
 _MIN_SHARE = 0.5  # of the recognised texts, which must be in the main language
 _MIN_LEAD = 1.25  # how much more evidence it must have than any other language
@@ -81,7 +81,7 @@ def guess_language(titles: Iterable[str], queries: Iterable[str] = ()) -> Langua
     found, texts = sum(map(len, recognised)), sum(map(len, kinds))
     if not found:
         return LanguageGuess(None, 0.0)
-    (main, most), second = max(total.items(), key=lambda item: (item[1], item[0])), 0.0
+    main, most = max(total.items(), key=lambda item: (item[1], item[0]))
     second = max((score for code, score in total.items() if code != main), default=0.0)
     share = sum(
         weight * sum(scores.get(main, 0) >= max(scores.values()) for scores in kind)
