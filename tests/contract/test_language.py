@@ -54,8 +54,8 @@ def test_models_use_the_language_of_the_graph(spec: str, used: set[str], tmp_pat
     assert used == {"german"}
     assert str(model) == str(create(spec))
     model.graph_ = planted.graph()  # what was resolved is stored; the graph is not asked again
-    opened = open_model(model.save(tmp_path / "model").artefact_ or tmp_path / "model")
-    after = opened.search(["hotel", "never seen hotels"], 5)
+    model.save(tmp_path / "model")
+    after = open_model(tmp_path / "model").search(["hotel", "never seen hotels"], 5)
     assert [after.hits(i) for i in range(2)] == [before.hits(i) for i in range(2)]
     assert used == {"german"}
 

@@ -14,8 +14,11 @@ class Shop(NamedTuple):
 
 
 def _shop(titles: str, queries: str, finds: dict[str, str] | None = None) -> Shop:
-    lines = [[line.strip() for line in text.strip().split("\n")] for text in (titles, queries)]
-    return Shop(*lines, finds or {})
+    return Shop(_lines(titles), _lines(queries), finds or {})
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().split("\n")]
 
 
 SHOPS = {

@@ -8,6 +8,7 @@ from coclick import ClickGraph, create
 from coclick.errors import UserError
 from coclick.text.analyzer import Analyzer
 from coclick.text.languages import LANGUAGES, find_language, named_language, resolve_language
+from coclick.text.normalise import normalise
 from coclick.text.query import Query, lookup_query_terms
 from coclick.text.stopwords import STOP_WORDS
 from coclick.text.term_matrix import TermMatrix
@@ -22,7 +23,7 @@ SAME_WORD = {
     "it": [("scarpe", "scarpa"), ("dell'acqua", "acqua"), ("bianche", "bianco")],
     "ru": [("чёрные", "черный"), ("платья", "платье"), ("игрушки", "игрушка"), ("столом", "столы")],
     "ar": [("الحقيبة", "حقيبة"), ("أحذية", "احذية"), ("كتـــاب", "كتاب"), ("كِتَاب", "كتاب"), ("١٣", "13")],
-    "tr": [("İpek", "ipek"), ("ayakkabılar", "ayakkabı")],
+    "tr": [("İpek", "ipek"), ("kitaplar", "kitap")],
     "ro": [("şosete", "șosete")],
     "fa": [("كيف", "کیف")],
 }
@@ -63,9 +64,9 @@ def test_forms_of_a_word_are_one_term(code: str) -> None:
 def test_words_by_hand(code: str, text: str, words: list[str]) -> None:
     analyzer = Analyzer(code, stem=False)
     assert analyzer.words(text) == words
-    query = Query(text.lower(), -1)
+    query = Query(normalise(text), -1)
     terms = TermMatrix.fit(iter([text]), analyzer).terms
-    assert (lookup_query_terms([query], analyzer, terms).terms >= 0).all() or text != text.lower()
+    assert (lookup_query_terms([query], analyzer, terms).terms >= 0).all()
     assert len(analyzer.lookup_terms([text] * 100, terms).terms) == 100 * len(words)
 
 

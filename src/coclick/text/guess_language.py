@@ -4,15 +4,15 @@ Each text is recognised by itself. A script that one language uses decides: Thai
 other scripts words decide (stop words and `language_words`), then endings of words and letters; a word that
 n languages share counts 1/n for each. Texts without any evidence, such as brands and codes, are not counted.
 
-Han without kana is Chinese, unless some texts have kana: then it is Japanese. Titles and queries count alike,
-however many there are of each.
+Han without kana is Chinese, unless some texts have kana: then it is Japanese. Titles and queries count alike
+once there are enough of both, however many there are of each.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from coclick.text.language_words import COMPOUNDING, ENDINGS, LETTERS, WORDS
@@ -173,6 +173,7 @@ def _ending_languages() -> dict[str, frozenset[str]]:
     return {ending: frozenset(codes) for ending, codes in known.items()}
 
 
+@lru_cache(maxsize=1 << 14)
 def _word_evidence(word: str) -> dict[str, float]:
     """The evidence for each language in a word: the word itself, or else its longest known ending."""
     known = _word_languages().get(word)

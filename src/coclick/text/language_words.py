@@ -10,7 +10,7 @@ from __future__ import annotations
 _WORDS = {
     "en": """
         shoes boots shirt dress trousers pants jacket coat skirt socks hat gloves belt bag bags wallet watch
-        women women's men's boys girls kids' children baby's toddler adult ladies mens womens black white
+        women women's men's boys girls kids children baby's toddler adult ladies mens womens black white
         red blue green yellow brown grey gray pink purple silver gold dark light clear cotton leather wood
         wooden steel stainless glass paper plastic rubber wool silk kitchen bathroom bedroom garden outdoor
         office table chair desk bed lamp lights shelf curtain curtains pillow blanket towel rug cabinet
