@@ -23,7 +23,7 @@ def write_shop(directory: Path, titles: list[str], queries: list[str]) -> tuple[
     return log, docs
 
 
-@pytest.mark.parametrize("code", ["de", "fr", "es", "pt", "ru", "ar", "ja", "zh", "th", "en"])
+@pytest.mark.parametrize("code", ["de", "ar", "ja", "th"])
 def test_build_guesses_the_language(code: str, tmp_path: Path) -> None:
     shop = SHOPS[code]
     graph = coclick.build(*write_shop(tmp_path, shop.titles, shop.queries), tmp_path / "graph")
