@@ -67,6 +67,12 @@ def test_an_unknown_preset_is_refused(spec, message, hint):
     assert hint in str(error.value.hint)
 
 
+def test_presets_are_listed_in_alphabetical_order():
+    with pytest.raises(UserError) as error:
+        create("rw(preset=paper)")
+    assert error.value.hint == "its presets are wu2012, wu2013, wu2013b"
+
+
 def test_a_preset_is_given_once():
     with pytest.raises(UserError, match="given twice"):
         create("vpcg(preset=paper)", preset="paper")
