@@ -72,7 +72,7 @@ def test_the_command_says_the_language(
     log, docs = write_shop(tmp_path, SHOPS["de"].titles, SHOPS["de"].queries)
     build = ["build", str(log), "--docs", str(docs), "-o", str(tmp_path / "graph"), "--force"]
     assert command(build, monkeypatch) == 0
-    assert "language: German, guessed from titles and queries (100%" in capsys.readouterr().out
+    assert "language: German, guessed: 100% of the recognised texts" in capsys.readouterr().out
     assert command([*build, "--language", "fr"], monkeypatch) == 0
     assert "language: French\n" in capsys.readouterr().out
     assert command([*build, "--language", "xx"], monkeypatch) == 2

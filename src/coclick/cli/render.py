@@ -168,7 +168,7 @@ def language_line(found: Mapping[str, Any]) -> str:
     name = find_language(code).name.capitalize()
     if found["source"] == "given":
         return f"language: {name}"
-    return f"language: {name}, guessed from titles and queries ({share:.0%}; --language names another)"
+    return f"language: {name}, guessed: {share:.0%} of the recognised texts (--language names another)"
 
 
 def info(stats: Mapping[str, Any]) -> None:

@@ -153,10 +153,10 @@ def _word_languages() -> dict[str, dict[str, float]]:
     known: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for code, words in WORDS.items():
         for word in words:
-            known[word][code] = _ENGLISH_WORD if code == "en" else 1.0
+            known[word][code] = _ENGLISH_WORD if code == "en" or word in WORDS["en"] else 1.0
     for name, words in STOP_WORDS.items():
         for word in words:
-            known[word][find_language(name).code] = 1.0
+            known[word][find_language(name).code] = _ENGLISH_WORD if word in WORDS["en"] else 1.0
     return {word: codes for word, codes in known.items() if len(word) > 1}
 
 

@@ -23,6 +23,8 @@ _WORDS = {
         hair face skin body hand hands foot eye eyes health disease cancer risk effect effects study
         treatment blood weight diet use system world war history news near things life love years time how
         what where find buy
+        home air store order drill pie official guide method recipe recipes easy simple soup chicken city car
+        rental travel account symptoms drug patient review reviews price new
     """,
     "de": """
         schuhe schuh stiefel hemd kleid hose hosen jacke mantel rock socken mütze handschuhe gürtel tasche
@@ -422,30 +424,30 @@ WORDS: dict[str, frozenset[str]] = {code: frozenset(words.split()) for code, wor
 # Languages that write compounds as one word: the last part tells, as in Winterjacke.
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
 
-# Endings of words, of at least three letters.
+# Endings of words that English words do not have as well.
 ENDINGS: dict[str, str] = {
     "en": "ness less ful ght ing ity ous tion tions wear 's able ings ment",
     "de": "ung ungen lich liche licher liches keit heit isch ische schaft zeug stück bezug ständer",
     "fr": "eux euse eur eurs ette ettes ière ières aux ique iques tion tions able ment oire",
-    "es": "ción ciones dor dora ero eros era illa illo illos eza idad ados adas able",
-    "pt": "ção ções dor dora eiro eira eiros agem inho inha dade ável ões ado ada",
-    "it": "zione zioni tore trice iera iere etto etta ezza ità ino ini ata ato abile",
+    "es": "ción ciones dor dora ero eros illa illo illos eza idad ados adas",
+    "pt": "ção ções dor dora eiro eira eiros agem inho inha dade ável ões",
+    "it": "zione zioni tore trice iera iere etto etta ezza ità abile",
     "nl": "heid lijk lijke tje tjes ing ingen ende kje atie",
-    "sv": "ning ningar het lig liga are arna orna ande",
+    "sv": "ning ningar het lig liga arna orna ande",
     "da": "ning ninger hed lig lige else elser ende",
     "no": "ning ninger het lig lige else elser ende",
-    "fi": "nen sen ssa ssä lla llä sta stä lle kset ton tön",
-    "pl": "owy owa owe nik nica ność ością ski ska skie czny czna ych ami anie enie",
-    "cs": "ový ová ové ník nice ost ský ská ské cký cká ých ami ání ení",
-    "sk": "ový ová ové ník nica osť ský ská ské cký cká ých ami anie enie",
-    "hu": "ság ség ban ben nak nek val vel hoz hez ból ből ás és os es ös",
-    "ro": "ului elor ilor ește ție ții are ător uri",
-    "tr": "lar ler lık lik lük luk lı li lu lü sız siz cı ci ları leri ması mesi",
-    "ca": "ció cions dor dora eta etes itat able",
-    "hr": "nje ost ski ska sko čki čka ima ama",
-    "sl": "nje ost ski ska sko čni čna ica nik",
-    "et": "mine mist lik line sed ga ks dega tud",
-    "lt": "imas ymas tis inis inė ius ams oms ų",
+    "fi": "nen ssa ssä llä stä kset tön",
+    "pl": "owy owa owe nik nica ność ością ski ska skie czny czna ych anie enie",
+    "cs": "ový ová ové ník nice ost ský ská ské cký cká ých ání ení",
+    "sk": "ový ová ové ník nica osť ský ská ské cký cká ých anie enie",
+    "hu": "ság ség nak nek hoz hez ból ből ás és ös",
+    "ro": "ului elor ilor ește ție ții ător",
+    "tr": "lık lik lük luk lı lü sız siz cı ları leri ması mesi",
+    "ca": "ció cions dor dora itat",
+    "hr": "nje ost ski ska sko čki čka",
+    "sl": "nje ost ski ska sko čni čna nik",
+    "et": "mine mist dega tud",
+    "lt": "imas ymas inis inė ų",
     "lv": "šana īgs īga iem ām ajs umi",
 }
 
