@@ -107,6 +107,9 @@ def graph_summary(stats: Mapping[str, Any]) -> None:
     if below := built.get("pairs_below_thresholds"):
         thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
         console().print(f"dropped {counted(below, 'clicked pair')} below {thresholds}")
+    if scrubbed := built.get("scrubbed"):
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in scrubbed.items())
+        console().print(f"rows whose query had personal data, which was removed: {kinds}")
     if language := built.get("language"):
         unclear = "yellow" if language["code"] is None else None
         console().print(language_line(language), style=unclear, highlight=False)
