@@ -14,6 +14,7 @@ from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, privacy, validation, write_arrays
+from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
@@ -36,9 +37,9 @@ REJECTS = "rejects.parquet"
 
 
 def build(
-    sources: Any,
-    docs: Any,
-    out: str | Path,
+    sources: Any = None,
+    docs: Any = None,
+    out: str | Path | None = None,
     *,
     like: str | Path = "auto",
     columns: GivenColumns = None,
@@ -50,6 +51,9 @@ def build(
     hash_users: bool = False,
     key_file: str | Path | None = None,
     encoding: str | None = None,
+    database: str | None = None,
+    sql: str | None = None,
+    docs_sql: str | None = None,
     memory: str = "4GB",
     threads: int | None = None,
     force: bool = False,
@@ -82,6 +86,8 @@ def build(
     - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
       made once in the user's configuration directory.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
+    - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
+      database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -111,13 +117,15 @@ def build(
         DuckDBSession(spill, size, threads or all_threads()) as db,
         Intake(db, encoding, progress) as intake,
     ):
-        files, doc_files = intake.open_log(sources), intake.open_docs(docs)
+        files, doc_files = intake.open_all(sources, docs, DatabaseQuery(database, sql, docs_sql))
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
         options.check_fields(fields)
         log = LogReader(db, format, fields, weighted, options.hides_rows)
         run = _Build(db, writer, log, intake, files, doc_files, options, progress)
+        if database is not None:
+            run.stats["database"] = without_password(str(database))
         run.read(found)
         run.aggregate()
         run.choose_edges(min_clicks)
