@@ -164,10 +164,7 @@ def language_line(found: Mapping[str, Any]) -> str:
     """The line of a summary that says in which language texts are split into words."""
     code, share = found["code"], found["share"]
     if code is None:
-        return (
-            "language: unclear from titles and queries, so models treat them as English; "
-            "name it, such as --language de"
-        )
+        return "language: unclear, so models treat texts as English; name it, such as --language de"
     name = find_language(code).name.capitalize()
     if found["source"] == "given":
         return f"language: {name}"
