@@ -8,7 +8,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, Memory, Threads, read_action_weights
+from coclick.cli.arguments import (
+    Engine,
+    Force,
+    GraphPath,
+    Json,
+    Master,
+    Memory,
+    Threads,
+    read_action_weights,
+    read_columns,
+)
 from coclick.cli.terminal import output, say, suggest
 
 
@@ -59,18 +69,38 @@ def build(
         list[str] | None,
         typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
     ] = None,
-    format: Annotated[
-        Literal["auto", "clicks", "events", "ubi"], typer.Option(help="Log format; auto detects it.")
+    like: Annotated[
+        str,
+        typer.Option(
+            help="Log format: auto (by the columns), clicks, events, aol, ga4, ubi … or a file FILE.toml."
+        ),
     ] = "auto",
     columns: Annotated[
-        str | None, typer.Option(help="Column names if the file has no header: query,doc,clicks.")
+        str | None,
+        typer.Option(
+            help="Columns of fields: doc=sku,query=term. Or the fields of all columns in order: query,_,doc."
+        ),
     ] = None,
+    header: Annotated[
+        Literal["auto", "yes", "no"], typer.Option(help="Whether the first line is a header.")
+    ] = "auto",
     min_clicks: Annotated[
         float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
     ] = 1,
     min_users: Annotated[
-        int, typer.Option(min=1, help="Drop query-document pairs clicked by fewer users.")
+        int, typer.Option(min=1, help="Store nothing that fewer users clicked, saw or typed.")
     ] = 1,
+    scrub: Annotated[
+        Literal["pii"] | None,
+        typer.Option(help="pii removes e-mail addresses, phone, card and other id numbers from queries."),
+    ] = None,
+    hash_users: Annotated[
+        bool, typer.Option("--hash-users", help="Show keyed digests instead of user ids.")
+    ] = False,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the key for --hash-users; by default one of your own is made once."),
+    ] = None,
     actions: Annotated[
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
@@ -92,21 +122,24 @@ def build(
     from coclick.storage.directories import check_output
 
     options: dict[str, Any] = {
-        "format": format,
-        "columns": columns.split(",") if columns else None,
+        "like": like,
+        "columns": read_columns(columns),
         "min_clicks": min_clicks,
         "min_users": min_users,
+        "scrub": scrub,
+        "hash_users": hash_users,
+        "key_file": key_file,
         "actions": read_action_weights(actions),
         "force": force,
     }
     if spark.is_spark(engine, master):
+        spark.refuse(header=header != "auto")
         spark.build(log, docs, out, master, encoding=encoding, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    logs.build(
-        log, docs, out, **options, encoding=encoding, memory=memory, threads=threads, progress=progress
-    )
+    options |= {"header": header, "encoding": encoding}
+    logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')
 
