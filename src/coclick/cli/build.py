@@ -119,6 +119,9 @@ def build(
     docs_sql: Annotated[
         str | None, typer.Option(help="Query that returns the documents: SELECT doc, title, …")
     ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
+    ] = None,
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -140,6 +143,7 @@ def build(
         "hash_users": hash_users,
         "key_file": key_file,
         "actions": read_action_weights(actions),
+        "language": language,
         "force": force,
     }
     reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
