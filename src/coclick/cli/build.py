@@ -123,6 +123,9 @@ def build(
     docs_sql: Annotated[
         str | None, typer.Option(help="Query that returns the documents: SELECT doc, title, …")
     ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
+    ] = None,
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -144,6 +147,7 @@ def build(
         "hash_users": hash_users,
         "key_file": key_file,
         "actions": read_action_weights(actions),
+        "language": language,
         "force": force,
     }
     share = read_share(max_rejected, "--max-rejected")

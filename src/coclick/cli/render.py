@@ -13,6 +13,7 @@ from coclick.cli.terminal import BAR, Bar, console, one_line, print_table, short
 from coclick.errors import counted
 from coclick.models.spec import as_text
 from coclick.results import Click, Contribution, Explanation, Word
+from coclick.text.languages import find_language
 
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # columns of a leaderboard; JSON has more
 _LEVEL = 0.05
@@ -115,6 +116,9 @@ def build_report(stats: Mapping[str, Any]) -> None:
             console().print(f"[bold]{heading:<8}[/] {escape(line)}")
     if report.lost and any(stats.get(key) for key in ("rejected", "docs_rejected")):
         console().print("         coclick rejects GRAPH shows the rejected rows")
+    if language := stats.get("language"):
+        unclear = "yellow" if language["code"] is None else None
+        console().print(language_line(language), style=unclear, highlight=False)
     for line in report.warnings:
         console().print(f"[yellow]warning: {escape(line)}[/]")
 
@@ -160,6 +164,17 @@ def model_summary(stats: Mapping[str, Any]) -> None:
     if rounds := stats["training"].get("rounds"):
         render_training.steps("rounds", rounds)
     render_training.notes(stats["training"])
+
+
+def language_line(found: Mapping[str, Any]) -> str:
+    """The line of a summary that says in which language texts are split into words."""
+    code, share = found["code"], found["share"]
+    if code is None:
+        return "language: unclear, so models treat texts as English; name it, such as --language de"
+    name = find_language(code).name.capitalize()
+    if found["source"] == "given":
+        return f"language: {name}"
+    return f"language: {name}, guessed: {share:.0%} of the recognised texts (--language names another)"
 
 
 def info(stats: Mapping[str, Any]) -> None:

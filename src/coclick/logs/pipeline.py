@@ -22,6 +22,7 @@ from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.intake import Intake
+from coclick.logs.language import guess as guess_language
 from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
@@ -35,6 +36,7 @@ from coclick.logs.report import WARN_SHARE
 from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.spellings import write_variants
 from coclick.storage.artefact import ArtefactWriter, writing
+from coclick.text.languages import named_language
 
 REJECTS = "rejects.parquet"
 _MAX_DESCRIBED = 20  # files whose columns are listed in the statistics
@@ -61,6 +63,7 @@ def build(
     memory: str = "4GB",
     threads: int | None = None,
     max_rejected: float = 0.5,
+    language: str | None = None,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ClickGraph:
@@ -94,6 +97,8 @@ def build(
     - `max_rejected`: the build stops, and writes nothing, if a larger share of the rows is rejected.
     - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
       database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
+    - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
+      Without it, it is guessed.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -117,6 +122,7 @@ def build(
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
+    named = None if language is None else named_language(language)
     spill = target.parent / f".{target.name}.building"
     with (
         writing(target, force=force) as writer,
@@ -137,7 +143,7 @@ def build(
         run.aggregate()
         validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
         run.choose_edges(min_clicks)
-        run.write()
+        run.write(named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
         publish_rejects(writer, "rejects", REJECTS)
@@ -273,12 +279,13 @@ class _Build:
             privacy.drop_rare_events(db, min_users, schema.n_docs, schema.has_impressions)
         privacy.drop_rare_spellings(db, self.log.relation, min_users, schema is not None)
 
-    def write(self) -> None:
-        """Write the tables as arrays, with final ids."""
+    def write(self, language: dict[str, Any] | None = None) -> None:
+        """Write the tables as arrays, with final ids; guess the language of the texts if it is not given."""
         db, out, log, schema = self.db, self.out, self.log, self.schema
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
+        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [
