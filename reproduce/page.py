@@ -44,6 +44,12 @@ rankers are trained as in each paper: on one half of the judged queries and meas
 2012 and 2013), two-fold (Gao et al. 2011, Jiang et al. 2016), or the best is reported (Wu, Li & Xu 2013).
 """
 
+THREADS = """Seconds by the clock, while no other job ran; the chart has the shortest run of each. The machine
+has two cores, so this shows whether the work is divided between two, and what dividing it costs. It cannot
+show the paper's curve, which falls up to 20 threads and flattens after 10 on 24 processors, nor where ours
+would flatten.
+"""
+
 MODELS = """
 ## Models used for each system
 
@@ -94,14 +100,14 @@ class Totals:
         ]  # fmt: skip
 
 
-def write_page(found: Sequence[Result], notes: str, path: Path) -> None:
-    """Write the page with notes on the run, and the charts beside it under images/reproduction."""
+def write_page(found: Sequence[Result], run: Result, notes: str, path: Path) -> None:
+    """Write the page with facts and notes on the run, and the charts beside it under images/reproduction."""
     images = path.parent / "images" / "reproduction"
     images.mkdir(parents=True, exist_ok=True)
     for old in images.glob("*.svg"):
         old.unlink()
     page = Page(images)
-    text = page.render(found, notes)
+    text = page.render(found, run, notes)
     path.write_text(text, encoding="utf-8")
 
 
@@ -111,9 +117,9 @@ class Page:
     def __init__(self, images: Path) -> None:
         self.images = images
 
-    def render(self, found: Sequence[Result], notes: str) -> str:
+    def render(self, found: Sequence[Result], run: Result, notes: str) -> str:
         """Return the whole page."""
-        parts = [HEAD, self._totals(found), RULES, notes, self._logs(found)]
+        parts = [HEAD, self._totals(found, run), RULES, notes, self._logs(found)]
         for key, paper in PAPERS.items():
             of_paper = [result for result in found if result["paper"] == key]
             of_paper.sort(key=lambda result: list(SOURCES).index(result["log"]))
@@ -123,7 +129,7 @@ class Page:
 
     # -- totals and logs -------------------------------------------------------------------------------
 
-    def _totals(self, found: Sequence[Result]) -> str:
+    def _totals(self, found: Sequence[Result], run: Result) -> str:
         groups: dict[str, Totals] = {}
         for result in found:
             is_simulated = result["log"] in SIMULATED
@@ -153,6 +159,8 @@ class Page:
         )
         runs = sorted({(result["commit"], result["date"]) for result in found})
         when = "Measured at commit " + ", ".join(f"`{commit}` on {date}" for commit, date in runs) + "."
+        if {commit for commit, _ in runs} == {run.get("commit")}:
+            when += _duration(run)
         if any(result["quick"] for result in found):
             when += " This is a quick run on small logs: it tests that all parts work, not the papers."
         header = [
@@ -235,6 +243,34 @@ class Page:
         )
         return f"{exhibit['system']} by {exhibit['parameter']}. Training time: {seconds}.\n\n{chart}"
 
+    def _threads(self, exhibit: Result, name: str) -> str:
+        shortest = {int(count): min(seconds) for count, seconds in exhibit["timings"].items()}
+        points = list(shortest)
+        chart = self._chart(
+            name,
+            charts.lines("threads", points, {exhibit["system"]: list(shortest.values())}, from_zero=True),
+            exhibit["name"],
+        )
+        theirs = {int(count): seconds for count, seconds in exhibit["paper"].items()}
+        rows = [
+            [
+                str(count),
+                ", ".join(f"{seconds:.1f}" for seconds in exhibit["timings"].get(str(count), ())),
+                f"{shortest[count] / shortest[points[0]]:.2f}" if count in shortest else "",
+                f"{theirs[count]:,.0f}" if count in theirs else "",
+                f"{theirs[count] / theirs[points[0]]:.2f}" if count in theirs else "",
+            ]
+            for count in sorted({*points, *theirs})
+        ]
+        header = [
+            "threads",
+            "seconds, each run",
+            "relative to one thread",
+            "paper: seconds",
+            "paper: relative",
+        ]
+        return f"{chart}\n{_table([header, *rows])}\n{THREADS}"
+
     def _importance(self, exhibit: Result, name: str) -> str:
         return self._chart(name, charts.bars(exhibit["importance"]), exhibit["name"])
 
@@ -258,7 +294,10 @@ class Page:
             for system, row in exhibit["rows"].items()
         ]
         header = ["method", "cosine", "paper: cosine", "nDCG@10 of held-out clicks", "queries with a vector"]
-        return _table([header, *rows])
+        about = (
+            f"{exhibit['queries']:,} held-out queries; {exhibit['linked']:.0%} share a document with others."
+        )
+        return f"{about}\n\n{_table([header, *rows])}"
 
     def _cost(self, exhibit: Result, name: str) -> str:
         rows = [
@@ -278,20 +317,13 @@ class Page:
         return f"![{alternative}](images/reproduction/{name}.svg)\n"
 
     def _ablations(self, paper: Paper, found: Sequence[Result]) -> str:
+        measured = [one for result in found for one in result["ablations"]]
         rows = []
-        for result in found:
-            for measured in result["ablations"]:
-                rows += list(_ablation_rows(paper, result, measured))
+        for ablation in sorted(measured, key=lambda one: one["number"]):
+            rows += list(_ablation_rows(ablation, found))
         if not rows:
             return ""
-        header = [
-            "table",
-            "order",
-            "suspected reason",
-            "changed",
-            "means after the change",
-            "holds after the change?",
-        ]
+        header = ["table", "order", "suspected reason", "changed", "before", "after", "holds after?"]
         return "### Why some orders do not hold: ablations\n\n" + _table([header, *rows])
 
 
@@ -317,17 +349,54 @@ def _log_cells(name: str, result: Result) -> list[str]:
     ]
 
 
-def _ablation_rows(paper: Paper, result: Result, measured: Result) -> Iterator[list[str]]:
-    changed = measured["change"]
+def _ablation_rows(measured: Result, found: Sequence[Result]) -> Iterator[list[str]]:
+    """A row for the order of an ablation, with the values before the change, on the log of the exhibit."""
+    group = measured.get("group", "all")
+    name = measured["name"] + ("" if group == "all" else f", {group} clicks")
+    if "not_measured" in measured:
+        reason = measured["not_measured"]
+        yield [name, "", measured["why"], measured["change"], "", "", f"not measured: {reason}"]
+    before = next(
+        (
+            values_of(one)
+            for result in found
+            for one in result["exhibits"]
+            if result["log"] == measured["log"]
+            and one["name"] == measured["name"]
+            and one.get("group", "all") == group
+            and "not_measured" not in one
+        ),
+        {},
+    )
     for order in measured.get("orders", ()):
         if not order["verdicts"]:
             continue
-        first = next(iter(order["verdicts"].values()))
-        names = dict.fromkeys(name for one in first for name in (one["a"], one["b"]))
-        rows = measured.get("rows") or {name: [value] for name, value in measured["grade"].items()}
-        means = ", ".join(f"{name} {_number(rows[name][0])}" for name in names)
-        holds = "yes" if all(one["holds"] for one in first) else "no"
-        yield [measured["name"], order["order"], measured["why"], changed, means, holds]
+        verdicts = next(iter(order["verdicts"].values()))
+        names = dict.fromkeys(name for one in verdicts for name in (one["a"], one["b"]))
+        cells = [
+            ", ".join(f"{name} {_number(values[name])}" for name in names if name in values)
+            for values in (before, values_of(measured))
+        ]
+        holds = "yes" if all(one["holds"] for one in verdicts) else f"no: {remark(verdicts)}"
+        yield [name, order["order"], measured["why"], measured["change"], *cells, holds]
+
+
+def values_of(exhibit: Result) -> dict[str, float]:
+    """Return the value of each system that decides whether an order holds."""
+    kind = exhibit["kind"]
+    if kind == "Table":
+        return {name: row[0] for name, row in exhibit["rows"].items()}
+    if kind == "UnseenVectors":
+        return {name: row["cosine"] for name, row in exhibit["rows"].items()}
+    return dict(exhibit[{"Similar": "grade", "Importance": "importance", "Cost": "seconds"}[kind]])
+
+
+def _duration(run: Result) -> str:
+    """A sentence about the time that the run took."""
+    minutes = f"{run['seconds'] / 60:.0f} minutes with {run['processes']} processes"
+    if run["reused"]:
+        return f" The run took {minutes}, with {run['reused']} of {run['jobs']} jobs from an earlier one."
+    return f" The run took {minutes} and computed all {run['jobs']} jobs anew."
 
 
 # -- pieces --------------------------------------------------------------------------------------------
