@@ -314,6 +314,7 @@ SOURCES = {
             "A tenth of web-week, with clicks in the log for all judged documents, instead of two thirds.",
             judging={"document_coverage": 1.0},
         ),
+        _small("halfyear-small", "A tenth of web-halfyear.", "web-halfyear"),
         _small("enterprise-small", "A tenth of enterprise.", "enterprise"),
         _small("unseen-small", "A tenth of the week, with judgments as in web-unseen.", "web-unseen"),
         _small(

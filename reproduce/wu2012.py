@@ -83,11 +83,13 @@ PAPER = Paper(
             "hardly does: if all have clicks RW should rise.",
             log="week-clicked-documents",
         ),
+        Ablation("Table 3", _HALF_YEAR, _BASELINE, log="halfyear-small"),
         Ablation(
             "Table 3",
             _HALF_YEAR,
-            "Too few dimensions for the words of this log: with 1,000 PLS should rise.",
+            "Too few dimensions for the words of this log: with 1,000 for a tenth of it PLS should rise.",
             {"PLS(word)": "pls(preset=wu2013,dim={many},views=words{fields})"},
+            log="halfyear-small",
         ),
     ),
 )
