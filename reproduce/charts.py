@@ -29,7 +29,8 @@ def lines(
     def place(i: int, value: float) -> tuple[float, float]:
         return left + i * step, top + (high - value) / (high - low) * (height - top - bottom)
 
-    body = [_text(left - 6, place(0, v)[1] + 4, f"{v:g}", "end") for v in ticks]
+    digits = max(len(f"{v:g}".partition(".")[2]) for v in ticks)
+    body = [_text(left - 6, place(0, v)[1] + 4, f"{v:.{digits}f}", "end") for v in ticks]
     body += [_line(left, place(0, v)[1], _WIDTH - right, place(0, v)[1]) for v in ticks]
     body += [_text(place(i, low)[0], height - bottom + 16, f"{p:g}", "middle") for i, p in enumerate(points)]
     body.append(_text((left + _WIDTH - right) / 2, height - 6, x_label, "middle"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,11 @@ THREADS = """Seconds by the clock, while no other job ran; the chart has the sho
 has two cores, so this shows whether the work is divided between two, and what dividing it costs. It cannot
 show the paper's curve, which falls up to 20 threads and flattens after 10 on 24 processors, nor where ours
 would flatten.
+"""
+
+ABLATIONS = """Each row changes one thing, or several where it says so, and judges the order again in the
+first measure of its table. *Before* are the values without the change; for rows on a smaller log those of
+the row above that names only that log.
 """
 
 MODELS = """
@@ -248,7 +254,9 @@ class Page:
         points = list(shortest)
         chart = self._chart(
             name,
-            charts.lines("threads", points, {exhibit["system"]: list(shortest.values())}, from_zero=True),
+            charts.lines(
+                "threads", points, {f"{exhibit['system']}, seconds": list(shortest.values())}, from_zero=True
+            ),
             exhibit["name"],
         )
         theirs = {int(count): seconds for count, seconds in exhibit["paper"].items()}
@@ -279,7 +287,8 @@ class Page:
         rows = [[system, f"{value:.1%}"] for system, value in exhibit["in_order"].items()]
         table = _table([["system", "pairs of documents with different grades in the right order"], *rows])
         return (
-            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)}\n\n{chart}\n{table}"
+            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)} Scores between 0 and 1 are "
+            f"drawn upwards, pairs from the highest score to the right.\n\n{chart}\n{table}"
         )
 
     def _unseenvectors(self, exhibit: Result, name: str) -> str:
@@ -317,14 +326,14 @@ class Page:
         return f"![{alternative}](images/reproduction/{name}.svg)\n"
 
     def _ablations(self, paper: Paper, found: Sequence[Result]) -> str:
-        measured = [one for result in found for one in result["ablations"]]
-        rows = []
-        for ablation in sorted(measured, key=lambda one: one["number"]):
-            rows += list(_ablation_rows(ablation, found))
+        measured = sorted(
+            (one for result in found for one in result["ablations"]), key=lambda one: one["number"]
+        )
+        rows = [row for one in measured for row in _ablation_rows(one, measured, found)]
         if not rows:
             return ""
         header = ["table", "order", "suspected reason", "changed", "before", "after", "holds after?"]
-        return "### Why some orders do not hold: ablations\n\n" + _table([header, *rows])
+        return f"### Why some orders do not hold: ablations\n\n{ABLATIONS}\n" + _table([header, *rows])
 
 
 _LOG_HEADER = [
@@ -349,25 +358,16 @@ def _log_cells(name: str, result: Result) -> list[str]:
     ]
 
 
-def _ablation_rows(measured: Result, found: Sequence[Result]) -> Iterator[list[str]]:
-    """A row for the order of an ablation, with the values before the change, on the log of the exhibit."""
+def _ablation_rows(
+    measured: Result, ablations: Sequence[Result], found: Sequence[Result]
+) -> Iterator[list[str]]:
+    """A row for the order of an ablation, with the values before and after the change."""
     group = measured.get("group", "all")
     name = measured["name"] + ("" if group == "all" else f", {group} clicks")
     if "not_measured" in measured:
         reason = measured["not_measured"]
         yield [name, "", measured["why"], measured["change"], "", "", f"not measured: {reason}"]
-    before = next(
-        (
-            values_of(one)
-            for result in found
-            for one in result["exhibits"]
-            if result["log"] == measured["log"]
-            and one["name"] == measured["name"]
-            and one.get("group", "all") == group
-            and "not_measured" not in one
-        ),
-        {},
-    )
+    before = values_of(_baseline(measured, ablations, found))
     for order in measured.get("orders", ()):
         if not order["verdicts"]:
             continue
@@ -381,9 +381,30 @@ def _ablation_rows(measured: Result, found: Sequence[Result]) -> Iterator[list[s
         yield [name, order["order"], measured["why"], measured["change"], *cells, holds]
 
 
+def _baseline(measured: Result, ablations: Sequence[Result], found: Sequence[Result]) -> Result:
+    """The same table or figure before the change; on a smaller log if the ablation uses one."""
+
+    def key(one: Result) -> tuple[Any, ...]:
+        return one["name"], one["log"], one.get("group", "all"), "not_measured" in one
+
+    small = re.compile(r"log \S+-small")
+    if measured["change"].startswith("log ") and not small.fullmatch(measured["change"]):
+        orders = [order["order"] for order in measured.get("orders", ())]
+        for one in reversed(ablations):
+            is_earlier = one["number"] < measured["number"] and small.fullmatch(one["change"])
+            if is_earlier and key(one) == key(measured) and orders == [o["order"] for o in one["orders"]]:
+                return one
+    shown = (
+        one for result in found if result["log"] == measured["log"] for one in result["exhibits"]
+    )  # only the log that the paper's table stands for
+    return next((one for one in shown if key(one) == key(measured)), {})
+
+
 def values_of(exhibit: Result) -> dict[str, float]:
     """Return the value of each system that decides whether an order holds."""
-    kind = exhibit["kind"]
+    kind = exhibit.get("kind")
+    if kind is None or "not_measured" in exhibit:
+        return {}
     if kind == "Table":
         return {name: row[0] for name, row in exhibit["rows"].items()}
     if kind == "UnseenVectors":

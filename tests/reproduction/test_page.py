@@ -95,28 +95,42 @@ def test_training_time_by_threads(tmp_path):
     assert "| 2 | 6.0, 6.5 | 0.60 |  |  |" in text
     assert "| 20 |  |  | 277 | 0.20 |" in text
     svg = ElementTree.fromstring((tmp_path / "wu2013-web-week-figure-2.svg").read_text(encoding="utf-8"))
-    assert {"0", "10", "threads"} <= {one.text for one in svg.iter()}
+    assert {"0", "10", "threads", "RMLS, seconds"} <= {one.text for one in svg.iter()}
 
 
-def ablation(number, kind, values, *, holds):
-    row = {"name": "Table 2", "kind": kind, "log": "web-week", "number": number, "why": f"why {number}",
-           "change": f"change {number}", "group": "≤10",
-           "orders": [order(verdict("RMLS", ">", "PLS", 0.1 if holds else -0.1, holds=holds))]}  # fmt: skip
-    return row | {"rows": {name: [value] for name, value in values.items()}}
+def ablation(number, change, values, *, holds=True):
+    return {
+        "name": "Table 2", "kind": "Table", "log": "web-week", "number": number, "why": f"why {number}",
+        "change": change, "group": "≤10", "rows": {name: [value] for name, value in values.items()},
+        "orders": [order(verdict("RMLS", ">", "PLS", 0.1 if holds else -0.1, holds=holds))],
+    }  # fmt: skip
 
 
 def test_ablations_show_values_before_and_after_in_the_order_of_the_paper(tmp_path):
-    """The first ablation is on another log, whose result comes last."""
-    first = ablation(0, "Table", {"RMLS": 0.9, "PLS": 0.8}, holds=True)
-    second = ablation(1, "Table", {"RMLS": 0.1, "PLS": 0.2}, holds=False)
-    found = [result(ablations=[second]), result(log="week-small", exhibits=[], ablations=[first])]
+    """Those on a smaller log start from the values on that log, also if its result comes last."""
+    changed = ablation(0, "PLS is `pls`", {"RMLS": 0.1, "PLS": 0.2}, holds=False)
+    small = ablation(1, "log week-small", {"RMLS": 0.7, "PLS": 0.6})
+    both = ablation(2, "log week-small; PLS is `pls`", {"RMLS": 0.9, "PLS": 0.8})
+    knob = ablation(3, "log week-careful-users", {"RMLS": 0.3, "PLS": 0.2})
+    found = [
+        result(log="week-careful-users", exhibits=[], ablations=[knob]),
+        result(ablations=[changed]),
+        result(log="week-small", exhibits=[], ablations=[both, small]),
+    ]
     text = Page(tmp_path).render(found, {}, "")
-    rows = [line for line in text.splitlines() if "| why " in line]
-    before = "RMLS 0.500, PLS 0.400"
+    rows = [line.split(" | ")[2:] for line in text.splitlines() if "| why " in line]
+    full, tenth = "RMLS 0.500, PLS 0.400", "RMLS 0.700, PLS 0.600"
     assert rows == [
-        f"| Table 2, ≤10 clicks | a > b | why 0 | change 0 | {before} | RMLS 0.900, PLS 0.800 | yes |",
-        f"| Table 2, ≤10 clicks | a > b | why 1 | change 1 | {before} | RMLS 0.100, PLS 0.200 "
-        "| no: PLS leads RMLS by 0.100 (significant) |",
+        [
+            "why 0",
+            "PLS is `pls`",
+            full,
+            "RMLS 0.100, PLS 0.200",
+            "no: PLS leads RMLS by 0.100 (significant) |",
+        ],
+        ["why 1", "log week-small", full, tenth, "yes |"],
+        ["why 2", "log week-small; PLS is `pls`", tenth, "RMLS 0.900, PLS 0.800", "yes |"],
+        ["why 3", "log week-careful-users", tenth, "RMLS 0.300, PLS 0.200", "yes |"],
     ]
 
 
@@ -132,6 +146,11 @@ def test_ablations_show_values_before_and_after_in_the_order_of_the_paper(tmp_pa
 )
 def test_ticks_are_round_numbers(low, high, expected):
     assert charts.round_ticks(low, high) == expected
+
+
+def test_labels_of_an_axis_have_the_same_number_of_decimals():
+    root = ElementTree.fromstring(charts.lines("dim", [1, 2], {"AP": [0.1, 0.3]}))
+    assert {"0.10", "0.15", "0.20", "0.25", "0.30"} <= {one.text for one in root.iter()}
 
 
 def test_ticks_of_one_value():
