@@ -81,6 +81,8 @@ def measure_paper(paper: Paper, log: Log) -> Answer:
 
 def _checked(exhibit: Exhibit, systems: Systems) -> Answer:
     found = {"name": exhibit.name, "kind": type(exhibit).__name__, "log": exhibit.log}
+    if isinstance(exhibit, Table):
+        found["group"] = exhibit.queries
     try:
         return {**found, **measure(exhibit, systems)}
     except NotMeasured as error:

@@ -201,10 +201,9 @@ class Page:
                 title = f"{exhibit['name']}, {log}" + (
                     "" if group == "all" else f", queries with {group} clicks"
                 )
-                parts.append(f"### {title}\n")
-                parts.append(self._exhibit(paper, result, exhibit))
+                parts.append(f"### {title}\n\n{self._exhibit(paper, result, exhibit)}")
         parts += [self._ablations(paper, found)]
-        return "\n".join(parts)
+        return "\n".join(dict.fromkeys(parts))  # once, if several bins of a table have too few queries
 
     def _exhibit(self, paper: Paper, result: Result, exhibit: Result) -> str:
         if "not_measured" in exhibit:
@@ -287,8 +286,8 @@ class Page:
         rows = [[system, f"{value:.1%}"] for system, value in exhibit["in_order"].items()]
         table = _table([["system", "pairs of documents with different grades in the right order"], *rows])
         return (
-            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)} Scores between 0 and 1 are "
-            f"drawn upwards, pairs from the highest score to the right.\n\n{chart}\n{table}"
+            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)} Scores between 0 and 1 "
+            f"are drawn upwards, pairs from the highest score to the right.\n\n{chart}\n{table}"
         )
 
     def _unseenvectors(self, exhibit: Result, name: str) -> str:
