@@ -286,8 +286,8 @@ class Page:
         rows = [[system, f"{value:.1%}"] for system, value in exhibit["in_order"].items()]
         table = _table([["system", "pairs of documents with different grades in the right order"], *rows])
         return (
-            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)} Scores between 0 and 1 "
-            f"are drawn upwards, pairs from the highest score to the right.\n\n{chart}\n{table}"
+            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)} Scores between 0 "
+            f"and 1 are drawn upwards, pairs from the highest score to the right.\n\n{chart}\n{table}"
         )
 
     def _unseenvectors(self, exhibit: Result, name: str) -> str:
