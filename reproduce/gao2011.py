@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reproduce.orders import Order
 from reproduce.paper import TENTHS, Ablation, Cost, Examples, Grid, Mix, Paper, System, Table
 
 _MEASURES = ("nDCG@10", "nDCG@1", "nDCG@3")
@@ -33,7 +34,12 @@ _PROJECTIONS = {
     "OPCA": "opca(preset=paper)",
     "S2Net": "s2net(preset=paper)",
 }
-_SMALLER = {name: spec.replace(")", ",dim=25)") for name, spec in _PROJECTIONS.items()}
+
+
+def _with_25_dimensions(order: str) -> dict[str, System]:
+    """The projections of an order, alone or in mixes."""
+    parts = {name.removesuffix("+VSM") for name in Order.parse(order).names}
+    return {name: spec.replace(")", ",dim=25)") for name, spec in _PROJECTIONS.items() if name in parts}
 
 
 def _more_topics(*names: str) -> dict[str, System]:
@@ -120,7 +126,7 @@ PAPER = Paper(
     ),
     (
         *(
-            Ablation("Table 2", order, why, _SMALLER)
+            Ablation("Table 2", order, why, _with_25_dimensions(order))
             for order, why in (
                 (
                     "S2Net > VSM > {OPCA, LSA, CL-LSA}",

@@ -86,7 +86,8 @@ def _checked(exhibit: Exhibit, systems: Systems) -> Answer:
     try:
         return {**found, **measure(exhibit, systems)}
     except NotMeasured as error:
-        return {**found, "not_measured": str(error)}
+        orders = [{"order": text, "verdicts": {}} for text in getattr(exhibit, "orders", ())]
+        return {**found, "not_measured": str(error), "orders": orders}
 
 
 def _models(systems: Systems, log: Log) -> Answer:

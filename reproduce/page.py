@@ -98,10 +98,10 @@ class Totals:
     def cells(self) -> list[str]:
         """The counts as cells of a table."""
         beyond = self.hold - self.expected
-        share = f"{self.relations_hold / self.relations:.0%}" if self.relations else ""
+        share = f" ({self.relations_hold / self.relations:.0%})" if self.relations else ""
         return [
             f"{self.hold} of {self.orders}", f"{self.expected:.1f}", f"{beyond:+.1f}",
-            f"{self.relations_hold} of {self.relations} ({share})", f"{self.equal_hold} of {self.equal}",
+            f"{self.relations_hold} of {self.relations}{share}", f"{self.equal_hold} of {self.equal}",
             str(self.not_measured),
         ]  # fmt: skip
 
@@ -365,7 +365,8 @@ def _ablation_rows(
     name = measured["name"] + ("" if group == "all" else f", {group} clicks")
     if "not_measured" in measured:
         reason = measured["not_measured"]
-        yield [name, "", measured["why"], measured["change"], "", "", f"not measured: {reason}"]
+        order = measured["orders"][0]["order"]
+        yield [name, order, measured["why"], measured["change"], "", "", f"not measured: {reason}"]
     before = values_of(_baseline(measured, ablations, found))
     for order in measured.get("orders", ()):
         if not order["verdicts"]:

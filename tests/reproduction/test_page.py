@@ -194,3 +194,13 @@ def test_descriptions_of_systems():
     assert describe(Mix("RW", "BM25")) == "w · RW + (1 − w) · BM25, each divided by its maximum"
     assert describe(Grid("bltm", "lambda_doc")) == "`bltm`, lambda_doc = 0.1 … 0.9"
     assert describe(Ranker(("a",), ("b",))) == "pointwise trees over a, b"
+
+
+def test_orders_of_tables_that_cannot_be_measured_are_counted(tmp_path):
+    bin_of = {"name": "Table 6", "kind": "Table", "log": "web-week", "not_measured": "only 3 judged queries",
+              "orders": [{"order": "a > b", "verdicts": {}}]}  # fmt: skip
+    text = Page(tmp_path).render(
+        [result(exhibits=[bin_of | {"group": "≤10"}, bin_of | {"group": ">1000"}])], {}, ""
+    )
+    assert "| all simulated logs | 0 of 0 | 0.0 | +0.0 | 0 of 0 | 0 of 0 | 2 |" in text
+    assert "### Table 6, web-week, queries with ≤10 clicks\n\nNot measured: only 3 judged queries." in text
