@@ -165,7 +165,7 @@ class Page:
         )
         runs = sorted({(result["commit"], result["date"]) for result in found})
         when = "Measured at commit " + ", ".join(f"`{commit}` on {date}" for commit, date in runs) + "."
-        if {commit for commit, _ in runs} == {run.get("commit")}:
+        if run.get("commit") in {commit for commit, _ in runs}:
             when += _duration(run)
         if any(result["quick"] for result in found):
             when += " This is a quick run on small logs: it tests that all parts work, not the papers."
@@ -415,9 +415,10 @@ def values_of(exhibit: Result) -> dict[str, float]:
 def _duration(run: Result) -> str:
     """A sentence about the time that the run took."""
     minutes = f"{run['seconds'] / 60:.0f} minutes with {run['processes']} processes"
+    took = f" The complete run at `{run['commit']}` took {minutes}"
     if run["reused"]:
-        return f" The run took {minutes}, with {run['reused']} of {run['jobs']} jobs from an earlier one."
-    return f" The run took {minutes} and computed all {run['jobs']} jobs anew."
+        return f"{took}, with {run['reused']} of {run['jobs']} jobs from an earlier one."
+    return f"{took} and computed all {run['jobs']} jobs anew."
 
 
 # -- pieces --------------------------------------------------------------------------------------------
