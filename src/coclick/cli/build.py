@@ -8,7 +8,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, Memory, Threads, read_action_weights
+from coclick.cli.arguments import (
+    Engine,
+    Force,
+    GraphPath,
+    Json,
+    Master,
+    Memory,
+    Threads,
+    read_action_weights,
+    read_columns,
+    read_share,
+)
 from coclick.cli.terminal import output, say, suggest
 
 
@@ -47,31 +58,73 @@ def sample(
 
 
 def build(
-    log: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="LOG...", help="Log files or globs: TSV, CSV, Parquet or NDJSON, optionally gzipped."
-        ),
-    ],
     out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
-    docs: Annotated[
-        str | None, typer.Option(help="File of documents: doc, title and other text fields.")
+    log: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="LOG...",
+            help="Log files or globs: TSV, CSV, Parquet or JSON, may be compressed; - for standard input.",
+        ),
     ] = None,
-    format: Annotated[
-        Literal["auto", "clicks", "events", "ubi"], typer.Option(help="Log format; auto detects it.")
+    docs: Annotated[
+        list[str] | None,
+        typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
+    ] = None,
+    like: Annotated[
+        str,
+        typer.Option(
+            help="Log format: auto (by the columns), clicks, events, aol, ga4, ubi … or a file FILE.toml."
+        ),
     ] = "auto",
     columns: Annotated[
-        str | None, typer.Option(help="Column names if the file has no header: query,doc,clicks.")
+        str | None,
+        typer.Option(
+            help="Columns of fields: doc=sku,query=term. Or the fields of all columns in order: query,_,doc."
+        ),
     ] = None,
+    header: Annotated[
+        Literal["auto", "yes", "no"], typer.Option(help="Whether the first line is a header.")
+    ] = "auto",
     min_clicks: Annotated[
         float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
     ] = 1,
     min_users: Annotated[
-        int, typer.Option(min=1, help="Drop query-document pairs clicked by fewer users.")
+        int, typer.Option(min=1, help="Store nothing that fewer users clicked, saw or typed.")
     ] = 1,
+    scrub: Annotated[
+        Literal["pii"] | None,
+        typer.Option(help="pii removes e-mail addresses, phone, card and other id numbers from queries."),
+    ] = None,
+    hash_users: Annotated[
+        bool, typer.Option("--hash-users", help="Show keyed digests instead of user ids.")
+    ] = False,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the key for --hash-users; by default one of your own is made once."),
+    ] = None,
     actions: Annotated[
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
+    ] = None,
+    max_rejected: Annotated[
+        str, typer.Option(help="Stop if a larger share of the rows is rejected.")
+    ] = "50%",
+    database: Annotated[
+        str | None,
+        typer.Option(
+            help="Database to read, not files: postgresql://user@host/name, or an SQLite or DuckDB file."
+        ),
+    ] = None,
+    sql: Annotated[str | None, typer.Option(help="Query that returns the log: SELECT query, doc, …")] = None,
+    docs_sql: Annotated[
+        str | None, typer.Option(help="Query that returns the documents: SELECT doc, title, …")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
     ] = None,
     memory: Memory = "4GB",
     threads: Threads = None,
@@ -86,18 +139,27 @@ def build(
     from coclick.storage.directories import check_output
 
     options: dict[str, Any] = {
-        "format": format,
-        "columns": columns.split(",") if columns else None,
+        "like": like,
+        "columns": read_columns(columns),
         "min_clicks": min_clicks,
         "min_users": min_users,
+        "scrub": scrub,
+        "hash_users": hash_users,
+        "key_file": key_file,
         "actions": read_action_weights(actions),
+        "language": language,
         "force": force,
     }
+    share = read_share(max_rejected, "--max-rejected")
+    reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
     if spark.is_spark(engine, master):
-        spark.build(log, docs, out, master, **options)
+        spark.refuse(header=header != "auto", max_rejected=max_rejected != "50%")
+        spark.refuse(**{name: value is not None for name, value in reading.items()})
+        spark.build(log or [], docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
+    options |= {"header": header, "max_rejected": share, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')

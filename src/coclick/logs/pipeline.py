@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
-from coclick.logs.detect_format import FileFields, detect_format
+from coclick.logs import aggregation_sql, documents, events, numbering, privacy, validation, write_arrays
+from coclick.logs.column_use import column_uses
+from coclick.logs.database import DatabaseQuery, without_password
+from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
-from coclick.logs.files import detect_file, expand_paths, locate_error
+from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
-from coclick.logs.in_memory import as_files
+from coclick.logs.intake import Intake
+from coclick.logs.language import guess as guess_language
+from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -27,25 +32,38 @@ from coclick.logs.rejects import (
     publish_rejects,
     write_rejects,
 )
-from coclick.logs.schema import FORMATS, weighted_actions
+from coclick.logs.report import WARN_SHARE
+from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.spellings import write_variants
 from coclick.storage.artefact import ArtefactWriter, writing
+from coclick.text.languages import named_language
 
 REJECTS = "rejects.parquet"
+_MAX_DESCRIBED = 20  # files whose columns are listed in the statistics
 
 
 def build(
-    sources: Any,
-    docs: Any,
-    out: str | Path,
+    sources: Any = None,
+    docs: Any = None,
+    out: str | Path | None = None,
     *,
-    format: str = "auto",
-    columns: Sequence[str] | None = None,
+    like: str | Path = "auto",
+    columns: GivenColumns = None,
+    header: Literal["auto", "yes", "no"] = "auto",
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    scrub: str | None = None,
+    hash_users: bool = False,
+    key_file: str | Path | None = None,
+    encoding: str | None = None,
+    database: str | None = None,
+    sql: str | None = None,
+    docs_sql: str | None = None,
     memory: str = "4GB",
     threads: int | None = None,
+    max_rejected: float = 0.5,
+    language: str | None = None,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ClickGraph:
@@ -53,20 +71,34 @@ def build(
 
     Parameters:
 
-    - `sources`: files or patterns (TSV, CSV, Parquet or NDJSON, gzipped or not), or tables in memory: pandas
-      and polars frames, Arrow tables, anything with the Arrow PyCapsule interface; one or a list.
+    - `sources`: files or patterns (TSV, CSV, Parquet or JSON, compressed or not), `-` for standard input,
+      URLs, or tables in memory: pandas and polars frames, Arrow tables, anything with the Arrow PyCapsule
+      interface; one or a list.
     - `docs`: documents with an id and text fields, as a file, a table, a mapping from id to title or to
-      fields; or None.
+      fields; a list of them; or None.
     - `out`: the directory of the graph; `force` replaces a graph that is there.
-    - `format`: `clicks` (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user,
-      action, position]; without `action` every row is a click) or `ubi` (an OpenSearch User Behavior Insights
-      export). `auto` decides by the columns.
-    - `columns`: names for the columns of files without a header, or new names for columns, in order.
+    - `like`: the format of the log: `clicks` (query, doc, clicks[, impressions, users]), `events` (query,
+      doc[, timestamp, user, session, action, position …]; without `action` every row is a click), one of
+      `coclick.logs.format_names()`, or a TOML file of your own. `auto` decides by the columns.
+    - `columns`: the column of each field, such as `{"doc": "sku"}`; or a list of fields in the order of the
+      columns, for files without a header.
+    - `header`: whether the first line of a text file is a header; `auto` looks at its cells.
     - `actions`: the actions that count as clicks, with weights, such as `{"click": 1, "cart": 3}`. By default
       only clicks count.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
-      actions regardless of their weights.
+      actions regardless of their weights. What fewer than `min_users` users saw, clicked or typed is not
+      stored anywhere: see docs/privacy.md.
+    - `scrub`: `"pii"` removes e-mail addresses, phone, card, account and id numbers, other long numbers and
+      URLs with parameters from queries.
+    - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
+      made once in the user's configuration directory.
+    - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
+    - `max_rejected`: the build stops, and writes nothing, if a larger share of the rows is rejected.
+    - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
+      database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
+    - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
+      Without it, it is guessed.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -86,26 +118,35 @@ def build(
             hint=f"columns={[name.strip() for name in columns.split(',')]}",
         )
     started = time.monotonic()
-    validation.check_arguments(format, FORMATS, min_clicks, min_users)
-    size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
-    with as_files(sources, docs) as (given, docs_path):
-        paths = expand_paths(given)
-        format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
+    validation.check_arguments(min_clicks, min_users, max_rejected)
+    options = Privacy.from_options(scrub, min_users, hash_users, key_file)
+    size, target = parse_memory(memory), out.resolve()
+    encoding = encoding or named_encoding(like)
+    named = None if language is None else named_language(language)
+    spill = target.parent / f".{target.name}.building"
+    with (
+        writing(target, force=force) as writer,
+        DuckDBSession(spill, size, threads or all_threads()) as db,
+        Intake(db, encoding, progress) as intake,
+    ):
+        files, doc_files = intake.open_all(sources, docs, DatabaseQuery(database, sql, docs_sql))
+        format, found, fields = detect_format(files, like, columns, header)
+        weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
-        spill = target.parent / f".{target.name}.building"
-        with (
-            writing(target, force=force) as writer,
-            DuckDBSession(spill, size, threads or all_threads()) as db,
-        ):
-            log = LogReader(db, format, fields, weighted)
-            run = _Build(db, writer, log, paths, None if docs_path is None else Path(docs_path), progress)
-            run.read(found)
-            run.aggregate()
-            run.choose_edges(min_clicks, min_users)
-            run.write()
-            run.stats["seconds"] = round(time.monotonic() - started, 2)
-            writer.commit("graph", stats=run.stats)
-            publish_rejects(writer, "rejects", REJECTS)
+        options.check_fields(fields)
+        log = LogReader(db, format, fields, weighted, options.hides_rows)
+        run = _Build(db, writer, log, intake, files, doc_files, options, progress)
+        if database is not None:
+            run.stats["database"] = without_password(str(database))
+        run.describe(found)
+        run.read(found)
+        run.aggregate()
+        validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
+        run.choose_edges(min_clicks)
+        run.write(named)
+        run.stats["seconds"] = round(time.monotonic() - started, 2)
+        writer.commit("graph", stats=run.stats)
+        publish_rejects(writer, "rejects", REJECTS)
     return ClickGraph.open(out)
 
 
@@ -117,30 +158,48 @@ class _Build:
         db: DuckDBSession,
         out: ArtefactWriter,
         log: LogReader,
-        paths: list[Path],
-        docs: Path | None,
+        intake: Intake,
+        files: list[LogFile],
+        docs: list[LogFile],
+        privacy: Privacy,
         progress: Callable[[str], None] | None,
     ) -> None:
-        self.db, self.out, self.log, self.paths, self.docs = db, out, log, paths, docs
+        self.db, self.out, self.log, self.intake, self.files, self.docs = db, out, log, intake, files, docs
+        self.privacy = privacy
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.text_fields: list[str] = []
-        self.stats: dict[str, Any] = {"format": log.format, "files": [str(path) for path in paths]}
-        if log.format != "clicks":
+        self.stats: dict[str, Any] = {"format": log.format.name, "files": [file.name for file in files]}
+        self.stats["encodings"] = dict(intake.encodings)
+        if log.has_events:
             self.stats["actions"] = {action.name: action.weight for action in log.actions}
+
+    def describe(self, found: list[FileFields]) -> None:
+        """Note what each column is used as."""
+        self.stats["fields"] = sorted(self.log.fields)
+        self.stats["columns"] = [
+            {
+                "file": file.name,
+                "columns": [
+                    {"name": use.name, "field": use.field, "looks_like": use.looks_like}
+                    for use in column_uses(file, record)
+                ],
+            }
+            for file, record in found[:_MAX_DESCRIBED]
+        ]
 
     def read(self, found: list[FileFields]) -> None:
         """Read files into typed rows, and assign integer ids to strings."""
         db, log = self.db, self.log
-        self.report(f"reading {counted(len(self.paths), 'file')} of {log.format}")
+        self.report(f"reading {counted(len(self.files), 'file')} of {log.format.name}")
         create_reject_tables(db)
         try:
             if self.docs:
                 self.text_fields = documents.read_documents(db, self.docs)
             log.open(found)
-            self.report(f"read {log.n_rows:,} rows; assigning ids to queries, documents and users")
-            numbering.assign_query_ids(db, log.relation)
-            numbering.assign_doc_ids(db, log.relation, self.docs is not None)
+            self.report(f"read {counted(log.n_rows, 'row')}; assigning ids to queries, documents and users")
+            numbering.assign_query_ids(db, log.relation, self.privacy)
+            numbering.assign_doc_ids(db, log.relation, bool(self.docs))
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
         except duckdb.Error as error:
@@ -148,43 +207,55 @@ class _Build:
         if self.docs:
             documents.check_overlap(db, self.docs)
             documents.assign_text_ids(db, self.text_fields)
+            if duplicates := documents.duplicates_across_files(db, self.docs):
+                places = ("first", "again")
+                self.stats["docs_in_several_files"] = [
+                    found | {key: self.intake.name_place(*found[key]) for key in places}
+                    for found in duplicates
+                ]
 
     def aggregate(self) -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
         db, log = self.db, self.log
         self.report("aggregating clicks")
         try:
-            if log.format == "clicks":
+            if not log.has_events:
                 n_valid = _aggregate_clicks(db, log)
             else:
                 n_valid = events.create_events(db, log) + log.n_ignored
+                if self.privacy.key is not None:
+                    numbering.hash_user_names(db, self.privacy.key)
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if n_valid < log.n_rows:
-            self.report(f"rejected {log.n_rows - n_valid:,} rows; finding their lines")
+            self.report(f"rejected {counted(log.n_rows - n_valid, 'row')}; finding their lines")
             log.save_rejects()
-        self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
+        self.intake.restore_places()
+        self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
-        if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
-            self.schema = events.aggregate(db, log)
+        self.stats |= self.privacy.stats(db)
+        if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
+            self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
+            self.stats["has_impressions"] = self.schema.has_impressions
 
-    def choose_edges(self, min_clicks: float, min_users: int) -> None:
+    def choose_edges(self, min_clicks: float) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
-        db, log = self.db, self.log
-        if log.format == "clicks":
+        db, log, min_users, users = self.db, self.log, self.privacy.min_users, "users"
+        if not log.has_events:
+            users = "known_users"
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.schema is None:
             raise self._no_edges_error()
         else:
             candidates = aggregation_sql.weighted_clicks(log.actions)
-        if min_users > 1 and log.format != "clicks":
+        if min_users > 1 and log.has_events:
             candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
         db.execute(f"""
             CREATE TABLE candidate AS {candidates};
             CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
-            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users)} ORDER BY q, d""")
+            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users, users)} ORDER BY q, d""")
         (pairs, total), (kept, kept_total) = (
             db.fetchall(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
             for table in ("candidate", "edge")
@@ -195,13 +266,26 @@ class _Build:
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users}
         self.stats["pairs_below_thresholds"] = pairs - kept
         self.stats["clicks_below_thresholds"] = round(total - kept_total, 6)
+        self.n_queries_seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
+        if min_users > 1:
+            self._drop_rare()
 
-    def write(self) -> None:
-        """Write the tables as arrays, with final ids."""
+    def _drop_rare(self) -> None:
+        """Drop what fewer than `min_users` users saw, clicked or typed."""
+        db, schema, min_users = self.db, self.schema, self.privacy.min_users
+        if schema is None:
+            privacy.drop_rare_pairs(db, min_users)
+        else:
+            privacy.drop_rare_events(db, min_users, schema.n_docs, schema.has_impressions)
+        privacy.drop_rare_spellings(db, self.log.relation, min_users, schema is not None)
+
+    def write(self, language: dict[str, Any] | None = None) -> None:
+        """Write the tables as arrays, with final ids; guess the language of the texts if it is not given."""
         db, out, log, schema = self.db, self.out, self.log, self.schema
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
+        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [
@@ -220,6 +304,8 @@ class _Build:
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
+        if log.hides_rows and self.stats["rejected"]:
+            privacy.show_rejected_ids(db, queries, docs)
         write_rejects(db, out, "rejects")
 
     def _final_ids(self) -> tuple[write_arrays.IdMap, write_arrays.IdMap]:
@@ -233,14 +319,23 @@ class _Build:
             write_arrays.id_mask(db, db.fetch_value(f"SELECT count(*) FROM {table}"), self._used(key))
             for key, table in (("q", "query"), ("d", "doc"))
         )
-        seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
-        self.stats["queries_below_thresholds"] = seen - int(queries.sum())
-        if self.docs is not None:
+        self.stats["queries_below_thresholds"] = self.n_queries_seen - int(queries.sum())
+        if self.docs:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
-            self.stats["docs_missing"] = int((docs & ~in_docs).sum())
-            self.stats["docs_rejected"] = count_rejects(db, [self.docs])
+            missing = docs & ~in_docs
+            self.stats |= {"docs_in_log": int(docs.sum()), "docs_missing": int(missing.sum())}
+            if missing.sum() > WARN_SHARE * docs.sum():
+                self.stats["missing_examples"] = self._doc_names(missing)
+                self.stats["described_examples"] = self._doc_names(in_docs)
+            self.stats["docs_rows"] = db.fetch_value("SELECT count(*) FROM document_row")
+            self.stats["docs_rejected"] = _count_rejects(db, self.docs)
             docs |= in_docs
         return write_arrays.IdMap.from_mask(queries), write_arrays.IdMap.from_mask(docs)
+
+    def _doc_names(self, mask: NDArray[np.bool_]) -> list[str]:
+        """The first three of some documents."""
+        ids = ", ".join(map(str, np.flatnonzero(mask)[:3].tolist()))
+        return [name for (name,) in self.db.fetchall(f"SELECT name FROM doc WHERE id IN ({ids}) ORDER BY id")]
 
     def _used(self, key: str) -> str:
         """SQL query for the ids of the queries (`q`) or documents (`d`) in the graph."""
@@ -276,12 +371,20 @@ class _Build:
         shown = f"SELECT pair // {schema.n_docs} AS q, pair % {schema.n_docs} AS d FROM shown"
         return shown if schema.has_sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
+    def locate_first_reject(self, reason: str) -> str:
+        """Return the file, line and text of the first row rejected for a reason."""
+        return locate_first_reject(self.db, reason)
+
     def _no_edges_error(self, below: int = 0) -> Exception:
-        return validation.no_edges_error(self.stats, below, partial(locate_first_reject, self.db))
+        return validation.no_edges_error(self.stats, below, self.locate_first_reject)
 
     @property
     def _files(self) -> list[Path]:
-        return [*self.paths, *([self.docs] if self.docs else [])]
+        return [file.path for file in (*self.files, *self.docs)]
+
+
+def _count_rejects(db: DuckDBSession, files: Sequence[LogFile]) -> dict[str, int]:
+    return count_rejects(db, [file.name for file in files])
 
 
 def _aggregate_clicks(db: DuckDBSession, log: LogReader) -> int:

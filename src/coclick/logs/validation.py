@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from coclick.errors import UserError
+from coclick.errors import UserError, counted
 from coclick.logs.schema import ACTIONS, Action, action_codes
 
 _MAX_LISTED = 20
 
 
-def check_arguments(format: str, formats: Sequence[str], min_clicks: float, min_users: int) -> None:
+def check_arguments(min_clicks: float, min_users: int, max_rejected: float = 1) -> None:
     """Check the arguments that do not depend on the log."""
-    if format not in ("auto", *formats):
-        raise UserError(f"unknown log format {format!r}", hint=f"choose from auto, {', '.join(formats)}")
+    if not (_is_number(max_rejected, 0) and max_rejected <= 1):
+        raise UserError("--max-rejected must be between 0% and 100%", hint="in Python: max_rejected=0.05")
     if not (_is_number(min_clicks, 0) and _is_number(min_users, 1)):
         raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more",
                         hint="in Python: min_clicks and min_users, as numbers")  # fmt: skip
@@ -37,13 +37,13 @@ def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] 
 
 
 def classify_actions(
-    counts: Mapping[str, int], actions: Sequence[Action]
+    counts: Mapping[str, int], actions: Sequence[Action], known: Mapping[str, tuple[str, ...]] = ACTIONS
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return the codes of the actions that count, and the counts of the other actions in the log.
 
     `counts` says how often each action occurs. A custom action that never occurs is probably misspelt: raise.
     """
-    codes = action_codes(counts, actions)
+    codes = action_codes(counts, actions, known)
     others = {name: count for name, count in counts.items() if name not in codes}
     for code, action in enumerate(actions, 1):
         if code not in codes.values() and action.name not in ACTIONS:
@@ -74,7 +74,7 @@ def no_edges_error(
         )
     if not stats["rows"]:
         return UserError("the log is empty", where=", ".join(stats.get("files", ())[:3]))
-    what = f"the log has no valid click in {stats['rows']:,} rows"
+    what = f"the log has no valid click in {counted(stats['rows'], 'row')}"
     if not stats["rejected"]:
         others = ", ".join(stats.get("other_actions", ())) or "impressions only"
         return UserError(
@@ -86,6 +86,21 @@ def no_edges_error(
     return UserError(
         f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
         where=locate_first_reject(reason) if locate_first_reject else None,
+    )
+
+
+def check_rejected(stats: Mapping[str, Any], limit: float, locate: Callable[[str], str]) -> None:
+    """Raise if a larger share of the rows was rejected. `locate` finds an example of a reason."""
+    lost, rows = sum(stats["rejected"].values()), stats["rows"]
+    if not lost or lost <= limit * rows or lost == rows:  # a log without any valid row has its own error
+        return
+    reason, count = next(iter(stats["rejected"].items()))
+    accepted = f"--max-rejected {min(1, lost / rows + 0.01):.0%}"
+    raise UserError(
+        f"{lost / rows:.0%} of the rows were rejected ({lost:,} of {rows:,}), "
+        f"most often because {reason} ({count:,})",
+        where=locate(reason),
+        hint=f"look at the log with coclick check, or accept the loss: {accepted}",
     )
 
 

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from coclick.arrays.csr import check_count
+from coclick.errors import UserError
 from coclick.logs import aggregation_sql
-from coclick.logs.detect_format import detect_format
-from coclick.logs.schema import Action, weighted_actions
+from coclick.logs.detect_format import GivenColumns, detect_format
+from coclick.logs.format import Format
+from coclick.logs.privacy import Privacy
+from coclick.logs.schema import Action, action_names, weighted_actions
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.graph import SparkGraph
-from coclick.spark.log_rows import LogRows, by_reason, write_rejects
+from coclick.spark.language import guess as guess_language
+from coclick.spark.log_rows import LogRows, by_reason, show_known, write_rejects
 from coclick.spark.numbering import assign_ids
 from coclick.spark.session import coclick_session
 from coclick.spark.storage import TableWriter, open_output
-from coclick.spark.typed_fields import as_log_file
-
-_FORMATS = ("clicks", "events")
+from coclick.spark.typed_fields import FieldParser, as_log_file
+from coclick.text.languages import named_language
 
 
 def build(
@@ -37,11 +41,15 @@ def build(
     docs: DataFrame | None,
     out: str,
     *,
-    format: str = "auto",
-    columns: Sequence[str] | None = None,
+    like: str | Path = "auto",
+    columns: GivenColumns = None,
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    scrub: str | None = None,
+    hash_users: bool = False,
+    key_file: str | Path | None = None,
+    language: str | None = None,
     force: bool = False,
 ) -> SparkGraph:
     """Build a click graph from a log and write it to the directory `out`.
@@ -50,21 +58,42 @@ def build(
     those of `coclick.build`.
     """
     started = time.monotonic()
-    check_arguments(format, _FORMATS, min_clicks, min_users)
-    weighted = weighted_actions(actions)
+    check_arguments(min_clicks, min_users)
+    privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
+    named = None if language is None else named_language(language)
     session = coclick_session(spark)
-    format, found, fields = detect_format([as_log_file(log, "the log")], format, columns)
+    parser = _parser(log, like, columns)
+    fields = parser.fields
+    weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
+    privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
-        field_columns = {name: column for name, column in found[0][1].items() if name in fields}
-        run = _Build(session, target, format, fields, weighted)
-        run.read(log, field_columns)
-        run.aggregate(min_clicks, min_users)
-        texts = run.write(docs)
+        run = _Build(session, target, parser.format, fields, weighted, privacy)
+        run.read(log, replace(parser, privacy=privacy))
+        run.aggregate(min_clicks)
+        texts = run.write(docs, named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
         path = target.directory.path
     return SparkGraph.open(spark, path)
+
+
+def _parser(log: DataFrame, like: str | Path, columns: GivenColumns) -> FieldParser:
+    """How the rows of the log are read. Formats with joins or lists are left to the local engine."""
+    file = as_log_file(log, "the log")
+    format, found, fields = detect_format([file], like, columns)
+    if format.join or format.has_lists:
+        why = "joins events with searches" if format.join else "has lists in its records"
+        raise UserError(
+            f"Spark cannot read the format {format.name!r}, which {why}", hint="build it with --engine local"
+        )
+    record = found[0][1]
+    chosen = sorted(record.used)
+    names = [file.columns[index] for index in chosen]
+    if format.fields:
+        return FieldParser(format, names, fields)
+    places = {name: chosen.index(int(column.sql[1:])) for name, column in record.columns.items()}
+    return FieldParser(format, names, fields, places)
 
 
 @dataclass
@@ -73,40 +102,47 @@ class _Build:
 
     spark: SparkSession
     out: TableWriter
-    format: str
+    format: Format
     fields: set[str]
     actions: list[Action]
+    privacy: Privacy
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
+    doc_rejects: DataFrame | None = None
 
-    def read(self, log: DataFrame, field_columns: dict[str, int]) -> None:
+    def read(self, log: DataFrame, parser: FieldParser) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
-        rows = LogRows(log, self.format, field_columns, self.out.work)
-        self.stats |= {"format": self.format, "engine": "spark"}
-        if self.format == "events":
+        rows = LogRows(log, parser, self.out.work)
+        self.stats |= {"format": self.format.name, "engine": "spark"}
+        if self.format.rows == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
-        self.rejects = [rows.rejected()]
-        self.stats |= rows.stats
+        self.rejects = rows.rejected()
+        self.stats |= rows.stats | self.privacy.stats_of(rows.scrubbed)
         self.rows, self.spellings = rows.valid(), rows.spellings()
 
-    def aggregate(self, min_clicks: float, min_users: int) -> None:
+    def aggregate(self, min_clicks: float) -> None:
         """Aggregate the rows into pairs and select the edges; both still hold strings."""
-        if self.format == "clicks":
+        min_users, users = self.privacy.min_users, "users"
+        if self.format.rows == "clicks":
             self.rows.selectExpr("query AS q", "doc AS d", "*").createOrReplaceTempView("log_row")
             sums = aggregation_sql.pair_sums(self.fields)
             pairs = self.spark.sql(f"SELECT q, d, {sums} FROM log_row GROUP BY q, d")
             pairs = self.out.work.checkpoint("pairs", pairs)
             candidates = pairs.filter("clicks > 0").withColumn("actions", F.col("clicks"))
-            self.pairs = pairs.drop("clicks") if self.fields & {"impressions", "users"} else None
+            users = "known_users"
+            kept = pairs.filter(F.col(users) >= min_users) if min_users > 1 else pairs
+            self.pairs = kept.drop("clicks", users) if self.fields & {"impressions", "users"} else None
         else:
-            found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
+            found = events.aggregate(
+                self.spark, self.rows, self.fields, self.actions, self.out.work, min_users
+            )
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
             self.stats |= found.stats
-        passes = F.expr(aggregation_sql.passes_thresholds(min_clicks, min_users)).alias("passes")
+        passes = F.expr(aggregation_sql.passes_thresholds(min_clicks, min_users, users)).alias("passes")
         marked = self.out.work.checkpoint("candidates", candidates.select("q", "d", "clicks", passes))
-        self.edges, self.seen = marked.filter("passes").drop("passes"), marked
+        self.edges = marked.filter("passes").drop("passes")
         kept, below, clicks_below = marked.agg(
             F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
         ).collect()[0]
@@ -117,7 +153,7 @@ class _Build:
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users, "pairs_below_thresholds": below}
         self.stats["clicks_below_thresholds"] = round(clicks_below, 6)
 
-    def write(self, docs: DataFrame | None) -> list[str]:
+    def write(self, docs: DataFrame | None, language: dict[str, Any] | None) -> list[str]:
         """Assign ids to the queries and documents in use and write all tables; return the text fields."""
         work, out = self.out.work, self.out
         used = self.edges.select("q", "d") if self.pairs is None else self.pairs
@@ -133,7 +169,7 @@ class _Build:
             described_docs, fields = found.table, found.fields
             self.stats |= documents.overlap(names, described_docs)
             self.stats["docs_rejected"] = by_reason(found.rejected)
-            self.rejects.append(found.rejects)
+            self.doc_rejects = found.rejects
             names = names.union(described_docs.select("name")).distinct()
         queries, self.sizes["queries"] = assign_ids(texts, ["text"], work, "queries")
         numbers, self.sizes["docs"] = assign_ids(names, ["name"], work, "docs")
@@ -155,16 +191,19 @@ class _Build:
             _check_counts("skips", out.write_table("skips", skips))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
+        self.stats["language"] = language or guess_language(queries, numbers, fields)
         if fields:
             self.stats["docs_without_text"] = documents.without_text(numbers, fields)
-        write_rejects(out, self.rejects)
+        if self.rejects is not None and self.privacy.hides_rows:
+            self.rejects = show_known(self.rejects, queries, numbers)
+        write_rejects(out, [self.rejects, self.doc_rejects])
         return fields
 
     def _queries_seen(self) -> int:
         """The number of queries in valid rows, including those below the thresholds."""
         if self.pairs is not None and not self.thresholds:
             return self.sizes["queries"]
-        return (self.seen if self.pairs is None else self.pairs).select("q").distinct().count()
+        return self.rows.select("query").distinct().count()
 
 
 def _check_counts(name: str, table: DataFrame) -> None:

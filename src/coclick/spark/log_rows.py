@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
-from coclick.logs.schema import Action
+from coclick.logs.schema import Action, action_names
 from coclick.logs.validation import classify_actions, most_common_actions
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.typed_fields import FieldParser
@@ -23,16 +23,11 @@ from coclick.spark.typed_fields import FieldParser
 class LogRows:
     """A parsed log and its row counts."""
 
-    def __init__(self, log: DataFrame, format: str, field_columns: Mapping[str, int], work: WorkDir) -> None:
-        self.format = format
-        chosen = sorted(set(field_columns.values()))
-        names = [log.columns[i] for i in chosen]
-        typing = FieldParser(
-            format, names, {name: chosen.index(column) for name, column in field_columns.items()}
-        )
-        quoted = [log[f"`{name.replace('`', '``')}`"] for name in names]
-        self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
-        self._has_actions = "action" in field_columns
+    def __init__(self, log: DataFrame, parser: FieldParser, work: WorkDir) -> None:
+        self.format, self._privacy = parser.format, parser.privacy
+        quoted = [log[f"`{name.replace('`', '``')}`"] for name in parser.columns]
+        self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(parser, parser.schema))
+        self._has_actions = "action" in parser.fields
         self._counts = self._count()
         self._n_ignored = 0
         self.stats: dict[str, Any] = {}
@@ -48,7 +43,7 @@ class LogRows:
             self._rows = self._rows.withColumn("action_code", F.lit(1))
             return
         counts = _sums((name, count) for name, _, count in self._counts)
-        codes, others = classify_actions(counts, actions)
+        codes, others = classify_actions(counts, actions, action_names(self.format.actions))
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
@@ -59,11 +54,11 @@ class LogRows:
 
     def valid(self) -> DataFrame:
         """Return the valid rows."""
-        events = self.format == "events"
+        events = self.format.rows == "events"
         return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
 
     def rejected(self) -> DataFrame | None:
-        """Return the rejected rows (error, raw), or None; add their counts to the statistics."""
+        """Return the rejected rows (error, raw, query, doc), or None; add their counts to the statistics."""
         rejected = _sums((error, count) for _, error, count in self._counts)
         total = self._n_ignored + sum(count for *_, count in self._counts)
         self.stats |= {
@@ -73,12 +68,28 @@ class LogRows:
         }
         if not rejected:
             return None
-        return self._rows.filter(aggregation_sql.is_rejected(self._has_actions)).select("error", "raw")
+        rejected_rows = self._rows.filter(aggregation_sql.is_rejected(self._has_actions))
+        return rejected_rows.select("error", "raw", "query", "doc")
 
     def spellings(self) -> DataFrame:
-        """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows."""
+        """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows.
+
+        At least `min_users` users must have typed a spelling.
+        """
         merged = self._rows.filter("spelt IS NOT NULL AND query <> ''")
-        return merged.groupBy(F.col("query").alias("text"), F.col("spelt").alias("spelling")).count()
+        spelt = merged.groupBy(F.col("query").alias("text"), F.col("spelt").alias("spelling"))
+        if self._privacy.min_users == 1:
+            return spelt.count()
+        if self.format.rows == "events":
+            of_users = F.expr("count(DISTINCT if(error IS NULL AND action_code IS NOT NULL, usr, NULL))")
+        else:
+            of_users = F.expr("max(if(error IS NULL, users, 0))")
+        found = spelt.agg(F.count("*").alias("count"), of_users.alias("n_users"))
+        return found.filter(F.col("n_users") >= self._privacy.min_users).drop("n_users")
+
+    def scrubbed(self) -> dict[int, int]:
+        """Return the number of rows from which personal data was removed, by the set of its kinds."""
+        return dict(self._rows.filter("scrubbed > 0").groupBy("scrubbed").count().collect())
 
 
 def by_reason(counts: Mapping[str, int]) -> dict[str, int]:
@@ -95,6 +106,16 @@ def _sums(counts: Iterable[tuple[str | None, int]]) -> dict[str, int]:
     return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
 
 
+def show_known(rejects: DataFrame, queries: DataFrame, docs: DataFrame) -> DataFrame:
+    """Set `raw` of rejected rows to their queries and documents, as far as the graph has them."""
+    known_query = queries.select(F.col("text").alias("query"), F.col("text").alias("known_query"))
+    known_doc = docs.select(F.col("name").alias("doc"), F.col("name").alias("known_doc"))
+    found = rejects.join(known_query, "query", "left").join(known_doc, "doc", "left")
+    shown = F.struct(F.col("known_query").alias("query"), F.col("known_doc").alias("doc"))
+    any_known = F.coalesce("known_query", "known_doc").isNotNull()
+    return found.select("error", F.when(any_known, F.to_json(shown)).otherwise("").alias("raw"))
+
+
 def write_rejects(out: TableWriter, rejects: Sequence[DataFrame | None]) -> None:
     """Write rejected rows (error, raw) to the table `rejects`, if there are any."""
     found = [frame for frame in rejects if frame is not None]
@@ -102,5 +123,5 @@ def write_rejects(out: TableWriter, rejects: Sequence[DataFrame | None]) -> None
         field, reason = (F.split("error", r"\|")[i] for i in (0, 1))
         columns = {"file": F.lit(None).cast("string"), "line": F.lit(None).cast("long")}
         columns |= {"field": field, "reason": reason, "raw": F.col("raw")}
-        every = reduce(DataFrame.union, found)
+        every = reduce(DataFrame.union, [frame.select("error", "raw") for frame in found])
         out.write_table("rejects", every.select(*(value.alias(name) for name, value in columns.items())))
