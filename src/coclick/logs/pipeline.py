@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from coclick.logs.rejects import (
 )
 from coclick.logs.schema import FORMATS, weighted_actions
 from coclick.logs.spellings import write_variants
+from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.storage.artefact import ArtefactWriter, writing
 
 REJECTS = "rejects.parquet"
@@ -44,6 +46,10 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    time_format: str | None = None,
+    timezone: str | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
     memory: str = "4GB",
     threads: int | None = None,
     force: bool = False,
@@ -67,6 +73,11 @@ def build(
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
       actions regardless of their weights.
+    - `time_format`: how times are written: a format of `strptime` such as `"%d/%m/%Y %H:%M"`, `"day-first"`
+      or `"month-first"` for dates such as 03/04/2011, or the unit of numbers (`"s"`, `"ms"`, `"us"`, `"ns"`).
+      By default all usual forms are read, and the dates of the log decide between day and month.
+    - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
+    - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -87,17 +98,19 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(format, FORMATS, min_clicks, min_users)
+    times = TimeOptions.parse(time_format, timezone, since, until)
     size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
     with as_files(sources, docs) as (given, docs_path):
         paths = expand_paths(given)
         format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
         validation.check_fields(fields, min_users, actions)
+        times.check_fields(fields)
         spill = target.parent / f".{target.name}.building"
         with (
             writing(target, force=force) as writer,
             DuckDBSession(spill, size, threads or all_threads()) as db,
         ):
-            log = LogReader(db, format, fields, weighted)
+            log = LogReader(db, format, fields, weighted, times.format, times.span)
             run = _Build(db, writer, log, paths, None if docs_path is None else Path(docs_path), progress)
             run.read(found)
             run.aggregate()
@@ -166,6 +179,8 @@ class _Build:
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
+        if "timestamp" in log.fields:
+            self.stats |= time_stats(log.times, log.span, log.n_outside)
         if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
             self.schema = events.aggregate(db, log)
             self.stats |= events.stats(db, self.schema, log)

@@ -6,10 +6,9 @@ temporary Parquet file. Only if rows were rejected, the files are read again in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from threading import Event
 
 from coclick.logs import aggregation_sql, text_sql, ubi
@@ -17,6 +16,8 @@ from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.schema import SEARCH, Action
+from coclick.logs.time_options import check_outside
+from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
 from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
 
@@ -45,9 +46,12 @@ class LogReader:
     format: str
     fields: set[str]
     actions: Sequence[Action]
+    times: TimeFormat = field(default_factory=TimeFormat)
+    span: TimeSpan = field(default_factory=TimeSpan)
     relation: str = ""
     n_rows: int = 0  # valid or not
-    n_ignored: int = 0  # valid rows that are not counted: other actions, query records of a UBI export
+    n_ignored: int = 0  # valid rows not counted: other actions, query records of UBI, outside the span
+    n_outside: int = 0  # of these, outside the span
     has_searches: bool = False  # rows without a document that say what was searched
     other_actions: dict[str, int] = field(default_factory=dict)  # the most common ignored actions
     _action_code: str = "1"  # SQL
@@ -61,7 +65,10 @@ class LogReader:
     @property
     def names(self) -> list[str]:
         """The columns of the relation, without `error` and `action_code`."""
-        return typed_columns(self.format, self.fields)
+        return typed_columns(self.format, self.fields, self.times)
+
+    def _typed(self, column: Mapping[str, Column], source: str) -> str:
+        return typed(self.format, column, source, self.times)
 
     def open(self, found: Sequence[FileFields]) -> None:
         """Parse text files into Parquet, and define the relation over all files."""
@@ -74,7 +81,9 @@ class LogReader:
             parts = [self._open_group(group, columns) for group, columns in groups.values()]
             self.relation = " UNION ALL ".join(parts)
         if self.has_events:
+            self._decide_order()
             self._assign_action_codes()
+            self._leave_out_span()
             self.relation = f"SELECT *, {self._action_code}::TINYINT AS action_code FROM ({self.relation})"
         self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self.relation})")
         self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self._unreadable()})")
@@ -92,7 +101,7 @@ class LogReader:
 
         def typed_lines(lines: str) -> str:
             cells = text_sql.cells(files[0], lines, keys)
-            return typed(self.format, column, text_sql.reject_nested(cells, keys) if keys else cells)
+            return self._typed(column, text_sql.reject_nested(cells, keys) if keys else cells)
 
         for name in {"doc", "user", "feature"} & column.keys():
             column[name] = Column(f"trim({column[name].sql})")
@@ -110,10 +119,10 @@ class LogReader:
                 file_row_number + 1 AS line, json_object({raw})::VARCHAR AS raw
                 FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
 
-        self._groups.append(_Group(files, partial(typed, self.format, column), numbered))
+        self._groups.append(_Group(files, lambda rows: self._typed(column, rows), numbered))
         paths = paths_sql([file.path for file in files])
         source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
-        return f"SELECT {', '.join(self.names)}, error FROM ({typed(self.format, column, source)})"
+        return f"SELECT {', '.join(self.names)}, error FROM ({self._typed(column, source)})"
 
     def _open_ubi(self, files: list[LogFile]) -> None:
         lines = ubi.all_lines(files)
@@ -121,8 +130,31 @@ class LogReader:
         self.db.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
         records = "SELECT coalesce(sum(records), 0)::BIGINT FROM ubi_query"
         self.n_ignored = self.n_rows = self.db.fetch_value(records)
-        group = _Group(files, lambda lines: typed(self.format, ubi.COLUMNS, ubi.events(files[0], lines)))
+        group = _Group(files, lambda lines: self._typed(ubi.COLUMNS, ubi.events(files[0], lines)))
         self.relation = self._stage(group, lines)
+
+    def _decide_order(self) -> None:
+        """Decide whether dates begin with the day or the month, from all dates of the log."""
+        if "date_text" not in self.names:
+            return
+        order = decide_order(*self.db.fetchall(COUNT_ORDERS.format(source=self.relation))[0])
+        if order is None:
+            self.relation = f"SELECT * EXCLUDE (date_text) FROM ({self.relation})"
+            return
+        self.times = replace(self.times, order=order)
+        self.relation = self.times.resolve(self.relation)
+
+    def _leave_out_span(self) -> None:
+        """Ignore events outside the span, and count them."""
+        if self.span.is_open:
+            return
+        counts = self.db.fetchall(f"""SELECT {", ".join(self.span.counts)} FROM ({self.relation})
+            WHERE error IS NULL AND {self._action_code} IS NOT NULL""")
+        self.n_outside = check_outside(*counts[0])
+        self.n_ignored += self.n_outside
+        self._action_code = (
+            f"CASE WHEN error IS NULL AND {self.span.outside} THEN NULL ELSE {self._action_code} END"
+        )
 
     def _assign_action_codes(self) -> None:
         """Assign codes to impressions and the actions that count as clicks; count the other actions."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,6 +20,7 @@ from coclick.arrays.csr import check_count
 from coclick.logs import aggregation_sql
 from coclick.logs.detect_format import detect_format
 from coclick.logs.schema import Action, weighted_actions
+from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.graph import SparkGraph
@@ -42,6 +44,10 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    time_format: str | None = None,
+    timezone: str | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
     force: bool = False,
 ) -> SparkGraph:
     """Build a click graph from a log and write it to the directory `out`.
@@ -52,12 +58,14 @@ def build(
     started = time.monotonic()
     check_arguments(format, _FORMATS, min_clicks, min_users)
     weighted = weighted_actions(actions)
+    times = TimeOptions.parse(time_format, timezone, since, until)
     session = coclick_session(spark)
     format, found, fields = detect_format([as_log_file(log, "the log")], format, columns)
     check_fields(fields, min_users, actions)
+    times.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
         field_columns = {name: column for name, column in found[0][1].items() if name in fields}
-        run = _Build(session, target, format, fields, weighted)
+        run = _Build(session, target, format, fields, weighted, times)
         run.read(log, field_columns)
         run.aggregate(min_clicks, min_users)
         texts = run.write(docs)
@@ -76,17 +84,21 @@ class _Build:
     format: str
     fields: set[str]
     actions: list[Action]
+    times: TimeOptions
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
 
     def read(self, log: DataFrame, field_columns: dict[str, int]) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
-        rows = LogRows(log, self.format, field_columns, self.out.work)
+        rows = LogRows(log, self.format, field_columns, self.out.work, self.times.format)
         self.stats |= {"format": self.format, "engine": "spark"}
         if self.format == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
+            outside = rows.leave_out_span(self.times.span)
+            if "timestamp" in self.fields:
+                self.stats |= time_stats(rows.times, self.times.span, outside)
         self.rejects = [rows.rejected()]
         self.stats |= rows.stats
         self.rows, self.spellings = rows.valid(), rows.spellings()

@@ -7,6 +7,7 @@ are kept with the reason, as in the local engine's `rejects.parquet`, but withou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -15,6 +16,9 @@ from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
 from coclick.logs.schema import Action
+from coclick.logs.time_options import check_outside
+from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
+from coclick.logs.typed_fields import BLANK_QUERY
 from coclick.logs.validation import classify_actions, most_common_actions
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.typed_fields import FieldParser
@@ -23,24 +27,47 @@ from coclick.spark.typed_fields import FieldParser
 class LogRows:
     """A parsed log and its row counts."""
 
-    def __init__(self, log: DataFrame, format: str, field_columns: Mapping[str, int], work: WorkDir) -> None:
+    def __init__(
+        self,
+        log: DataFrame,
+        format: str,
+        field_columns: Mapping[str, int],
+        work: WorkDir,
+        times: TimeFormat,
+    ) -> None:
         self.format = format
         chosen = sorted(set(field_columns.values()))
         names = [log.columns[i] for i in chosen]
-        typing = FieldParser(
-            format, names, {name: chosen.index(column) for name, column in field_columns.items()}
-        )
-        quoted = [log[f"`{name.replace('`', '``')}`"] for name in names]
-        self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
+        fields = {name: chosen.index(column) for name, column in field_columns.items()}
+        read = log.select(*(log[f"`{name.replace('`', '``')}`"] for name in names))
+
+        def parse(step: str) -> DataFrame:
+            parser = FieldParser(format, names, fields, self.times)
+            return work.checkpoint(step, read.mapInArrow(parser, parser.schema))
+
+        self.times = times
+        self._rows = parse("rows")
+        if order := self._date_order():
+            self.times = replace(times, order=order)
+            self._rows = parse("rows_in_order")
+        self._rows = self._rows.drop("date_text")
         self._has_actions = "action" in field_columns
         self._counts = self._count()
         self._n_ignored = 0
         self.stats: dict[str, Any] = {}
 
-    def _count(self) -> list[tuple[str | None, str | None, int]]:
+    def _date_order(self) -> str | None:
+        """Decide whether dates begin with the day or the month, from all dates of the log."""
+        if "date_text" not in self._rows.columns:
+            return None
+        self._rows.createOrReplaceTempView("undecided")
+        counts = self._rows.sparkSession.sql(COUNT_ORDERS.format(source="SELECT date_text FROM undecided"))
+        return decide_order(*counts.collect()[0])
+
+    def _count(self, where: str = "true") -> list[tuple[str | None, str | None, int]]:
         """The number of rows by action and reason of rejection."""
         action = F.col("action") if self._has_actions else F.lit(None).cast("string").alias("action")
-        return [tuple(row) for row in self._rows.groupBy(action, "error").count().collect()]
+        return [tuple(row) for row in self._rows.filter(where).groupBy(action, "error").count().collect()]
 
     def assign_action_codes(self, actions: Sequence[Action]) -> None:
         """Add the column `action_code` with the codes of known actions; count and ignore the others."""
@@ -56,6 +83,21 @@ class LogRows:
         self._rows = self._rows.withColumn("action_code", cases)
         self._counts = [(name, error, n) for name, error, n in self._counts if name is None or name in codes]
         self._n_ignored = sum(others.values())
+
+    def leave_out_span(self, span: TimeSpan) -> int:
+        """Ignore events outside the span; return their number. Call it after `assign_action_codes`."""
+        if span.is_open:
+            return 0
+        # The local engine finds blank queries later.
+        valid = f"(error IS NULL OR error = '{BLANK_QUERY}') AND action_code IS NOT NULL"
+        counts = self._rows.filter(valid).selectExpr(*span.counts)
+        outside = check_outside(*counts.collect()[0])
+        code = F.expr(f"CASE WHEN {valid} AND {span.outside} THEN NULL ELSE action_code END")
+        self._rows = self._rows.withColumn("action_code", code)
+        counted = "action_code IS NOT NULL" + (" OR action IS NULL" if self._has_actions else "")
+        self._counts = self._count(counted)
+        self._n_ignored += outside
+        return outside
 
     def valid(self) -> DataFrame:
         """Return the valid rows."""

@@ -17,10 +17,11 @@ from pyspark.sql import DataFrame
 
 from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
+from coclick.logs.times import TimeFormat
 from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
 from coclick.text.normalise import normalise_batch
 
-_TYPES = dict.fromkeys(("query", "doc", "action", "usr", "session", "event_id"), "string")
+_TYPES = dict.fromkeys(("query", "doc", "action", "usr", "session", "event_id", "date_text"), "string")
 _TYPES |= dict.fromkeys(("dwell", "results"), "double")
 _TYPES |= dict.fromkeys(("ts", "clicks", "impressions", "users"), "bigint") | {"position": "int"}
 _EXTRA_COLUMNS = ", error string, spelt string, raw string"
@@ -52,11 +53,12 @@ class FieldParser:
     format: str
     columns: list[str]
     field_columns: dict[str, int]  # field → column
+    times: TimeFormat
 
     @property
     def names(self) -> list[str]:
         """The typed fields."""
-        return typed_columns(self.format, set(self.field_columns))
+        return typed_columns(self.format, set(self.field_columns), self.times)
 
     @property
     def schema(self) -> str:
@@ -75,7 +77,8 @@ class FieldParser:
         connection.register("batch", renamed)
         kinds = {name: kind for name, kind, *_ in connection.execute("DESCRIBE batch").fetchall()}
         column = {field: Column(f"c{i}", kinds[f"c{i}"]) for field, i in self.field_columns.items()}
-        source = typed(self.format, column, "SELECT *, NULL::VARCHAR AS parse_error FROM batch")
+        rows = "SELECT *, NULL::VARCHAR AS parse_error FROM batch"
+        source = typed(self.format, column, rows, self.times)
         casts = ", ".join(f"CAST({name} AS {_sql(_TYPES[name])}) AS {name}" for name in self.names)
         found = connection.sql(f"SELECT {casts}, error FROM ({source})").to_arrow_table()
         found = _normalised(found)
