@@ -106,14 +106,6 @@ def test_padded_gzip(tmp_path):
     assert "gzip file is damaged" in message and str(path) in message
 
 
-def test_utf_16(tmp_path):
-    for encoding in ("utf-16-le", "utf-16-be"):
-        path = tmp_path / "log.tsv"
-        path.write_bytes(("\ufeff" + LOG).encode(encoding))
-        message = refused(tmp_path, [path])
-        assert "the file is UTF-16" in message and f"iconv -f UTF-16 -t UTF-8 {path}" in message
-
-
 @pytest.mark.parametrize("value", ["['D1', 'D2']", "{'id': 'D1'}", "map {'id': 'D1'}"])
 def test_nested_parquet_columns(tmp_path, log, value):
     path = tmp_path / "nested.parquet"

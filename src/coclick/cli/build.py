@@ -50,12 +50,14 @@ def build(
     log: Annotated[
         list[str],
         typer.Argument(
-            metavar="LOG...", help="Log files or globs: TSV, CSV, Parquet or NDJSON, optionally gzipped."
+            metavar="LOG...",
+            help="Log files or globs: TSV, CSV, Parquet or JSON, may be compressed; - for standard input.",
         ),
     ],
     out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
     docs: Annotated[
-        str | None, typer.Option(help="File of documents: doc, title and other text fields.")
+        list[str] | None,
+        typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
     ] = None,
     format: Annotated[
         Literal["auto", "clicks", "events", "ubi"], typer.Option(help="Log format; auto detects it.")
@@ -89,6 +91,10 @@ def build(
     until: Annotated[
         str | None, typer.Option(help="Count events before this day or time; the day itself is left out.")
     ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
+    ] = None,
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -114,11 +120,13 @@ def build(
         "force": force,
     }
     if spark.is_spark(engine, master):
-        spark.build(log, docs, out, master, **options)
+        spark.build(log, docs, out, master, encoding=encoding, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
+    logs.build(
+        log, docs, out, **options, encoding=encoding, memory=memory, threads=threads, progress=progress
+    )
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')
 

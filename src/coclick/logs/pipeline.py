@@ -17,9 +17,9 @@ from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
 from coclick.logs.detect_format import FileFields, detect_format
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
-from coclick.logs.files import detect_file, expand_paths, locate_error
+from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
-from coclick.logs.in_memory import as_files
+from coclick.logs.intake import Intake
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -50,6 +50,7 @@ def build(
     timezone: str | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    encoding: str | None = None,
     memory: str = "4GB",
     threads: int | None = None,
     force: bool = False,
@@ -59,10 +60,11 @@ def build(
 
     Parameters:
 
-    - `sources`: files or patterns (TSV, CSV, Parquet or NDJSON, gzipped or not), or tables in memory: pandas
-      and polars frames, Arrow tables, anything with the Arrow PyCapsule interface; one or a list.
+    - `sources`: files or patterns (TSV, CSV, Parquet or JSON, compressed or not), `-` for standard input,
+      URLs, or tables in memory: pandas and polars frames, Arrow tables, anything with the Arrow PyCapsule
+      interface; one or a list.
     - `docs`: documents with an id and text fields, as a file, a table, a mapping from id to title or to
-      fields; or None.
+      fields; a list of them; or None.
     - `out`: the directory of the graph; `force` replaces a graph that is there.
     - `format`: `clicks` (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user,
       action, position]; without `action` every row is a click) or `ubi` (an OpenSearch User Behavior Insights
@@ -78,6 +80,7 @@ def build(
       By default all usual forms are read, and the dates of the log decide between day and month.
     - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
     - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.
+    - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -100,25 +103,25 @@ def build(
     validation.check_arguments(format, FORMATS, min_clicks, min_users)
     times = TimeOptions.parse(time_format, timezone, since, until)
     size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
-    with as_files(sources, docs) as (given, docs_path):
-        paths = expand_paths(given)
-        format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
+    spill = target.parent / f".{target.name}.building"
+    with (
+        writing(target, force=force) as writer,
+        DuckDBSession(spill, size, threads or all_threads()) as db,
+        Intake(db, encoding, progress) as intake,
+    ):
+        files, doc_files = intake.open_log(sources), intake.open_docs(docs)
+        format, found, fields = detect_format(files, format, columns)
         validation.check_fields(fields, min_users, actions)
         times.check_fields(fields)
-        spill = target.parent / f".{target.name}.building"
-        with (
-            writing(target, force=force) as writer,
-            DuckDBSession(spill, size, threads or all_threads()) as db,
-        ):
-            log = LogReader(db, format, fields, weighted, times.format, times.span)
-            run = _Build(db, writer, log, paths, None if docs_path is None else Path(docs_path), progress)
-            run.read(found)
-            run.aggregate()
-            run.choose_edges(min_clicks, min_users)
-            run.write()
-            run.stats["seconds"] = round(time.monotonic() - started, 2)
-            writer.commit("graph", stats=run.stats)
-            publish_rejects(writer, "rejects", REJECTS)
+        log = LogReader(db, format, fields, weighted, times.format, times.span)
+        run = _Build(db, writer, log, intake, files, doc_files, progress)
+        run.read(found)
+        run.aggregate()
+        run.choose_edges(min_clicks, min_users)
+        run.write()
+        run.stats["seconds"] = round(time.monotonic() - started, 2)
+        writer.commit("graph", stats=run.stats)
+        publish_rejects(writer, "rejects", REJECTS)
     return ClickGraph.open(out)
 
 
@@ -130,22 +133,24 @@ class _Build:
         db: DuckDBSession,
         out: ArtefactWriter,
         log: LogReader,
-        paths: list[Path],
-        docs: Path | None,
+        intake: Intake,
+        files: list[LogFile],
+        docs: list[LogFile],
         progress: Callable[[str], None] | None,
     ) -> None:
-        self.db, self.out, self.log, self.paths, self.docs = db, out, log, paths, docs
+        self.db, self.out, self.log, self.intake, self.files, self.docs = db, out, log, intake, files, docs
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.text_fields: list[str] = []
-        self.stats: dict[str, Any] = {"format": log.format, "files": [str(path) for path in paths]}
+        self.stats: dict[str, Any] = {"format": log.format, "files": [file.name for file in files]}
+        self.stats["encodings"] = dict(intake.encodings)
         if log.format != "clicks":
             self.stats["actions"] = {action.name: action.weight for action in log.actions}
 
     def read(self, found: list[FileFields]) -> None:
         """Read files into typed rows, and assign integer ids to strings."""
         db, log = self.db, self.log
-        self.report(f"reading {counted(len(self.paths), 'file')} of {log.format}")
+        self.report(f"reading {counted(len(self.files), 'file')} of {log.format}")
         create_reject_tables(db)
         try:
             if self.docs:
@@ -153,7 +158,7 @@ class _Build:
             log.open(found)
             self.report(f"read {counted(log.n_rows, 'row')}; assigning ids to queries, documents and users")
             numbering.assign_query_ids(db, log.relation)
-            numbering.assign_doc_ids(db, log.relation, self.docs is not None)
+            numbering.assign_doc_ids(db, log.relation, bool(self.docs))
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
         except duckdb.Error as error:
@@ -161,6 +166,12 @@ class _Build:
         if self.docs:
             documents.check_overlap(db, self.docs)
             documents.assign_text_ids(db, self.text_fields)
+            if duplicates := documents.duplicates_across_files(db, self.docs):
+                places = ("first", "again")
+                self.stats["docs_in_several_files"] = [
+                    found | {key: self.intake.name_place(*found[key]) for key in places}
+                    for found in duplicates
+                ]
 
     def aggregate(self) -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
@@ -176,7 +187,8 @@ class _Build:
         if n_valid < log.n_rows:
             self.report(f"rejected {counted(log.n_rows - n_valid, 'row')}; finding their lines")
             log.save_rejects()
-        self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
+        self.intake.restore_places()
+        self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
         if "timestamp" in log.fields:
@@ -250,10 +262,10 @@ class _Build:
         )
         seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
         self.stats["queries_below_thresholds"] = seen - int(queries.sum())
-        if self.docs is not None:
+        if self.docs:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
             self.stats["docs_missing"] = int((docs & ~in_docs).sum())
-            self.stats["docs_rejected"] = count_rejects(db, [self.docs])
+            self.stats["docs_rejected"] = _count_rejects(db, self.docs)
             docs |= in_docs
         return write_arrays.IdMap.from_mask(queries), write_arrays.IdMap.from_mask(docs)
 
@@ -296,7 +308,11 @@ class _Build:
 
     @property
     def _files(self) -> list[Path]:
-        return [*self.paths, *([self.docs] if self.docs else [])]
+        return [file.path for file in (*self.files, *self.docs)]
+
+
+def _count_rejects(db: DuckDBSession, files: Sequence[LogFile]) -> dict[str, int]:
+    return count_rejects(db, [file.name for file in files])
 
 
 def _aggregate_clicks(db: DuckDBSession, log: LogReader) -> int:

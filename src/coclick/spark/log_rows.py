@@ -115,7 +115,9 @@ class LogRows:
         }
         if not rejected:
             return None
-        return self._rows.filter(aggregation_sql.is_rejected(self._has_actions)).select("error", "raw")
+        coded = "action_code" in self._rows.columns
+        rejects = aggregation_sql.is_rejected(self._has_actions) if coded else "error IS NOT NULL"
+        return self._rows.filter(rejects).select("error", "raw")
 
     def spellings(self) -> DataFrame:
         """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows."""
