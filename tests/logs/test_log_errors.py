@@ -64,7 +64,7 @@ def test_a_missing_column_lists_the_columns_of_the_file(tmp_path):
     assert "'what', 'doc', 'clicks'" in message
     assert "needs query, doc, clicks and may have impressions, users" in message
     path.write_text("query,doc\nshoe,D1\n")
-    assert "no column for 'clicks'" in refused(tmp_path, [path], format="clicks")
+    assert "no column for 'clicks'" in refused(tmp_path, [path], like="clicks")
 
 
 def test_damaged_gzip(tmp_path):
@@ -139,8 +139,8 @@ def test_an_output_that_exists(tmp_path, log):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "xml"}, "unknown log format 'xml'"),
-        ({"format": "ubi"}, "a UBI export must be NDJSON"),
+        ({"like": "xml"}, "the log format 'xml' is unknown"),
+        ({"like": "ubi"}, "the format 'ubi' reads it from 'user_query'"),
         ({"memory": "lots"}, "--memory 'lots' is not a size"),
         ({"memory": "10MB"}, "--memory 10MB is too small"),
         ({"min_clicks": float("nan")}, "--min-clicks must be"),

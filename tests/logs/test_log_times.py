@@ -383,19 +383,17 @@ def test_options_that_need_times(tmp_path):
 
 
 def test_spans():
-    options = TimeOptions.parse(
+    options = TimeOptions(
         timezone="Europe/Berlin", since="2026-05-01", until=datetime(2026, 6, 1, tzinfo=UTC)
     )
     assert options.span.since == microseconds(datetime(2026, 4, 30, 22, tzinfo=UTC))
     assert options.span.until == microseconds(datetime(2026, 6, 1, tzinfo=UTC))
-    assert TimeOptions.parse(since=date(2026, 5, 1)).span.since == microseconds(
-        datetime(2026, 5, 1, tzinfo=UTC)
-    )
+    assert TimeOptions(since=date(2026, 5, 1)).span.since == microseconds(datetime(2026, 5, 1, tzinfo=UTC))
     for wrong in ("2026", "May", "2026-13-01", 5, "01/05/2026"):
         with pytest.raises(UserError, match=r"--since .* is not a day or time"):
-            TimeOptions.parse(since=wrong)
+            TimeOptions(since=wrong)
     with pytest.raises(UserError, match="--since is not before --until"):
-        TimeOptions.parse(since="2026-05-01", until="2026-05-01")
+        TimeOptions(since="2026-05-01", until="2026-05-01")
     assert [parse_half_life(text) for text in ("60d", "12h", "4w", " 1.5 D ", timedelta(days=2))] == [
         60,
         0.5,

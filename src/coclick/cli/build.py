@@ -8,7 +8,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, Memory, Threads, read_action_weights
+from coclick.cli.arguments import (
+    Engine,
+    Force,
+    GraphPath,
+    Json,
+    Master,
+    Memory,
+    Threads,
+    read_action_weights,
+    read_columns,
+)
 from coclick.cli.terminal import output, say, suggest
 
 
@@ -59,12 +69,21 @@ def build(
         list[str] | None,
         typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
     ] = None,
-    format: Annotated[
-        Literal["auto", "clicks", "events", "ubi"], typer.Option(help="Log format; auto detects it.")
+    like: Annotated[
+        str,
+        typer.Option(
+            help="Log format: auto (by the columns), clicks, events, aol, ga4, ubi … or a file FILE.toml."
+        ),
     ] = "auto",
     columns: Annotated[
-        str | None, typer.Option(help="Column names if the file has no header: query,doc,clicks.")
+        str | None,
+        typer.Option(
+            help="Columns of fields: doc=sku,query=term. Or the fields of all columns in order: query,_,doc."
+        ),
     ] = None,
+    header: Annotated[
+        Literal["auto", "yes", "no"], typer.Option(help="Whether the first line is a header.")
+    ] = "auto",
     min_clicks: Annotated[
         float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
     ] = 1,
@@ -108,8 +127,8 @@ def build(
     from coclick.storage.directories import check_output
 
     options: dict[str, Any] = {
-        "format": format,
-        "columns": columns.split(",") if columns else None,
+        "like": like,
+        "columns": read_columns(columns),
         "min_clicks": min_clicks,
         "min_users": min_users,
         "actions": read_action_weights(actions),
@@ -120,13 +139,13 @@ def build(
         "force": force,
     }
     if spark.is_spark(engine, master):
+        spark.refuse(header=header != "auto")
         spark.build(log, docs, out, master, encoding=encoding, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    logs.build(
-        log, docs, out, **options, encoding=encoding, memory=memory, threads=threads, progress=progress
-    )
+    options |= {"header": header, "encoding": encoding}
+    logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')
 

@@ -28,6 +28,12 @@ def is_spark(engine: str, master: str | None) -> bool:
     return engine == "spark"
 
 
+def refuse(**given: bool) -> None:
+    """Raise for options that only the local engine has."""
+    if wrong := [f"--{name.replace('_', '-')}" for name, is_given in given.items() if is_given]:
+        raise UserError(f"--engine spark does not know {' '.join(wrong)}", hint="build with --engine local")
+
+
 def build(
     log: Sequence[str],
     docs: Sequence[str] | None,

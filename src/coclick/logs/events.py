@@ -46,7 +46,7 @@ class EventSchema:
 def create_events(db: DuckDBSession, log: LogReader) -> int:
     """Create the tables `event` (q, d, a[, u, t, position]) and `search` (q[, u, t, session, results]).
 
-    Return their number of rows.
+    Return the number of records they come from.
     """
     columns = ["spelling.id AS q"]
     joins = "JOIN spelling ON spelling.raw = r.query"
@@ -65,6 +65,9 @@ def create_events(db: DuckDBSession, log: LogReader) -> int:
         db.execute(f"""
             CREATE TABLE search AS SELECT {", ".join(of_search)}
             FROM ({log.relation}) r {joins} WHERE {valid} AND action_code = {SEARCH}""")
+    if log.format.has_lists:
+        rows = f"SELECT count(*) FROM ({log.relation}) r {joins} WHERE {log.is_record} AND {valid}"
+        return db.fetch_value(f"{rows} AND action_code IS NOT NULL")
     return sum(
         db.fetch_value(f"SELECT count(*) FROM {table}")
         for table in ("event", "search")[: 1 + log.has_searches]

@@ -11,7 +11,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from coclick.graph.columns import canonical_name, match_columns, with_user
 from coclick.logs import archives
 from coclick.logs.duckdb_session import paths_sql
 from coclick.logs.json_records import is_by_line, page_path
-from coclick.logs.schema import match_given_columns
+from coclick.logs.schema import match_given_columns, match_named_columns
 
 KINDS = {
     ".tsv": "tsv",
@@ -37,7 +37,7 @@ KINDS = {
     ".jsonl": "ndjson",
     ".json": "ndjson",
 }
-_SAMPLE_LINES = 100  # the keys of NDJSON records are collected from these first lines
+_SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines
 _SAMPLE_BYTES = 1 << 24  # at most
 _BULK_KEYS = ("index", "create")
 _GZIP = b"\x1f\x8b"
@@ -57,7 +57,7 @@ class LogFile:
     types: tuple[str, ...] = ()  # DuckDB types, Parquet only
     header: bool = False
     delimiter: str = "\t"
-    ubi: bool = False
+    paths: frozenset[str] = frozenset()  # of the first records of NDJSON, such as event.action
     empty: bool = False  # not even a header
     by_line: bool = True  # JSON: each record is on one line
     page: tuple[str, ...] | None = None  # JSON: the keys that lead to the records of a page
@@ -156,17 +156,28 @@ def with_header(file: LogFile, header: bool) -> LogFile:
     return replace(file, columns=columns, header=header)
 
 
-def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, dict[str, int]]:
-    """Detect the header of a log file and return the column index of each field."""
+def find_fields(
+    file: LogFile, given: Sequence[str] | None, header: str = "auto", by_name: Mapping[str, str] | None = None
+) -> tuple[LogFile, dict[str, int] | None]:
+    """Detect the header of a log file and return the column index of each field.
+
+    `given` names the columns by place, `by_name` the column of some fields. The result is None if one of
+    these is a path into NDJSON instead of a column.
+    """
     fields = match_columns(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
-        return with_header(file, text), check_flat(file, with_user(fields))
+        file = with_header(file, text and header != "no")
+        fields = fields if header != "no" or not text else {}
+        named = match_named_columns(by_name or {}, file.columns, str(file.path), file.kind == "ndjson")
+        if named is None:
+            return file, None
+        fields = {name: index for name, index in fields.items() if index not in named.values()}
+        return file, check_flat(file, with_user(fields | named))
     names = [canonical_name(name) for name in given]
-    header = text and (
-        len(fields) > 1 or [canonical_name(cell) for cell in file.columns][: len(names)] == names
-    )
-    file = with_header(file, header)
+    cells = [canonical_name(cell) for cell in file.columns]
+    known = len(fields) > 1 or cells[: len(names)] == names
+    file = with_header(file, text and (header == "yes" or (header == "auto" and known)))
     return file, check_flat(file, with_user(match_given_columns(given, file.columns, str(file.path))))
 
 
@@ -333,16 +344,28 @@ def _unwrapped(record: dict[str, Any]) -> dict[str, Any]:
 def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
     """Collect the keys of the first records in order of appearance. Invalid lines are rejected later."""
     keys: dict[str, None] = {}
-    ubi = wrapped = bulk = False
+    paths: set[str] = set()
+    wrapped = bulk = False
     for record in _objects(lines):
         wrapped |= _is_wrapped(record)
         record = _unwrapped(record)
         is_action = len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)
         bulk |= is_action
-        ubi |= "query_id" in record and ("action_name" in record or "user_query" in record)
         if not is_action:
             keys.update(dict.fromkeys(record))
+            paths.update(_paths(record))
     by_line = is_by_line(lines)
     page = None if by_line else page_path("\n".join(lines))
-    return LogFile(path, "ndjson", gzipped, tuple(keys), ubi=ubi, by_line=by_line, page=page, wrapped=wrapped,
-                   bulk=bulk)  # fmt: skip
+    return LogFile(path, "ndjson", gzipped, tuple(keys), paths=frozenset(paths), by_line=by_line, page=page,
+                   wrapped=wrapped, bulk=bulk)  # fmt: skip
+
+
+def _paths(value: Any, depth: int = 6) -> Iterator[str]:
+    """The dotted paths of an object, through lists, without array indices."""
+    if isinstance(value, list):
+        for element in value[:20]:
+            yield from _paths(element, depth)
+    elif isinstance(value, dict) and depth:
+        for key, inner in value.items():
+            yield key
+            yield from (f"{key}.{name}" for name in _paths(inner, depth - 1))

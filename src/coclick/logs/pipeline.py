@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 
@@ -15,7 +15,7 @@ from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
-from coclick.logs.detect_format import FileFields, detect_format
+from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
@@ -28,7 +28,7 @@ from coclick.logs.rejects import (
     publish_rejects,
     write_rejects,
 )
-from coclick.logs.schema import FORMATS, weighted_actions
+from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.spellings import write_variants
 from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.storage.artefact import ArtefactWriter, writing
@@ -41,8 +41,9 @@ def build(
     docs: Any,
     out: str | Path,
     *,
-    format: str = "auto",
-    columns: Sequence[str] | None = None,
+    like: str | Path = "auto",
+    columns: GivenColumns = None,
+    header: Literal["auto", "yes", "no"] = "auto",
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
@@ -66,10 +67,12 @@ def build(
     - `docs`: documents with an id and text fields, as a file, a table, a mapping from id to title or to
       fields; a list of them; or None.
     - `out`: the directory of the graph; `force` replaces a graph that is there.
-    - `format`: `clicks` (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user,
-      action, position]; without `action` every row is a click) or `ubi` (an OpenSearch User Behavior Insights
-      export). `auto` decides by the columns.
-    - `columns`: names for the columns of files without a header, or new names for columns, in order.
+    - `like`: the format of the log: `clicks` (query, doc, clicks[, impressions, users]), `events` (query,
+      doc[, timestamp, user, session, action, position …]; without `action` every row is a click), one of
+      `coclick.logs.format_names()`, or a TOML file of your own. `auto` decides by the columns.
+    - `columns`: the column of each field, such as `{"doc": "sku"}`; or a list of fields in the order of the
+      columns, for files without a header.
+    - `header`: whether the first line of a text file is a header; `auto` looks at its cells.
     - `actions`: the actions that count as clicks, with weights, such as `{"click": 1, "cart": 3}`. By default
       only clicks count.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
@@ -100,9 +103,10 @@ def build(
             hint=f"columns={[name.strip() for name in columns.split(',')]}",
         )
     started = time.monotonic()
-    validation.check_arguments(format, FORMATS, min_clicks, min_users)
-    times = TimeOptions.parse(time_format, timezone, since, until)
-    size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
+    validation.check_arguments(min_clicks, min_users)
+    times = TimeOptions(time_format, timezone, since, until)
+    size, target = parse_memory(memory), out.resolve()
+    encoding = encoding or named_encoding(like)
     spill = target.parent / f".{target.name}.building"
     with (
         writing(target, force=force) as writer,
@@ -110,8 +114,10 @@ def build(
         Intake(db, encoding, progress) as intake,
     ):
         files, doc_files = intake.open_log(sources), intake.open_docs(docs)
-        format, found, fields = detect_format(files, format, columns)
+        format, found, fields = detect_format(files, like, columns, header)
+        weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
+        times = times.with_defaults(format.time_format, format.timezone)
         times.check_fields(fields)
         log = LogReader(db, format, fields, weighted, times.format, times.span)
         run = _Build(db, writer, log, intake, files, doc_files, progress)
@@ -142,15 +148,15 @@ class _Build:
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.text_fields: list[str] = []
-        self.stats: dict[str, Any] = {"format": log.format, "files": [file.name for file in files]}
+        self.stats: dict[str, Any] = {"format": log.format.name, "files": [file.name for file in files]}
         self.stats["encodings"] = dict(intake.encodings)
-        if log.format != "clicks":
+        if log.has_events:
             self.stats["actions"] = {action.name: action.weight for action in log.actions}
 
     def read(self, found: list[FileFields]) -> None:
         """Read files into typed rows, and assign integer ids to strings."""
         db, log = self.db, self.log
-        self.report(f"reading {counted(len(self.files), 'file')} of {log.format}")
+        self.report(f"reading {counted(len(self.files), 'file')} of {log.format.name}")
         create_reject_tables(db)
         try:
             if self.docs:
@@ -178,7 +184,7 @@ class _Build:
         db, log = self.db, self.log
         self.report("aggregating clicks")
         try:
-            if log.format == "clicks":
+            if not log.has_events:
                 n_valid = _aggregate_clicks(db, log)
             else:
                 n_valid = events.create_events(db, log) + log.n_ignored
@@ -193,20 +199,20 @@ class _Build:
             self.stats["other_actions"] = log.other_actions
         if "timestamp" in log.fields:
             self.stats |= time_stats(log.times, log.span, log.n_outside)
-        if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
+        if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
             self.schema = events.aggregate(db, log)
             self.stats |= events.stats(db, self.schema, log)
 
     def choose_edges(self, min_clicks: float, min_users: int) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
         db, log = self.db, self.log
-        if log.format == "clicks":
+        if not log.has_events:
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.schema is None:
             raise self._no_edges_error()
         else:
             candidates = aggregation_sql.weighted_clicks(log.actions)
-        if min_users > 1 and log.format != "clicks":
+        if min_users > 1 and log.has_events:
             candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
         db.execute(f"""
             CREATE TABLE candidate AS {candidates};

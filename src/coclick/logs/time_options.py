@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from typing import Any, Self
@@ -25,31 +25,32 @@ _HALF_LIFE = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 
 @dataclass(frozen=True)
 class TimeOptions:
-    """The options that concern times, checked."""
+    """The options that concern times, as the user gave them; creating them raises if one of them is wrong."""
 
-    format: TimeFormat
-    span: TimeSpan
-    half_life: float | None  # in days
+    time_format: Any = None
+    timezone: Any = None
+    since: Any = None
+    until: Any = None
+    half_life: Any = None
+    format: TimeFormat = field(init=False)
+    span: TimeSpan = field(init=False)
+    half_life_days: float | None = field(init=False)
 
-    @classmethod
-    def parse(
-        cls,
-        time_format: Any = None,
-        timezone: Any = None,
-        since: Any = None,
-        until: Any = None,
-        half_life: Any = None,
-    ) -> Self:
-        """Check the options as the user gave them; raise if one of them is wrong."""
-        format = parse_time_format(time_format, timezone)
-        times = (
-            parse_time(given, name, format.zone) for given, name in ((since, "--since"), (until, "--until"))
-        )
-        span = TimeSpan(*times)
+    def __post_init__(self) -> None:
+        """Read the options."""
+        format = parse_time_format(self.time_format, self.timezone)
+        limits = ((self.since, "--since"), (self.until, "--until"))
+        span = TimeSpan(*(parse_time(given, name, format.zone) for given, name in limits))
         if span.since is not None and span.until is not None and span.since >= span.until:
             hint = "events from --since on and before --until are read"
             raise UserError("--since is not before --until", hint=hint)
-        return cls(format, span, parse_half_life(half_life))
+        object.__setattr__(self, "format", format)
+        object.__setattr__(self, "span", span)
+        object.__setattr__(self, "half_life_days", parse_half_life(self.half_life))
+
+    def with_defaults(self, time_format: str | None, timezone: str | None) -> Self:
+        """Return the options, with those of the log's format where the user gave none."""
+        return replace(self, time_format=self.time_format or time_format, timezone=self.timezone or timezone)
 
     def check_fields(self, fields: Iterable[str]) -> None:
         """Raise if an option needs times and the log has none."""

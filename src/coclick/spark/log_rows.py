@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
-from coclick.logs.schema import Action
+from coclick.logs.schema import Action, action_names
 from coclick.logs.time_options import check_outside
-from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
+from coclick.logs.times import COUNT_ORDERS, TimeSpan, decide_order
 from coclick.logs.typed_fields import BLANK_QUERY
 from coclick.logs.validation import classify_actions, most_common_actions
 from coclick.spark.storage import TableWriter, WorkDir
@@ -27,31 +27,16 @@ from coclick.spark.typed_fields import FieldParser
 class LogRows:
     """A parsed log and its row counts."""
 
-    def __init__(
-        self,
-        log: DataFrame,
-        format: str,
-        field_columns: Mapping[str, int],
-        work: WorkDir,
-        times: TimeFormat,
-    ) -> None:
-        self.format = format
-        chosen = sorted(set(field_columns.values()))
-        names = [log.columns[i] for i in chosen]
-        fields = {name: chosen.index(column) for name, column in field_columns.items()}
-        read = log.select(*(log[f"`{name.replace('`', '``')}`"] for name in names))
-
-        def parse(step: str) -> DataFrame:
-            parser = FieldParser(format, names, fields, self.times)
-            return work.checkpoint(step, read.mapInArrow(parser, parser.schema))
-
-        self.times = times
-        self._rows = parse("rows")
+    def __init__(self, log: DataFrame, parser: FieldParser, work: WorkDir) -> None:
+        self.format, self.times = parser.format, parser.times
+        read = log.select(*(log[f"`{name.replace('`', '``')}`"] for name in parser.columns))
+        self._rows = work.checkpoint("rows", read.mapInArrow(parser, parser.schema))
         if order := self._date_order():
-            self.times = replace(times, order=order)
-            self._rows = parse("rows_in_order")
+            self.times = replace(parser.times, order=order)
+            parser = replace(parser, times=self.times)
+            self._rows = work.checkpoint("rows_in_order", read.mapInArrow(parser, parser.schema))
         self._rows = self._rows.drop("date_text")
-        self._has_actions = "action" in field_columns
+        self._has_actions = "action" in parser.fields
         self._counts = self._count()
         self._n_ignored = 0
         self.stats: dict[str, Any] = {}
@@ -75,7 +60,7 @@ class LogRows:
             self._rows = self._rows.withColumn("action_code", F.lit(1))
             return
         counts = _sums((name, count) for name, _, count in self._counts)
-        codes, others = classify_actions(counts, actions)
+        codes, others = classify_actions(counts, actions, action_names(self.format.actions))
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
@@ -101,7 +86,7 @@ class LogRows:
 
     def valid(self) -> DataFrame:
         """Return the valid rows."""
-        events = self.format == "events"
+        events = self.format.rows == "events"
         return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
 
     def rejected(self) -> DataFrame | None:
