@@ -88,8 +88,19 @@ def build(
         float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
     ] = 1,
     min_users: Annotated[
-        int, typer.Option(min=1, help="Drop query-document pairs clicked by fewer users.")
+        int, typer.Option(min=1, help="Store nothing that fewer users clicked, saw or typed.")
     ] = 1,
+    scrub: Annotated[
+        Literal["pii"] | None,
+        typer.Option(help="pii removes e-mail addresses, phone, card and other id numbers from queries."),
+    ] = None,
+    hash_users: Annotated[
+        bool, typer.Option("--hash-users", help="Show keyed digests instead of user ids.")
+    ] = False,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the key for --hash-users; by default one of your own is made once."),
+    ] = None,
     actions: Annotated[
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
@@ -131,6 +142,9 @@ def build(
         "columns": read_columns(columns),
         "min_clicks": min_clicks,
         "min_users": min_users,
+        "scrub": scrub,
+        "hash_users": hash_users,
+        "key_file": key_file,
         "actions": read_action_weights(actions),
         "time_format": time_format,
         "timezone": timezone,

@@ -14,12 +14,13 @@ import duckdb
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
+from coclick.logs import aggregation_sql, documents, events, numbering, privacy, validation, write_arrays
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.intake import Intake
+from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -51,6 +52,9 @@ def build(
     timezone: str | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    scrub: str | None = None,
+    hash_users: bool = False,
+    key_file: str | Path | None = None,
     encoding: str | None = None,
     memory: str = "4GB",
     threads: int | None = None,
@@ -77,7 +81,12 @@ def build(
       only clicks count.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
-      actions regardless of their weights.
+      actions regardless of their weights. What fewer than `min_users` users saw, clicked or typed is not
+      stored anywhere: see docs/privacy.md.
+    - `scrub`: `"pii"` removes e-mail addresses, phone, card, account and id numbers, other long numbers and
+      URLs with parameters from queries.
+    - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
+      made once in the user's configuration directory.
     - `time_format`: how times are written: a format of `strptime` such as `"%d/%m/%Y %H:%M"`, `"day-first"`
       or `"month-first"` for dates such as 03/04/2011, or the unit of numbers (`"s"`, `"ms"`, `"us"`, `"ns"`).
       By default all usual forms are read, and the dates of the log decide between day and month.
@@ -105,6 +114,7 @@ def build(
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users)
     times = TimeOptions(time_format, timezone, since, until)
+    options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
     spill = target.parent / f".{target.name}.building"
@@ -119,11 +129,12 @@ def build(
         validation.check_fields(fields, min_users, actions)
         times = times.with_defaults(format.time_format, format.timezone)
         times.check_fields(fields)
-        log = LogReader(db, format, fields, weighted, times.format, times.span)
-        run = _Build(db, writer, log, intake, files, doc_files, progress)
+        options.check_fields(fields)
+        log = LogReader(db, format, fields, weighted, options.hides_rows, times.format, times.span)
+        run = _Build(db, writer, log, intake, files, doc_files, options, progress)
         run.read(found)
         run.aggregate()
-        run.choose_edges(min_clicks, min_users)
+        run.choose_edges(min_clicks)
         run.write()
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
@@ -142,9 +153,11 @@ class _Build:
         intake: Intake,
         files: list[LogFile],
         docs: list[LogFile],
+        privacy: Privacy,
         progress: Callable[[str], None] | None,
     ) -> None:
         self.db, self.out, self.log, self.intake, self.files, self.docs = db, out, log, intake, files, docs
+        self.privacy = privacy
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.text_fields: list[str] = []
@@ -163,7 +176,7 @@ class _Build:
                 self.text_fields = documents.read_documents(db, self.docs)
             log.open(found)
             self.report(f"read {counted(log.n_rows, 'row')}; assigning ids to queries, documents and users")
-            numbering.assign_query_ids(db, log.relation)
+            numbering.assign_query_ids(db, log.relation, self.privacy)
             numbering.assign_doc_ids(db, log.relation, bool(self.docs))
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
@@ -188,6 +201,8 @@ class _Build:
                 n_valid = _aggregate_clicks(db, log)
             else:
                 n_valid = events.create_events(db, log) + log.n_ignored
+                if self.privacy.key is not None:
+                    numbering.hash_user_names(db, self.privacy.key)
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if n_valid < log.n_rows:
@@ -199,14 +214,16 @@ class _Build:
             self.stats["other_actions"] = log.other_actions
         if "timestamp" in log.fields:
             self.stats |= time_stats(log.times, log.span, log.n_outside)
+        self.stats |= self.privacy.stats(db)
         if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
-            self.schema = events.aggregate(db, log)
+            self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
 
-    def choose_edges(self, min_clicks: float, min_users: int) -> None:
+    def choose_edges(self, min_clicks: float) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
-        db, log = self.db, self.log
+        db, log, min_users, users = self.db, self.log, self.privacy.min_users, "users"
         if not log.has_events:
+            users = "known_users"
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.schema is None:
             raise self._no_edges_error()
@@ -217,7 +234,7 @@ class _Build:
         db.execute(f"""
             CREATE TABLE candidate AS {candidates};
             CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
-            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users)} ORDER BY q, d""")
+            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users, users)} ORDER BY q, d""")
         (pairs, total), (kept, kept_total) = (
             db.fetchall(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
             for table in ("candidate", "edge")
@@ -228,6 +245,18 @@ class _Build:
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users}
         self.stats["pairs_below_thresholds"] = pairs - kept
         self.stats["clicks_below_thresholds"] = round(total - kept_total, 6)
+        self.n_queries_seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
+        if min_users > 1:
+            self._drop_rare()
+
+    def _drop_rare(self) -> None:
+        """Drop what fewer than `min_users` users saw, clicked or typed."""
+        db, schema, min_users = self.db, self.schema, self.privacy.min_users
+        if schema is None:
+            privacy.drop_rare_pairs(db, min_users)
+        else:
+            privacy.drop_rare_events(db, min_users, schema.n_docs, schema.has_impressions)
+        privacy.drop_rare_spellings(db, self.log.relation, min_users, schema is not None)
 
     def write(self) -> None:
         """Write the tables as arrays, with final ids."""
@@ -253,6 +282,8 @@ class _Build:
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
+        if log.hides_rows and self.stats["rejected"]:
+            privacy.show_rejected_ids(db, queries, docs)
         write_rejects(db, out, "rejects")
 
     def _final_ids(self) -> tuple[write_arrays.IdMap, write_arrays.IdMap]:
@@ -266,8 +297,7 @@ class _Build:
             write_arrays.id_mask(db, db.fetch_value(f"SELECT count(*) FROM {table}"), self._used(key))
             for key, table in (("q", "query"), ("d", "doc"))
         )
-        seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
-        self.stats["queries_below_thresholds"] = seen - int(queries.sum())
+        self.stats["queries_below_thresholds"] = self.n_queries_seen - int(queries.sum())
         if self.docs:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
             self.stats["docs_missing"] = int((docs & ~in_docs).sum())
