@@ -57,14 +57,14 @@ def sample(
 
 
 def build(
+    out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
     log: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="LOG...",
             help="Log files or globs: TSV, CSV, Parquet or JSON, may be compressed; - for standard input.",
         ),
-    ],
-    out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
+    ] = None,
     docs: Annotated[
         list[str] | None,
         typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
@@ -125,6 +125,19 @@ def build(
         str | None,
         typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            help="Database to read, not files: postgresql://user@host/name, or an SQLite or DuckDB file."
+        ),
+    ] = None,
+    sql: Annotated[str | None, typer.Option(help="Query that returns the log: SELECT query, doc, …")] = None,
+    docs_sql: Annotated[
+        str | None, typer.Option(help="Query that returns the documents: SELECT doc, title, …")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
+    ] = None,
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -150,15 +163,17 @@ def build(
         "timezone": timezone,
         "since": since,
         "until": until,
+        "language": language,
         "force": force,
     }
+    reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
     if spark.is_spark(engine, master):
-        spark.refuse(header=header != "auto")
-        spark.build(log, docs, out, master, encoding=encoding, **options)
+        spark.refuse(header=header != "auto", **{name: value is not None for name, value in reading.items()})
+        spark.build(log or [], docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    options |= {"header": header, "encoding": encoding}
+    options |= {"header": header, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')

@@ -13,6 +13,7 @@ from coclick.cli.terminal import BAR, Bar, console, one_line, print_table, short
 from coclick.errors import counted
 from coclick.models.spec import as_text
 from coclick.results import Click, Contribution, Explanation, Word
+from coclick.text.languages import find_language
 
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # columns of a leaderboard; JSON has more
 _LEVEL = 0.05
@@ -109,6 +110,9 @@ def graph_summary(stats: Mapping[str, Any]) -> None:
     if scrubbed := built.get("scrubbed"):
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in scrubbed.items())
         console().print(f"rows whose query had personal data, which was removed: {kinds}")
+    if language := built.get("language"):
+        unclear = "yellow" if language["code"] is None else None
+        console().print(language_line(language), style=unclear, highlight=False)
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         _rejected(rows, "rejects.parquet", built.get(key))
 
@@ -154,6 +158,17 @@ def model_summary(stats: Mapping[str, Any]) -> None:
     if rounds := stats["training"].get("rounds"):
         render_training.steps("rounds", rounds)
     render_training.notes(stats["training"])
+
+
+def language_line(found: Mapping[str, Any]) -> str:
+    """The line of a summary that says in which language texts are split into words."""
+    code, share = found["code"], found["share"]
+    if code is None:
+        return "language: unclear, so models treat texts as English; name it, such as --language de"
+    name = find_language(code).name.capitalize()
+    if found["source"] == "given":
+        return f"language: {name}"
+    return f"language: {name}, guessed: {share:.0%} of the recognised texts (--language names another)"
 
 
 def info(stats: Mapping[str, Any]) -> None:

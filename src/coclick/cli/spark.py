@@ -39,15 +39,13 @@ def build(
     docs: Sequence[str] | None,
     out: str,
     master: str | None,
-    encoding: str | None = None,
     **options: Any,
 ) -> None:
     """Build a graph from Parquet files and print its size."""
-    if encoding is not None:
-        raise UserError("--encoding cannot be used with --engine spark", hint="leave it out: files are UTF-8")
     if docs and len(docs) > 1:
         raise UserError("on Spark, documents must be in one file", hint="give --docs once")
     with _session(master) as spark:
+        from coclick.cli.render import language_line
         from coclick.spark import build as build_on_spark
 
         graph = build_on_spark(
@@ -56,6 +54,7 @@ def build(
         sizes = graph.manifest["sizes"]
     counts = (("queries", "query"), ("docs", "document"), ("edges", "edge"))
     say(f"{', '.join(counted(sizes[key], noun) for key, noun in counts)} in {out}")
+    say(language_line(graph.stats["language"]))
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         for reason, count in graph.stats.get(key, {}).items():
             say(f"{count:,} {rows} rejected (see the table rejects): {reason}")

@@ -15,11 +15,13 @@ from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, privacy, validation, write_arrays
+from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.intake import Intake
+from coclick.logs.language import guess as guess_language
 from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
@@ -33,14 +35,15 @@ from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.spellings import write_variants
 from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.storage.artefact import ArtefactWriter, writing
+from coclick.text.languages import named_language
 
 REJECTS = "rejects.parquet"
 
 
 def build(
-    sources: Any,
-    docs: Any,
-    out: str | Path,
+    sources: Any = None,
+    docs: Any = None,
+    out: str | Path | None = None,
     *,
     like: str | Path = "auto",
     columns: GivenColumns = None,
@@ -56,8 +59,12 @@ def build(
     hash_users: bool = False,
     key_file: str | Path | None = None,
     encoding: str | None = None,
+    database: str | None = None,
+    sql: str | None = None,
+    docs_sql: str | None = None,
     memory: str = "4GB",
     threads: int | None = None,
+    language: str | None = None,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ClickGraph:
@@ -93,6 +100,10 @@ def build(
     - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
     - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
+    - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
+      database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
+    - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
+      Without it, it is guessed.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -117,13 +128,14 @@ def build(
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
+    named = None if language is None else named_language(language)
     spill = target.parent / f".{target.name}.building"
     with (
         writing(target, force=force) as writer,
         DuckDBSession(spill, size, threads or all_threads()) as db,
         Intake(db, encoding, progress) as intake,
     ):
-        files, doc_files = intake.open_log(sources), intake.open_docs(docs)
+        files, doc_files = intake.open_all(sources, docs, DatabaseQuery(database, sql, docs_sql))
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
@@ -132,10 +144,12 @@ def build(
         options.check_fields(fields)
         log = LogReader(db, format, fields, weighted, options.hides_rows, times.format, times.span)
         run = _Build(db, writer, log, intake, files, doc_files, options, progress)
+        if database is not None:
+            run.stats["database"] = without_password(str(database))
         run.read(found)
         run.aggregate()
         run.choose_edges(min_clicks)
-        run.write()
+        run.write(named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
         publish_rejects(writer, "rejects", REJECTS)
@@ -258,12 +272,13 @@ class _Build:
             privacy.drop_rare_events(db, min_users, schema.n_docs, schema.has_impressions)
         privacy.drop_rare_spellings(db, self.log.relation, min_users, schema is not None)
 
-    def write(self) -> None:
-        """Write the tables as arrays, with final ids."""
+    def write(self, language: dict[str, Any] | None = None) -> None:
+        """Write the tables as arrays, with final ids; guess the language of the texts if it is not given."""
         db, out, log, schema = self.db, self.out, self.log, self.schema
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
+        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [
