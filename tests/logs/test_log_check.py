@@ -112,6 +112,13 @@ def test_documents_that_do_not_match(tmp_path, capsys):
     assert "no document id in common" in check("log.csv", "docs.csv").problem
 
 
+def test_personal_data(tmp_path):
+    (tmp_path / "log.csv").write_text("query,doc\nhat,A\nmail to ann@mail.example,A\n")
+    assert check("log.csv").report.warnings == [
+        "queries with personal data: email 1; --scrub pii removes it",
+    ]
+
+
 def test_what_cannot_be_built(tmp_path, capsys):
     (tmp_path / "log.csv").write_text("a,b\n1,2\n3,4\n")
     found = check("log.csv")

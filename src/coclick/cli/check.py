@@ -22,6 +22,8 @@ def check(
         Literal["auto", "yes", "no"], typer.Option(help="Whether the first line is a header.")
     ] = "auto",
     encoding: Annotated[str | None, typer.Option(help="Encoding of text files.")] = None,
+    time_format: Annotated[str | None, typer.Option(help="How times are written, as for build.")] = None,
+    timezone: Annotated[str | None, typer.Option(help="Time zone of times that name none.")] = None,
     actions: Annotated[str | None, typer.Option(help="Actions that count as clicks, with weights.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report as an HTML page.")] = None,
     json_: Json = False,
@@ -35,6 +37,7 @@ def check(
     from coclick.cli import render_check
 
     options: dict[str, Any] = {"like": like, "header": header, "encoding": encoding}
+    options |= {"time_format": time_format, "timezone": timezone}
     found = logs.check(
         log, docs, columns=read_columns(columns), actions=read_action_weights(actions), **options
     )

@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from coclick.errors import CoclickError, UserError
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.column_use import ColumnUse, column_uses, sample_values
@@ -25,6 +27,7 @@ from coclick.logs.log_sample import LogSample
 from coclick.logs.pipeline import build
 from coclick.logs.record_sql import RecordFields
 from coclick.logs.report import BuildReport, build_report
+from coclick.logs.scrub import count_kinds, scrub_batch
 
 _DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "vertical bar"}
 
@@ -157,6 +160,9 @@ class _Check:
         )
         self.found.stats = dict(graph.stats)
         self.found.report = build_report(graph.stats)
+        if personal := _personal_data(list(graph.queries)):
+            kinds = ", ".join(f"{kind} {count:,}" for kind, count in personal.items())
+            self.found.report.warnings.append(f"queries with personal data: {kinds}; --scrub pii removes it")
         for lines in vars(self.found.report).values():
             lines[:] = map(self.sample.restore_names, lines)
 
@@ -176,3 +182,10 @@ class _Check:
         if actions := self.options["actions"]:
             parts += ["--actions", ",".join(f"{name}={weight}" for name, weight in actions.items())]
         return shlex.join([*parts, "-o", "graph"])
+
+
+def _personal_data(queries: Sequence[str]) -> dict[str, int]:
+    """How many queries have personal data, by kind."""
+    _, kinds = scrub_batch(queries)
+    found, counts = np.unique(kinds[kinds > 0], return_counts=True)
+    return count_kinds(dict(zip(found.tolist(), counts.tolist(), strict=True)))
