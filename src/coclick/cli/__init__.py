@@ -14,13 +14,14 @@ from typer.main import get_command
 
 from coclick._version import __version__
 from coclick.cli.arguments import RENAMED_OPTIONS
+from coclick.cli.interrupts import postpone_in_callbacks
 from coclick.cli.terminal import fail, prepare, say
 from coclick.errors import CoclickError
 
 INTERRUPTED = 130
 _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
     ("build", "sample build filter view"),
-    ("info", "info verify"),
+    ("info", "info rejects verify"),
     ("train", "train"),
     ("info", "models"),
     ("train", "add"),
@@ -103,6 +104,7 @@ def main() -> None:
     3 corrupt artefact · 130 interrupted.
     """
     prepare()
+    postpone_in_callbacks()
     try:
         app()
     except CoclickError as error:
