@@ -103,18 +103,24 @@ def graph_summary(stats: Mapping[str, Any]) -> None:
     queries, docs, pairs, clicks = (counted(stats[key], noun) for key, noun in nouns.items())
     size = _size(stats["bytes"])
     console().print(f"[bold]{queries}[/] × [bold]{docs}[/], [bold]{pairs}[/], {clicks}, {size}")
-    built = stats["build"]
-    if below := built.get("pairs_below_thresholds"):
-        thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
-        console().print(f"dropped {counted(below, 'clicked pair')} below {thresholds}")
-    if scrubbed := built.get("scrubbed"):
-        kinds = ", ".join(f"{kind} {count:,}" for kind, count in scrubbed.items())
-        console().print(f"rows whose query had personal data, which was removed: {kinds}")
-    if language := built.get("language"):
+    build_report(stats["build"])
+
+
+def build_report(stats: Mapping[str, Any]) -> None:
+    """Print what each column was used as, what was ignored and what was lost; large losses in yellow."""
+    from coclick.logs.report import build_report
+
+    report = build_report(stats)
+    for heading, lines in report.to_dict().items():
+        for line in lines if heading != "warnings" else []:
+            console().print(f"[bold]{heading:<8}[/] {escape(line)}")
+    if report.lost and any(stats.get(key) for key in ("rejected", "docs_rejected")):
+        console().print("         coclick rejects GRAPH shows the rejected rows")
+    if language := stats.get("language"):
         unclear = "yellow" if language["code"] is None else None
         console().print(language_line(language), style=unclear, highlight=False)
-    for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
-        _rejected(rows, "rejects.parquet", built.get(key))
+    for line in report.warnings:
+        console().print(f"[yellow]warning: {escape(line)}[/]")
 
 
 def export_summary(stats: Mapping[str, Any]) -> None:
@@ -178,7 +184,7 @@ def info(stats: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "views", "build", "training"):
-        separate = render_training.SHOWN if key == "training" else ()
+        separate = {"training": render_training.SHOWN, "build": ("columns", "fields")}.get(key, ())
         if flat := [[name, short(value)] for name, value in _flat(stats.get(key, {}), separate)]:
             console().print()
             print_table(key, ["", ""], flat)
