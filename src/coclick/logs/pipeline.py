@@ -302,7 +302,7 @@ class _Build:
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
-        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
+        self.stats["language"] = language or guess_language(db, queries, docs, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [
