@@ -130,6 +130,7 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users, max_rejected)
+    weighted_actions(actions)  # wrong weights are an error before any file is opened
     times = TimeOptions(time_format, timezone, since, until)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
