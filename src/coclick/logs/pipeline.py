@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +36,7 @@ from coclick.logs.rejects import (
 from coclick.logs.report import WARN_SHARE
 from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.spellings import write_variants
+from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.storage.artefact import ArtefactWriter, writing
 from coclick.text.languages import named_language
 
@@ -53,6 +55,10 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    time_format: str | None = None,
+    timezone: str | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -93,6 +99,11 @@ def build(
       URLs with parameters from queries.
     - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
       made once in the user's configuration directory.
+    - `time_format`: how times are written: a format of `strptime` such as `"%d/%m/%Y %H:%M"`, `"day-first"`
+      or `"month-first"` for dates such as 03/04/2011, or the unit of numbers (`"s"`, `"ms"`, `"us"`, `"ns"`).
+      By default all usual forms are read, and the dates of the log decide between day and month.
+    - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
+    - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
     - `max_rejected`: the build stops, and writes nothing, if a larger share of the rows is rejected.
     - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
@@ -119,6 +130,8 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users, max_rejected)
+    weighted_actions(actions)  # wrong weights are an error before any file is opened
+    times = TimeOptions(time_format, timezone, since, until)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
@@ -133,8 +146,10 @@ def build(
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
+        times = times.with_defaults(format.time_format, format.timezone)
+        times.check_fields(fields)
         options.check_fields(fields)
-        log = LogReader(db, format, fields, weighted, options.hides_rows)
+        log = LogReader(db, format, fields, weighted, options.hides_rows, times.format, times.span)
         run = _Build(db, writer, log, intake, files, doc_files, options, progress)
         if database is not None:
             run.stats["database"] = without_password(str(database))
@@ -236,6 +251,8 @@ class _Build:
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
+        if "timestamp" in log.fields:
+            self.stats |= time_stats(log.times, log.span, log.n_outside)
         self.stats |= self.privacy.stats(db)
         if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
             self.schema = events.aggregate(db, log, self.privacy.min_users)
@@ -287,7 +304,7 @@ class _Build:
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
-        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
+        self.stats["language"] = language or guess_language(db, queries, docs, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from coclick.logs.detect_format import GivenColumns, detect_format
 from coclick.logs.format import Format
 from coclick.logs.privacy import Privacy
 from coclick.logs.schema import Action, action_names, weighted_actions
+from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.graph import SparkGraph
@@ -46,6 +48,10 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    time_format: str | None = None,
+    timezone: str | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -59,6 +65,7 @@ def build(
     """
     started = time.monotonic()
     check_arguments(min_clicks, min_users)
+    times = TimeOptions(time_format, timezone, since, until)
     privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
     named = None if language is None else named_language(language)
     session = coclick_session(spark)
@@ -66,10 +73,12 @@ def build(
     fields = parser.fields
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
+    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
+    times.check_fields(fields)
     privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
-        run = _Build(session, target, parser.format, fields, weighted, privacy)
-        run.read(log, replace(parser, privacy=privacy))
+        run = _Build(session, target, parser.format, fields, weighted, privacy, times)
+        run.read(log, replace(parser, privacy=privacy, times=times.format))
         run.aggregate(min_clicks)
         texts = run.write(docs, named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
@@ -106,6 +115,7 @@ class _Build:
     fields: set[str]
     actions: list[Action]
     privacy: Privacy
+    times: TimeOptions
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
@@ -118,6 +128,9 @@ class _Build:
         if self.format.rows == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
+            outside = rows.leave_out_span(self.times.span)
+            if "timestamp" in self.fields:
+                self.stats |= time_stats(rows.times, self.times.span, outside)
         self.rejects = rows.rejected()
         self.stats |= rows.stats | self.privacy.stats_of(rows.scrubbed)
         self.rows, self.spellings = rows.valid(), rows.spellings()
@@ -191,7 +204,7 @@ class _Build:
             _check_counts("skips", out.write_table("skips", skips))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
-        self.stats["language"] = language or guess_language(queries, numbers, fields)
+        self.stats["language"] = language or guess_language(queries, numbers, fields, self.sizes)
         if fields:
             self.stats["docs_without_text"] = documents.without_text(numbers, fields)
         if self.rejects is not None and self.privacy.hides_rows:
