@@ -245,6 +245,8 @@ class _Build:
         if n_valid < log.n_rows:
             self.report(f"rejected {counted(log.n_rows - n_valid, 'row')}; finding their lines")
             log.save_rejects()
+        if hints := self.intake.encoding_hints(self.files):
+            self.stats["encoding_hints"] = hints
         self.intake.restore_places()
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
