@@ -328,3 +328,23 @@ def test_vocabularies_are_sorted_by_bytes(tmp_path):
         assert vocab.lookup(list(vocab)).tolist() == list(range(len(entries)))
     assert "ss" in list(graph.queries) and "a!" in list(graph.queries)
     assert np.array_equal(ClickGraph.open(tmp_path / "graph").clicks.data, np.ones(11, np.float32))
+
+
+def test_searches_need_no_document(tmp_path):
+    rows = [
+        "query\tdoc\taction\tsession_id\ttimestamp",
+        "shoe\t\tSearch\ts1\t2024-01-01T10:00:00",
+        "shoe\tA\tclick\ts1\t2024-01-01T10:01:00",
+        "hat\t\tclick\ts1\t2024-01-01T10:02:00",
+        "\t\tsearch\ts2\t2024-01-01T10:03:00",
+        "boot\tB\tview-search-results\ts2\t2024-01-01T10:04:00",
+    ]
+    log = tmp_path / "log.tsv"
+    log.write_text("\n".join(rows))
+    stats = build([log], None, tmp_path / "graph").stats
+    assert stats["rows"] == 5 and stats["right"] == 4
+    assert stats["rejected"] == {"doc is missing": 1}
+    assert stats["other_actions"] == {"search without a query": 1}
+    assert stats["users"] == 1  # in a log without users, sessions stand in
+    with pytest.raises(UserError, match="'search' is a search and cannot count as a click"):
+        build([log], None, tmp_path / "other", actions={"search": 1})

@@ -18,9 +18,13 @@ LOG_COLUMNS: dict[str, tuple[str, ...]] = {
     "impressions": ("impressions", "impression_count", "n_impressions", "shown", "views"),
     "users": ("users", "user_count", "n_users", "distinct_users"),
     "timestamp": ("timestamp", "@timestamp", "time", "ts", "datetime", "event_time", "date"),
-    "user": ("user", "user_id", "userid", "client_id", "visitor", "visitor_id", "session", "session_id"),
+    "user": ("user", "user_id", "userid", "client_id", "visitor", "visitor_id", "anonid", "anonymous_id"),
+    "session": ("session", "session_id", "sessionid", "visit_id"),
     "action": ("action", "action_name", "event", "event_type", "event_name"),
     "position": ("position", "pos", "rank", "ordinal"),
+    "event_id": ("event_id", "eventid", "message_id", "insert_id", "uuid"),
+    "dwell": ("dwell", "dwell_time", "dwell_seconds", "time_on_page"),  # seconds on the clicked document
+    "results": ("results", "n_results", "num_results", "result_count", "total_results"),  # of a search
 }
 DOC_COLUMNS: dict[str, tuple[str, ...]] = {
     "doc": (*LOG_COLUMNS["doc"][:-1], "id", "_id"),
@@ -35,7 +39,10 @@ VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
 CLICK_ACTIONS = ("click", "clicks", "clicked", "item_click", "product_click", "result_click", "doc_click")
 FIELDS = {
     "clicks": ("query", "doc", "clicks", "impressions", "users"),
-    "events": ("query", "doc", "timestamp", "user", "action", "position"),
+    "events": (
+        *("query", "doc", "timestamp", "user", "session", "action", "position"),
+        *("event_id", "dwell", "results"),
+    ),
     "view": ("query", "doc", "feature", "value"),  # either query or doc
 }
 REQUIRED = {"clicks": ("query", "doc", "clicks"), "events": ("query", "doc")}
@@ -62,6 +69,12 @@ def match_columns(
         if match:
             found[field] = names.index(match)
     return found
+
+
+def with_user(fields: Mapping[str, int]) -> dict[str, int]:
+    """Return the columns of the fields; in a log without users, each session counts as a user."""
+    stand_in = {"user": fields["session"]} if "session" in fields and "user" not in fields else {}
+    return {**fields, **stand_in}
 
 
 def missing_column_error(field: str, format: str, columns: Sequence[str], where: str) -> UserError:

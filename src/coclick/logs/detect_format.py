@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from coclick.errors import UserError
 from coclick.graph.columns import FIELDS, REQUIRED, missing_column_error
+from coclick.logs import ubi
 from coclick.logs.files import LogFile, find_fields
 
 FileFields = tuple[LogFile, dict[str, int]]  # a file, and the column index of each field
@@ -20,7 +21,7 @@ def detect_format(
     if not files:
         raise UserError("the log is empty", where=", ".join(str(file.path) for file in given[:3]))
     if format == "ubi" or (format == "auto" and all(file.ubi for file in files)):
-        return "ubi", [(_ubi(file, columns), {}) for file in files], set(FIELDS["events"])
+        return "ubi", [(_ubi(file, columns), {}) for file in files], set(ubi.COLUMNS)
     found = [find_fields(file, columns) for file in files]
     if format == "auto":
         first = found[0][1]

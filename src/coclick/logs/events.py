@@ -15,6 +15,7 @@ from typing import Any
 from coclick.logs import aggregation_sql
 from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.reader import LogReader
+from coclick.logs.schema import SEARCH
 
 _DIV = "//"
 
@@ -43,20 +44,36 @@ class EventSchema:
 
 
 def create_events(db: DuckDBSession, log: LogReader) -> int:
-    """Create the table `event` (q, d, a[, u, t, position]) of integers; return its number of rows."""
-    columns = ["spelling.id AS q", "doc.id AS d", "action_code AS a"]
-    joins = "JOIN spelling ON spelling.raw = r.query JOIN doc ON doc.name = r.doc"
+    """Create the tables `event` (q, d, a[, u, t, position]) and `search` (q[, u, t, session, results]).
+
+    Return their number of rows.
+    """
+    columns = ["spelling.id AS q"]
+    joins = "JOIN spelling ON spelling.raw = r.query"
     if "user" in log.fields:
         columns.append("log_user.id AS u")
         joins += " JOIN log_user ON log_user.name = r.usr"
     if "timestamp" in log.fields:
         columns.append("ts AS t")
-    if "position" in log.fields:
-        columns.append("position")
+    of_event = [*columns, "doc.id AS d", "action_code AS a", *_present(log, "position")]
+    of_search = [*columns, *_present(log, "session", "results")]
+    valid = "error IS NULL AND spelling.id IS NOT NULL"
     db.execute(f"""
-        CREATE TABLE event AS SELECT {", ".join(columns)} FROM ({log.relation}) r {joins}
-        WHERE error IS NULL AND action_code IS NOT NULL AND spelling.id IS NOT NULL""")
-    return db.fetch_value("SELECT count(*) FROM event")
+        CREATE TABLE event AS SELECT {", ".join(of_event)}
+        FROM ({log.relation}) r {joins} JOIN doc ON doc.name = r.doc WHERE {valid} AND action_code >= 0""")
+    if log.has_searches:
+        db.execute(f"""
+            CREATE TABLE search AS SELECT {", ".join(of_search)}
+            FROM ({log.relation}) r {joins} WHERE {valid} AND action_code = {SEARCH}""")
+    return sum(
+        db.fetch_value(f"SELECT count(*) FROM {table}")
+        for table in ("event", "search")[: 1 + log.has_searches]
+    )
+
+
+def _present(log: LogReader, *names: str) -> list[str]:
+    """The names of the fields that the log has."""
+    return [name for name in names if name in log.fields]
 
 
 def aggregate(db: DuckDBSession, log: LogReader) -> EventSchema:

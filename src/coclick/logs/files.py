@@ -22,7 +22,7 @@ from typing import IO, Any
 import duckdb
 
 from coclick.errors import UserError
-from coclick.graph.columns import canonical_name, match_columns
+from coclick.graph.columns import canonical_name, match_columns, with_user
 from coclick.logs.duckdb_session import paths_sql
 from coclick.logs.schema import match_given_columns
 
@@ -153,13 +153,13 @@ def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, di
     fields = match_columns(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
-        return with_header(file, text), check_flat(file, fields)
+        return with_header(file, text), check_flat(file, with_user(fields))
     names = [canonical_name(name) for name in given]
     header = text and (
         len(fields) > 1 or [canonical_name(cell) for cell in file.columns][: len(names)] == names
     )
     file = with_header(file, header)
-    return file, check_flat(file, match_given_columns(given, file.columns, str(file.path)))
+    return file, check_flat(file, with_user(match_given_columns(given, file.columns, str(file.path))))
 
 
 def check_flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:

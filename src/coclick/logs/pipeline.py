@@ -252,7 +252,8 @@ class _Build:
 
     def _seen(self, key: str) -> str:
         """SQL query for the ids in valid rows. If every row is valid and counted, these are all ids."""
-        if self.stats["right"] == self.log.n_rows and not self.log.n_ignored:
+        every_row = self.stats["right"] == self.log.n_rows and not self.log.n_ignored
+        if every_row and not self.log.has_searches:
             table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
             return f"SELECT id FROM {table}"
         return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"

@@ -16,7 +16,7 @@ from coclick.logs import aggregation_sql, text_sql, ubi
 from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
-from coclick.logs.schema import Action
+from coclick.logs.schema import SEARCH, Action
 from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
 
@@ -48,6 +48,7 @@ class LogReader:
     relation: str = ""
     n_rows: int = 0  # valid or not
     n_ignored: int = 0  # valid rows that are not counted: other actions, query records of a UBI export
+    has_searches: bool = False  # rows without a document that say what was searched
     other_actions: dict[str, int] = field(default_factory=dict)  # the most common ignored actions
     _action_code: str = "1"  # SQL
     _groups: list[_Group] = field(default_factory=list)
@@ -132,6 +133,7 @@ class LogReader:
                 GROUP BY action ORDER BY 2 DESC, 1""")
         )
         codes, others = classify_actions(counts, self.actions)
+        self.has_searches = SEARCH in codes.values()
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
         self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
         self.other_actions = most_common_actions(others)

@@ -13,14 +13,16 @@ FORMATS = ("clicks", "events", "ubi")
 
 SKIPPED = ("", "_", "-")  # names in --columns for a column to skip
 
-# Action → accepted names. Rows with any other action are ignored: neither impressions nor clicks.
+# Action → accepted names. Rows with any other action are ignored: no searches, impressions or clicks.
 ACTIONS: dict[str, tuple[str, ...]] = {
+    "search": ("search", "searched", "site_search", "view_search_results", "products_searched"),
     "impression": ("impression", "impressions", "item_impression", "product_impression", "shown", "view"),
     "click": CLICK_ACTIONS,
     "cart": ("cart", "add_to_cart", "addtocart", "cart_add", "add_to_basket"),
     "purchase": ("purchase", "purchased", "buy", "order"),
 }
 DEFAULT_WEIGHTS = {"click": 1.0}
+SEARCH, IMPRESSION = -1, 0  # codes; the i-th action that counts as a click has code i
 
 
 def match_given_columns(given: Sequence[str], columns: Sequence[str], where: str) -> dict[str, int]:
@@ -69,8 +71,9 @@ def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
     for name, weight in weights.items():
         if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):
             raise UserError(f"the weight of the action {name!r} must be a positive number, not {weight!r}")
-        if name in ACTIONS["impression"]:
-            raise UserError(f"{name!r} is an impression and cannot count as a click")
+        for kind, article in (("impression", "an"), ("search", "a")):
+            if name in ACTIONS[kind]:
+                raise UserError(f"{name!r} is {article} {kind} and cannot count as a click")
     if len(weights) > _MAX_ACTIONS:
         raise UserError(f"--actions names {len(weights)} actions", hint=f"name at most {_MAX_ACTIONS}")
     custom = {name for name in weights if name not in ACTIONS}
@@ -82,7 +85,7 @@ def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
 
 
 def action_codes(names: Iterable[str], actions: Sequence[Action]) -> dict[str, int]:
-    """Map names in the log to codes: 0 for an impression, i for the i-th action. Other names are left out."""
+    """Map names in the log to codes; names of other actions are left out."""
     codes = {name: code for code, action in enumerate(actions, 1) for name in action.names}
-    codes |= dict.fromkeys(ACTIONS["impression"], 0)
+    codes |= dict.fromkeys(ACTIONS["impression"], IMPRESSION) | dict.fromkeys(ACTIONS["search"], SEARCH)
     return {name: codes[canonical_name(name)] for name in names if canonical_name(name) in codes}

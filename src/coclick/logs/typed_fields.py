@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 from coclick.graph.columns import FIELDS
 from coclick.logs.aggregation_sql import MICRO
+from coclick.logs.schema import ACTIONS
 
 BLANK_QUERY = "query|is blank once normalised"  # detected after normalisation, not here
+NO_QUERY = " without a query"  # appended to the action of a search
 _MAX_VALUE = 10**12
 _MAX_POSITION = 10**9  # leaves room in int32 to add 1 if the log counts from 0
 _YEAR_2200 = 7_258_118_400_000_000  # in microseconds
@@ -73,6 +75,7 @@ def typed_columns(format: str, fields: set[str]) -> list[str]:
     if format not in ("events", "ubi"):
         return [name for name in FIELDS[format] if name in fields]
     optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
+    optional |= {name: name for name in ("session", "event_id", "dwell", "results")}
     return ["query", "doc", *(optional[name] for name in optional if name in fields)]
 
 
@@ -103,15 +106,23 @@ def click_fields(column: Mapping[str, Column]) -> str:
 
 
 def event_fields(column: Mapping[str, Column]) -> str:
-    """Return the select list of an event log: query, doc, action, usr, ts, position, error.
+    """Return the select list of an event log: query, doc, the optional fields, error.
 
-    `action` is null only if it is missing or the row could not be split into columns.
+    `action` is null only if it is missing or the row could not be split into columns. A search needs no
+    document; one without a query is renamed, so that it is ignored like other actions.
     """
-    fields, checks = [f"{column[field].text()} AS {field}" for field in ("query", "doc")], []
+    texts = [name for name in ("query", "doc", "session", "event_id") if name in column]
+    fields, checks = [f"{column[name].text()} AS {name}" for name in texts], []
+    missing = _MISSING
     if "action" in column:
-        fields.append(f"CASE WHEN parse_error IS NULL THEN {column['action'].text()} END AS action")
+        given = column["action"].text()
+        named = (
+            f"CASE WHEN query IS NULL AND {is_search(given)} THEN {given} || '{NO_QUERY}' ELSE {given} END"
+        )
+        fields.append(f"CASE WHEN parse_error IS NULL THEN {named} END AS action")
         checks.append("WHEN action IS NULL THEN 'action|is missing'")
-    checks.append(_MISSING)
+        missing = missing.replace("doc IS NULL", f"doc IS NULL AND NOT ({is_search('action')})")
+    checks.append(missing)
     if "user" in column:
         fields.append(f"{column['user'].text()} AS usr")
         checks.append("WHEN usr IS NULL THEN 'user|is missing'")
@@ -129,6 +140,14 @@ def event_fields(column: Mapping[str, Column]) -> str:
                 AND (position IS NULL OR position < 0 OR position <> {given})
                 THEN 'position|is not a whole number from 0 up'"""
         )
+    for name in ("dwell", "results"):
+        if name in column:
+            fields.append(f"{column[name].number()} AS {name}")
+            checks.append(
+                f"""WHEN NOT ({column[name].missing})
+                    AND ({name} IS NULL OR NOT isfinite({name}) OR {name} < 0)
+                    THEN '{name}|is not a number from 0 up'"""
+            )
     return ", ".join([*fields, _error(checks)])
 
 
@@ -149,6 +168,12 @@ def view_fields(column: Mapping[str, Column]) -> str:
         ]
     fields = [f"{column[field].text()} AS {field}" for field in (key, "feature")]
     return ", ".join([*fields, f"{value} AS value", _error(checks)])
+
+
+def is_search(action: str) -> str:
+    """Return the condition that the name of an action means a search."""
+    names = ", ".join(f"'{name}'" for name in ACTIONS["search"])
+    return rf"regexp_replace(lower(trim({action})), '[\s\-]+', '_', 'g') IN ({names})"
 
 
 def _error(checks: Sequence[str]) -> str:

@@ -60,7 +60,7 @@ class LogRows:
     def valid(self) -> DataFrame:
         """Return the valid rows."""
         events = self.format == "events"
-        return self._rows.filter("error IS NULL" + (" AND action_code IS NOT NULL" if events else ""))
+        return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
 
     def rejected(self) -> DataFrame | None:
         """Return the rejected rows (error, raw), or None; add their counts to the statistics."""

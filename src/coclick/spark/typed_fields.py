@@ -20,7 +20,8 @@ from coclick.logs.files import LogFile
 from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
 from coclick.text.normalise import normalise_batch
 
-_TYPES = dict.fromkeys(("query", "doc", "action", "usr"), "string")
+_TYPES = dict.fromkeys(("query", "doc", "action", "usr", "session", "event_id"), "string")
+_TYPES |= dict.fromkeys(("dwell", "results"), "double")
 _TYPES |= dict.fromkeys(("ts", "clicks", "impressions", "users"), "bigint") | {"position": "int"}
 _EXTRA_COLUMNS = ", error string, spelt string, raw string"
 _KINDS = {"string": "VARCHAR", "binary": "BLOB"}
