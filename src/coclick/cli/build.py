@@ -73,6 +73,10 @@ def build(
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
     ] = None,
+    bots: Annotated[
+        Literal["flag", "drop", "keep"],
+        typer.Option(help="Users that are probably programs: list them, drop their events, or do not look."),
+    ] = "flag",
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -91,6 +95,7 @@ def build(
         "min_clicks": min_clicks,
         "min_users": min_users,
         "actions": read_action_weights(actions),
+        "bots": bots,
         "force": force,
     }
     if spark.is_spark(engine, master):

@@ -13,7 +13,8 @@ import duckdb
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql, documents, events, numbering, validation, write_arrays
+from coclick.logs import aggregation_sql, documents, events, numbering, searches, validation, write_arrays
+from coclick.logs.bots import Policy, check_policy, look_for_bots
 from coclick.logs.detect_format import FileFields, detect_format
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import detect_file, expand_paths, locate_error
@@ -44,6 +45,7 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    bots: Policy = "flag",
     memory: str = "4GB",
     threads: int | None = None,
     force: bool = False,
@@ -67,6 +69,8 @@ def build(
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
       actions regardless of their weights.
+    - `bots`: what to do with users that are probably programs: "flag" lists them in the statistics, "drop"
+      removes their events too, "keep" does not look for them. It needs users and times.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -92,6 +96,7 @@ def build(
         paths = expand_paths(given)
         format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
         validation.check_fields(fields, min_users, actions)
+        check_policy(bots, format != "clicks", fields)
         spill = target.parent / f".{target.name}.building"
         with (
             writing(target, force=force) as writer,
@@ -100,7 +105,7 @@ def build(
             log = LogReader(db, format, fields, weighted)
             run = _Build(db, writer, log, paths, None if docs_path is None else Path(docs_path), progress)
             run.read(found)
-            run.aggregate()
+            run.aggregate(bots)
             run.choose_edges(min_clicks, min_users)
             run.write()
             run.stats["seconds"] = round(time.monotonic() - started, 2)
@@ -124,6 +129,7 @@ class _Build:
         self.db, self.out, self.log, self.paths, self.docs = db, out, log, paths, docs
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
+        self.dropped = False  # whether events of bots were dropped
         self.text_fields: list[str] = []
         self.stats: dict[str, Any] = {"format": log.format, "files": [str(path) for path in paths]}
         if log.format != "clicks":
@@ -143,13 +149,15 @@ class _Build:
             numbering.assign_doc_ids(db, log.relation, self.docs is not None)
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
+            if "session" in log.fields:
+                numbering.assign_session_ids(db, log.relation, events.session_key(log))
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if self.docs:
             documents.check_overlap(db, self.docs)
             documents.assign_text_ids(db, self.text_fields)
 
-    def aggregate(self) -> None:
+    def aggregate(self, bots: Policy = "flag") -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
         db, log = self.db, self.log
         self.report("aggregating clicks")
@@ -167,8 +175,21 @@ class _Build:
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
         if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
+            events.create_visits(db, log)
+            self._look_for_bots(bots)
             self.schema = events.aggregate(db, log)
             self.stats |= events.stats(db, self.schema, log)
+            self.stats |= searches.count_searches(db, self.schema, "results" in log.fields)
+
+    def _look_for_bots(self, policy: Policy) -> None:
+        """Flag users that are probably programs, or drop their events."""
+        found = self.stats["bots"] = look_for_bots(self.db, self.log, policy)
+        self.dropped = policy == "drop" and found["n_users"] > 0
+        if self.dropped and not self.db.fetch_value("SELECT count(*) FROM event"):
+            raise UserError(
+                f"all {counted(found['n_users'], 'user')} of the log look like bots, so nothing is left",
+                hint=f"the first is {found['users'][0]}; keep them with --bots flag",
+            )
 
     def choose_edges(self, min_clicks: float, min_users: int) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
@@ -217,6 +238,7 @@ class _Build:
         if schema is not None and schema.has_skips:
             columns = {"clicked": "clicked", "skipped": "skipped"}
             write_arrays.write_by_query(db, out, "skips", "skip", columns, {"count": "n"}, queries, docs)
+        searches.write_searches(db, out, queries, self.stats["min_users"])
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
@@ -253,10 +275,13 @@ class _Build:
     def _seen(self, key: str) -> str:
         """SQL query for the ids in valid rows. If every row is valid and counted, these are all ids."""
         every_row = self.stats["right"] == self.log.n_rows and not self.log.n_ignored
-        if every_row and not self.log.has_searches:
+        if every_row and not self.log.has_searches and not self.dropped:
             table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
             return f"SELECT id FROM {table}"
-        return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
+        ids = f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
+        if key == "q" and "searches" in self.stats:  # those without results too
+            ids += " UNION SELECT q FROM searched"
+        return ids
 
     @property
     def _has_pairs(self) -> bool:
