@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import UserError
+from coclick.graph.added_documents import check_view_features, group_by_view
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.capabilities import CAPABILITIES
@@ -39,11 +40,12 @@ def search(
     return [{"query": query, "results": _documents(model, run, i)} for i, query in enumerate(queries)]
 
 
-def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]) -> Answer:
+def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, Any]]) -> Answer:
     """Return all candidates, best first; ties keep the given order.
 
     A candidate is the id of a document, or a mapping of fields with its id in `doc`: if the model does not
-    know that document, the other fields are scored.
+    know that document, the other fields are scored. The field `features`, unless it is a text, has features
+    of user views: `{"tags": {"sport": 1.0}}`.
     """
     graph = model.trained_on
     [parsed] = Query.list_of([query], graph.queries)
@@ -53,8 +55,14 @@ def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]
     scores[rows >= 0] = model._score(parsed, rows[rows >= 0])
     with_text = [i for i, one in enumerate(given) if rows[i] < 0 and len(one) > 1]
     if with_text:
-        texts = [{name: text for name, text in given[i].items() if name != "doc"} for i in with_text]
-        scores[with_text] = model.score_texts(query, texts)
+        texts = [
+            {name: text for name, text in given[i].items() if name != "doc" and isinstance(text, str)}
+            for i in with_text
+        ]
+        features = [_features(given[i]) for i in with_text]
+        named = group_by_view(features, [given[i]["doc"] for i in with_text])
+        check_view_features(named, model.user_views)  # by id, for the message
+        scores[with_text] = model.score_texts(query, texts, features)
     return {
         "query": query,
         "results": [
@@ -67,6 +75,11 @@ def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, str]]
             for i in np.argsort(-scores, kind="stable").tolist()
         ],
     }
+
+
+def _features(candidate: Mapping[str, Any]) -> Mapping[str, Mapping[str, float]]:
+    given = candidate.get("features", {})
+    return {} if isinstance(given, str) else given
 
 
 def similar_queries(model: Model, queries: Sequence[str], k: int = 10) -> list[Answer]:

@@ -1,9 +1,11 @@
 """Packed strings and vocabularies compared with Python lists."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coclick.arrays import strings
 from coclick.arrays.strings import Strings, Vocab
 from coclick.storage.array_files import read_vocab, write_strings
 from coclick.storage.artefact import Artefact, writing
@@ -13,11 +15,11 @@ texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
 
 @given(texts)
 def test_strings_round_trip(items):
-    strings = Strings.from_list(items)
-    assert len(strings) == len(items)
-    assert list(strings) == items
-    assert [strings[i] for i in range(len(items))] == items
-    assert [text for chunk in strings.chunks(3) for text in chunk] == items
+    packed = Strings.from_list(items)
+    assert len(packed) == len(items)
+    assert list(packed) == items
+    assert [packed[i] for i in range(len(items))] == items
+    assert [text for chunk in packed.chunks(3) for text in chunk] == items
 
 
 @given(texts, texts)
@@ -26,6 +28,15 @@ def test_strings_concatenate_and_take(first, second):
     assert list(both) == first + second
     backwards = np.arange(len(both))[::-1]
     assert list(both.take(backwards)) == (first + second)[::-1]
+
+
+@given(texts, st.integers(1, 20))
+def test_take_in_blocks(items, size):
+    rows = [*range(len(items)), *range(0, len(items), 2)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strings, "_MAX_TAKEN", size)
+        taken = Strings.from_list(items).take(np.array(rows, np.int64))
+    assert list(taken) == [items[row] for row in rows]
 
 
 @given(texts, texts)

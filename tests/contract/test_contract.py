@@ -6,6 +6,8 @@ with a clear error.
 
 import json
 import random
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -176,6 +178,31 @@ def test_permuted_input_gives_the_same_scores(model, name):
         np.testing.assert_allclose([s for _, s in ours], [s for _, s in theirs], rtol=1e-5)
 
 
+@contextmanager
+def _step(steps, what, total=None):
+    assert isinstance(what, str) and what
+    assert total is None or (isinstance(total, int | np.integer) and total >= 0)
+    rows = []
+    yield rows.append
+    steps.append((what, total, rows))
+
+
+def test_progress_is_reported(name, graph):
+    """Every step has a name; one with a total counts up, and past its total only where that is a guess."""
+    steps: list[Any] = []
+    create(name).fit(graph, partial(_step, steps))
+    for what, total, rows in steps:
+        assert all(row >= 0 for row in rows)
+        if total is None:
+            assert not rows
+        elif what == "singular vectors":  # the number of products is not known before
+            assert sum(rows) > 0
+        elif what in ("propagation", "unit vectors"):
+            assert sum(rows) == total, what
+        elif total:
+            assert 0 < sum(rows) <= total, what
+
+
 @pytest.mark.parametrize("query", WEIRD, ids=lambda query: repr(query[:12]))
 def test_weird_queries_never_raise(model, query):
     hits = model.search(query, 5).hits()
@@ -286,9 +313,19 @@ def test_expand_docs(model):
         model.expand_docs("no such document")
 
 
+KINDS = {
+    *("word", "ordered pair", "unordered pair", "field", "document", "collection", "topic", "translation"),
+    *("borrowed query", "model", "feature", "not found", "mean", "base"),
+}
+OF_A_SIDE = ("query ", "document ", "bias of query ", "bias of document ")  # and a view, or "unit"
+
+
 def adds_up(value, parts):
     assert sum(part.value for part in parts) == pytest.approx(value, rel=1e-5, abs=1e-7)
     for part in parts:
+        assert part.kind in KINDS or part.kind.startswith(OF_A_SIDE)
+        assert part.label not in KINDS
+        assert len(part.clicks) <= part.edges
         if part.parts:
             adds_up(part.value, part.parts)
 
@@ -331,6 +368,11 @@ def test_documents_added_after_training(model, saved, tmp_path):
     assert "new-3" in {doc for doc, _ in again.search("shoe", 100).hits()}
     with pytest.raises(UserError, match="already"):
         larger.add({"new-1": "once more"})
+    for query in (*QUERIES, "hotel the stay", "never seen"):
+        hits = larger.search(query, 100).hits()
+        [scores] = larger.score([query], [list(larger.graph_.docs)])
+        assert [score for _, score in hits] == sorted(scores[scores > 0].tolist(), reverse=True)
+        assert dict(hits) == {d: s for d, s in zip(larger.graph_.docs, scores.tolist(), strict=True) if s > 0}
 
 
 def test_unknown_documents_are_scored_by_their_texts(model):

@@ -149,7 +149,7 @@ def test_rejected_rows(tmp_path, graph):
 
 def test_files_without_usable_rows(tmp_path, graph):
     queries, docs = files(tmp_path, "tsv", docs=[["D1", "wear", "-3"]])
-    with pytest.raises(UserError, match=r"all 1 rows were rejected; most common reason: value is negative"):
+    with pytest.raises(UserError, match=r"no valid feature in 1 row; most common reason: value is negative"):
         add_view(graph, "tags", queries, docs, tmp_path / "new")
     write(docs[0], "doc", [["d1", "wear", "3"]])
     with pytest.raises(UserError, match="no documents of the graph") as caught:

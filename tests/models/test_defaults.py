@@ -176,3 +176,21 @@ def test_defaults(name):
     found = {field.name: field.default for field in parameters_of(model_class(name))}
     assert name in DEFAULTS, f"add the defaults of {name} to this file"
     assert found == DEFAULTS[name]
+
+
+MAX_DOCS = {
+    "bltm_pr": 500_000,
+    "bltm_pr_1v": 500_000,
+    "large_margin": 500_000,
+    "ltr": 500_000,
+    "opca": 200_000,
+    "s2net": 500_000,
+    "ssi": 200_000,
+    "svdfeature": 500_000,
+    "wmd": 100_000,
+}
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_number_of_documents_up_to_which_compare_takes_a_model(name):
+    assert model_class(name).max_docs == MAX_DOCS.get(name, float("inf"))

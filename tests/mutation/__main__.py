@@ -3,6 +3,8 @@
     make mutants                                               # one hour of mutants, in random order
     make mutants ARGS="--files models/click_graph --limit 200"
     make mutants ARGS="--named"                                # only the list in tests/mutation/named.py
+    make mutants ARGS="--json found.json"                      # write the results to a file
+    make mutants ARGS="--again found.json"                     # only the survivors of that file
 
 Mutants are generated from the syntax tree (`operators.py`) or written by hand (`named.py`). Those in
 `equivalent.py` change nothing that a test could notice; each has its reason.
@@ -31,13 +33,14 @@ from mutation.operators import Mutant, mutants
 from mutation.runner import Project
 
 ROOMS = ("models", "solvers", "evaluation", "features")
-DEFAULTS = "models/test_defaults.py"  # notices changed defaults of all models
+# They notice changed constants of modules and classes.
+TABLES = ("models/test_defaults.py", "models/test_preset_values.py", "models/test_constants.py")
 # The tests of a room: those of the same name, and these.
 MORE_TESTS = {
-    "models": ["contract", "features", DEFAULTS],
-    "solvers": ["models/projection", "models/likelihood"],
-    "features": ["models/projection"],
-    "evaluation": [],
+    "models": ["contract", "features", "api", "graph", "index", *TABLES],
+    "solvers": ["models/projection", "models/likelihood", *TABLES],
+    "features": ["models/projection", *TABLES],
+    "evaluation": ["api", *TABLES],
 }
 # They take long, or start processes, which do not have the mutant.
 _SLOW = (
@@ -67,6 +70,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--named", action="store_true", help="only mutants written by hand")
     parser.add_argument("--json", type=Path, help="write all results to this file")
+    parser.add_argument("--again", type=Path, help="only the survivors of such a file")
     parser.add_argument("--root", type=Path, default=Project.root, help="another repository")
     parser.add_argument("--package", default=Project.name, help="its package in src/")
     options = parser.parse_args()
@@ -82,9 +86,7 @@ def main() -> int:
     print(f"{len(coverage.seconds)} tests, {sum(coverage.seconds.values()):.0f} seconds", flush=True)
     results = run(project, todo, coverage, options, end)
     print(report(results, len(todo)))
-    if options.json:
-        rows = [{"file": m.file, "line": m.line, "diff": m.diff(), "result": r} for m, r in results]
-        options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
+    write(results, options.json)
     return int(any(result == "survived" for _, result in results))
 
 
@@ -130,6 +132,10 @@ def choose(project: Project, files: list[str], options: argparse.Namespace) -> l
     if options.named:
         return chosen
     every = [mutant for file in files for mutant in mutants(file, (project.package / file).read_bytes())]
+    if options.again:
+        rows = json.loads(options.again.read_text())
+        alive = {(row["file"], *row["diff"]) for row in rows if row["result"] == "survived"}
+        return [mutant for mutant in every if (mutant.file, *mutant.diff()) in alive]
     random.Random(options.seed).shuffle(every)
     kernels = [mutant for mutant in every if mutant.compiled][: options.kernels]
     return [*chosen, *[mutant for mutant in every if not mutant.compiled][: options.limit], *kernels]
@@ -150,8 +156,11 @@ def run(
                 if mutant is None:
                     break
                 tests = tests_for(mutant, coverage, options.seconds)
-                if equivalent_reason(mutant) or not tests:
-                    results.append((mutant, "equivalent" if equivalent_reason(mutant) else "survived"))
+                if equivalent_reason(mutant):
+                    results.append((mutant, "equivalent"))
+                elif not tests:
+                    results.append((mutant, "survived"))
+                    print(f"{describe(mutant)}  (no test runs it)", flush=True)
                 else:
                     slowest = 60 + 10 * sum(coverage.seconds[test] for test in tests) + 600 * mutant.compiled
                     child = runner.start(project, mutant, tests, coverage.seconds)
@@ -168,9 +177,17 @@ def run(
             if time.monotonic() - shown > 30:
                 shown = time.monotonic()
                 print(f"{len(results)} of {len(todo)}: {count(results)}", flush=True)
+                write(results, options.json)
     finally:
         for child in running:
             runner.stop(child)
+
+
+def write(results: list[tuple[Mutant, str]], path: Path | None) -> None:
+    """Write the results to a file, if there is one."""
+    if path:
+        rows = [{"file": m.file, "line": m.line, "diff": m.diff(), "result": r} for m, r in results]
+        path.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
 def tests_for(mutant: Mutant, coverage: runner.Coverage, seconds: float) -> list[str]:
@@ -178,7 +195,7 @@ def tests_for(mutant: Mutant, coverage: runner.Coverage, seconds: float) -> list
     functions = function_lines(mutant.source)
     covering = coverage.of(mutant, functions)
     if not any(mutant.line in lines for lines in functions):
-        covering |= {test for test in coverage.seconds if DEFAULTS in test}
+        covering |= {test for test in coverage.seconds if any(table in test for table in TABLES)}
     return coverage.choose(covering, seconds)
 
 

@@ -1,7 +1,7 @@
 """Mutants of a Python file: each is the file with one small change, such as `<` for `<=`.
 
-What a test cannot notice is left alone: annotations, docstrings, imports, assertions (which narrow types) and
-the texts of errors.
+What a test cannot notice is left alone: annotations, docstrings, imports, the texts of errors, and
+assertions: `assert`, `raise AssertionError`, and the `strict=True` of a `zip` of lists of the same length.
 """
 
 from __future__ import annotations
@@ -123,7 +123,12 @@ def _walk(node: ast.AST, compiled: bool) -> Iterator[tuple[ast.AST, bool]]:
     """All nodes that may change. Constants of a file with kernels count as compiled code."""
     for child in ast.iter_child_nodes(node):
         inside = compiled
-        if isinstance(child, _SKIPPED) or _is_text(child) or _is_annotation(node, child):
+        if (
+            isinstance(child, _SKIPPED)
+            or _is_text(child)
+            or _is_annotation(node, child)
+            or _is_assertion(child)
+        ):
             continue
         if isinstance(child, ast.FunctionDef | ast.ClassDef) and isinstance(node, ast.Module | ast.ClassDef):
             decorators = [ast.unparse(one) for one in child.decorator_list]
@@ -140,6 +145,17 @@ def _is_text(node: ast.AST) -> bool:
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
+    )
+
+
+def _is_assertion(node: ast.AST) -> bool:
+    """`raise AssertionError(…)`, or `strict=True`."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
+    return (
+        isinstance(node, ast.Raise)
+        and node.exc is not None
+        and ast.unparse(node.exc).startswith("AssertionError")
     )
 
 

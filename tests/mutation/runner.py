@@ -31,6 +31,10 @@ from mutation.operators import Mutant
 OPTIONS = [
     "-q",
     "-x",
+    "--tb=no",
+    "--import-mode=importlib",
+    "-p",
+    "_hypothesis_pytestplugin",  # the only one that is needed: to load all takes a third of a second
     "-o",
     "addopts=",
     "-p",
@@ -176,7 +180,16 @@ class _Mutated(importlib.machinery.SourceFileLoader):
 
 def warm_up() -> None:
     """Import what every child needs. Threads must not be started here: they do not survive a fork."""
-    for name in ("numpy", "scipy.sparse", "numba", "hypothesis", "ir_measures", "coclick.jit.compiler"):
+    libraries = (
+        "numpy",
+        "scipy.sparse.linalg",
+        "scipy.optimize",
+        "numba",
+        "hypothesis",
+        "ir_measures",
+        "pandas",
+    )
+    for name in (*libraries, "duckdb", "coclick.jit.compiler"):
         importlib.import_module(name)
 
 
@@ -237,6 +250,7 @@ def fork(work: Callable[[], int], folder: Path) -> int:
     status = 3
     try:
         os.setpgid(0, 0)
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.chdir(folder)
         nothing = os.open(os.devnull, os.O_WRONLY)

@@ -85,6 +85,8 @@ def test_operators():
         "raise ValueError(1 + 2)": ["pass"],
         "a = np.log1p(b)": ["a = (b)"],
         "assert a > 1": [],
+        "raise AssertionError(1)": [],
+        "a = zip(b, strict=True)": [],
         "'text'": [],
     }
     for source, changes in expected.items():

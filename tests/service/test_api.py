@@ -5,9 +5,11 @@ import json
 from dataclasses import replace
 
 import pytest
+import scipy.sparse
 
 import planted
-from coclick import answers, open_model
+from coclick import answers, open_model, train
+from coclick.service.settings import Settings
 from service.conftest import in_process
 
 QUERY = next(iter(planted.TOPICS))
@@ -111,6 +113,50 @@ def test_rank_returns_every_candidate_and_scores_unknown_ones_by_text(client, vp
         "known": False,
     }
     assert [hit["score"] for hit in ranked] == sorted((hit["score"] for hit in ranked), reverse=True)
+
+
+def test_rank_takes_features_of_user_views(models, graph, tmp_path):
+    topics = list(planted.TOPICS)
+    sides = [
+        (
+            list(ids),
+            scipy.sparse.csr_array([[float(name.startswith(topic)) for topic in topics] for name in ids]),
+        )
+        for ids in (graph.queries, graph.docs)
+    ]
+    named = graph.with_view("tags", *sides, query_features=topics, doc_features=topics)
+    model = train("pls(dim=5,views=words+tags)", named).save(tmp_path / "tagged")
+    client = in_process(Settings((("tagged", str(tmp_path / "tagged")), ("vpcg", str(models / "vpcg")))))
+    given = [
+        {"doc": "n1", "title": "anything"},
+        {"doc": "n2", "title": "anything", "features": {"tags": {"pizza": 2.0, "unknown": 1.0}}},
+        {"doc": "n3", "features": {"tags": {"pizza": 1.0}}},
+        {"doc": "n4", "title": "Pizza", "features": "a text field of this name"},
+        {"doc": "pizza-0", "features": {"tags": {"flu": 1.0}}},
+    ]
+    scores = {
+        hit["doc"]: hit["score"]
+        for hit in client.post("/rank", query="pizza", candidates=given).json()["results"]
+    }
+    features = {"tags": {"n2": {"pizza": 2.0}, "n3": {"pizza": 1.0}}}
+    larger = model.add({"n1": "anything", "n2": "anything", "n3": "", "n4": "Pizza"}, features)
+    docs = ["n1", "n2", "n3", "n4", "pizza-0"]
+    [expected] = larger.score(["pizza"], [docs])
+    assert [scores[doc] for doc in docs] == pytest.approx(expected.tolist(), rel=1e-5, abs=1e-7)
+    assert scores["n2"] > scores["n1"]
+
+    def error(**more):
+        wrong = [{"doc": "n1", "features": {"tags": {"pizza": -1}}}]
+        done = client.post("/rank", **{"query": "pizza", "candidates": wrong} | more)
+        return done.status_code, done.json()["error"]["message"], done.json()["error"]["hint"]
+
+    assert error() == (
+        400,
+        "the feature 'pizza' of 'n1' in the view 'tags' cannot be -1.0",
+        "use a number above zero, at most 1e+12",
+    )
+    assert error(model="vpcg") == (400, "the model uses no user view 'tags'", "it uses no user view")
+    assert error(candidates=[{"doc": "n1", "features": {"tags": ["pizza"]}}])[0] == 422
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 
+_MAX_TAKEN = 1 << 20  # bytes of text that `take` copies at a time
 _MAX_BISECTIONS = 64  # up to so many look-ups, Python's bisect is faster than loading a compiled kernel
 
 
@@ -93,8 +94,17 @@ class Strings:
         lengths = np.diff(self.offsets)[rows]
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        source = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        return Strings(offsets, self.data[source + np.arange(offsets[-1])])
+        starts = self.offsets[:-1][rows]
+        data = np.empty(offsets[-1], np.uint8)
+        first = 0
+        while first < len(rows):  # in blocks, because there is a position of 8 bytes for every byte
+            last = int(np.searchsorted(offsets, offsets[first] + _MAX_TAKEN))
+            last = min(max(last, first + 1), len(rows))
+            source = np.repeat(starts[first:last] - offsets[first:last], lengths[first:last])
+            source += np.arange(offsets[first], offsets[last])
+            data[offsets[first] : offsets[last]] = self.data[source]
+            first = last
+        return Strings(offsets, data)
 
 
 class Vocab(Strings):

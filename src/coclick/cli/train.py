@@ -9,7 +9,7 @@ import typer
 
 from coclick.cli.arguments import Engine, Force, Master, ModelPath, Threads, open_graph
 from coclick.cli.terminal import say, suggest
-from coclick.errors import counted
+from coclick.errors import UserError, counted
 
 
 def train(
@@ -48,16 +48,50 @@ def add(
     docs: Annotated[
         Path, typer.Argument(metavar="DOCS", help="File of new documents: doc, title and other text fields.")
     ],
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VIEW=FILE",
+            help="Features of the new documents in a user view of the model: doc, feature[, value]. "
+            "Repeat for several.",
+        ),
+    ] = None,
 ) -> None:
     """Add new documents to a trained model without retraining."""
     from coclick import open_model
+    from coclick.graph.added_documents import check_view_features
     from coclick.logs import read_docs
+    from coclick.logs.doc_features import read_doc_features
 
+    files = _files_by_view(features)
     new, rejected = read_docs(docs)
     opened = open_model(model)
-    larger = opened.add(new).save(model, replaces=opened)
+    check_view_features({view: {} for view in files}, opened.user_views)
+    read = {view: read_doc_features(paths, new) for view, paths in files.items()}
+    given = {view: found.features for view, found in read.items()}
+    larger = opened.add(new, given).save(model, replaces=opened)
     say(f"added {counted(len(new), 'document')} to {model}")
     if unreachable := larger._count_unreachable(len(new)):
-        say(f"{unreachable:,} of them have no word that the model knows, so no query finds them yet")
+        known = "word or feature" if given else "word"
+        say(f"{unreachable:,} of them have no {known} that the model knows, so no query finds them yet")
+        for view in sorted(opened.user_views - {*given}):
+            say(f"the model also reads features: --features {view}=FILE")
     for line, reason in rejected:
         say(f"rejected: {reason} ({docs}, line {line})")
+    for view, found in read.items():
+        if found.unknown:
+            unknown = counted(len(found.unknown), "document")
+            say(f"ignored: features in {view} of {unknown} not in {docs}, such as {found.unknown[0]!r}")
+        for where, reason in found.rejected:
+            say(f"rejected: {reason} ({where})")
+
+
+def _files_by_view(given: list[str] | None) -> dict[str, list[str]]:
+    """Read `VIEW=FILE` as {view: files}."""
+    files: dict[str, list[str]] = {}
+    for text in given or []:
+        view, _, path = text.partition("=")
+        if not view or not path:
+            raise UserError(f"cannot read the features {text!r}", hint="write --features VIEW=FILE")
+        files.setdefault(view, []).append(path)
+    return files

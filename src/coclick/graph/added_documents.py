@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, columns_of
-from coclick.errors import UserError
+from coclick.errors import UserError, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.tables import check_docs
 from coclick.text.term_matrix import short_field
 
 ViewFeatures = Mapping[str, Mapping[str, Mapping[str, float]]]  # by user view and document
+RowsByView = Mapping[str, Sequence[Mapping[str, float]]]  # by user view, one row for each document
+_MAX_VALUE = 1e12  # of a feature, as in files
 
 
 def check_view_features(given: ViewFeatures, used: Collection[str]) -> ViewFeatures:
@@ -26,12 +27,28 @@ def check_view_features(given: ViewFeatures, used: Collection[str]) -> ViewFeatu
             raise UserError(f"the model uses no user view {view!r}", hint=known)
         for doc, features in by_doc.items():
             for name, value in features.items():
-                if not (isinstance(value, int | float) and 0 < value < math.inf):
+                if not (isinstance(value, int | float) and 0 < value <= _MAX_VALUE):
                     raise UserError(
                         f"the feature {name!r} of {doc!r} in the view {view!r} cannot be {value!r}",
-                        hint="use a number above zero",
+                        hint=f"use a number above zero, at most {_MAX_VALUE:g}",
                     )
     return given
+
+
+def group_by_view(given: Sequence[Mapping[str, Mapping[str, float]]], docs: Sequence[str]) -> ViewFeatures:
+    """Return features that are given for each document, by user view, as features by user view."""
+    if len(given) != len(docs):
+        raise UserError(f"{counted(len(docs), 'document')}, but features of {len(given):,}")
+    views = sorted({view for by_view in given for view in by_view})
+    return {
+        view: {doc: by_view[view] for doc, by_view in zip(docs, given, strict=True) if view in by_view}
+        for view in views
+    }
+
+
+def feature_rows(given: ViewFeatures, docs: Sequence[str]) -> RowsByView:
+    """Return the features of these documents, in this order; those of other documents are left out."""
+    return {view: [by_doc.get(doc, {}) for doc in docs] for view, by_doc in given.items()}
 
 
 @dataclass(frozen=True)

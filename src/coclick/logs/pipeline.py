@@ -144,7 +144,7 @@ class _Build:
             if self.docs:
                 self.text_fields = documents.read_documents(db, self.docs)
             log.open(found)
-            self.report(f"read {log.n_rows:,} rows; assigning ids to queries, documents and users")
+            self.report(f"read {counted(log.n_rows, 'row')}; assigning ids to queries, documents and users")
             numbering.assign_query_ids(db, log.relation)
             numbering.assign_doc_ids(db, log.relation, self.docs is not None)
             if "user" in log.fields:
@@ -169,7 +169,7 @@ class _Build:
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if n_valid < log.n_rows:
-            self.report(f"rejected {log.n_rows - n_valid:,} rows; finding their lines")
+            self.report(f"rejected {counted(log.n_rows - n_valid, 'row')}; finding their lines")
             log.save_rejects()
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
         if "action" in log.fields:

@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 
 from coclick.arrays.strings import Vocab
-from coclick.errors import UserError
+from coclick.errors import UserError, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.columns import VIEW_COLUMNS, match_columns
 from coclick.graph.user_views import check_view_name, no_match_error, view_names
@@ -74,16 +74,16 @@ def add_view(
         DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
     ):
         create_reject_tables(db)
-        counted: dict[str, Any] = {}
+        stats: dict[str, Any] = {}
         for side in (
             _Side("queries", "query", paths[0], graph.queries),
             _Side("docs", "doc", paths[1], graph.docs),
         ):
-            counted |= side.write(db, writer, f"view.{name}")
-        counted["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
+            stats |= side.write(db, writer, f"view.{name}")
+        stats["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
         _copy_graph(graph, db, writer, name)
         write_rejects(db, writer, f"view.{name}.rejects")
-        views = {**graph.stats.get("views", {}), name: counted}
+        views = {**graph.stats.get("views", {}), name: stats}
         writer.commit("graph", stats={**graph.stats, "views": views})
         publish_rejects(writer, "rejects", REJECTS)
         for view in view_names(writer.files):
@@ -105,6 +105,48 @@ def _copy_graph(graph: ClickGraph, db: DuckDBSession, out: ArtefactWriter, name:
             out.link(part, source, part)
 
 
+def view_columns(file: LogFile, key: str) -> FileFields:
+    """Return a file of features with the columns of its fields; `key` is the id column: query or doc.
+
+    Text files must have a header.
+    """
+    if file.empty:
+        raise UserError("the file is empty", where=str(file.path))
+    names = list(file.columns)
+    columns = match_columns(names, {key: VIEW_COLUMNS[key]})
+    for column in columns.values():
+        names[column] = ""  # a column cannot be both id and feature
+    columns |= match_columns(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
+    for field in (key, "feature"):
+        if field not in columns:
+            existing = ", ".join(map(repr, file.columns[:20])) or "none"
+            side = "queries" if key == "query" else "documents"
+            raise UserError(
+                f"no column for {field!r}: features of {side} need {key}, feature and may have value",
+                where=f"{file.path}, whose columns are {existing}",
+                hint=f"give a column one of these names: {', '.join(VIEW_COLUMNS[field])}",
+            )
+    return with_header(file, file.kind in ("tsv", "csv")), columns
+
+
+def check_rows(db: DuckDBSession, paths: Sequence[Path], n_rows: int, n_valid: int) -> None:
+    """Raise if no row of the files is valid."""
+    if not n_rows:
+        raise UserError("the file has no rows", where=_first_names(paths))
+    if not n_valid:
+        reasons = count_rejects(db, paths)
+        reason = next(iter(reasons))
+        rows = counted(n_rows, "row")
+        raise UserError(
+            f"no valid feature in {rows}; most common reason: {reason} ({reasons[reason]:,})",
+            where=locate_first_reject(db, reason),
+        )
+
+
+def _first_names(paths: Sequence[Path]) -> str:
+    return ", ".join(map(str, paths[:3]))
+
+
 @dataclass(frozen=True)
 class _Side:
     """The files of one side of a view, queries or docs, and the ids of the graph on that side."""
@@ -118,7 +160,7 @@ class _Side:
         """Write the files as arrays; return counts of rows and unknown ids."""
         log = LogReader(db, "view", {self.key, "feature", "value"}, ())
         try:
-            log.open([self._columns(detect_file(path)) for path in self.paths])
+            log.open([view_columns(detect_file(path), self.key) for path in self.paths])
             self._match_ids(db, log)
             valid = f"SELECT coalesce(sum(n), 0)::BIGINT FROM matched_id WHERE id <> {_BLANK}"
             n_valid = db.fetch_value(valid)
@@ -136,26 +178,6 @@ class _Side:
         unknown = db.fetch_value(f"SELECT count(*) FROM matched_id WHERE id = {_UNKNOWN}")
         return {f"unknown_{self.name}": unknown, f"{self.key}_rows": log.n_rows}
 
-    def _columns(self, file: LogFile) -> FileFields:
-        """The file with the columns of its fields. Text files must have a header."""
-        if file.empty:
-            raise UserError("the file is empty", where=str(file.path))
-        names = list(file.columns)
-        columns = match_columns(names, {self.key: VIEW_COLUMNS[self.key]})
-        for column in columns.values():
-            names[column] = ""  # a column cannot be both id and feature
-        columns |= match_columns(names, {field: VIEW_COLUMNS[field] for field in ("feature", "value")})
-        for field in (self.key, "feature"):
-            if field not in columns:
-                existing = ", ".join(map(repr, file.columns[:20])) or "none"
-                raise UserError(
-                    f"no column for {field!r}: features of {self.name} need {self.key}, feature and may have "
-                    "value",
-                    where=f"{file.path}, whose columns are {existing}",
-                    hint=f"give a column one of these names: {', '.join(VIEW_COLUMNS[field])}",
-                )
-        return with_header(file, file.kind in ("tsv", "csv")), columns
-
     def _match_ids(self, db: DuckDBSession, log: LogReader) -> None:
         """Create `matched_id` (raw, n, id): ids in the files, their number of rows, and ids in the graph."""
         db.execute(f"""
@@ -172,20 +194,11 @@ class _Side:
 
     def _check(self, db: DuckDBSession, n_rows: int, n_valid: int) -> None:
         """Raise if no row can be used."""
-        where = ", ".join(map(str, self.paths[:3]))
-        if not n_rows:
-            raise UserError("the file has no rows", where=where)
-        if not n_valid:
-            reasons = count_rejects(db, self.paths)
-            reason = next(iter(reasons))
-            raise UserError(
-                f"all {n_rows:,} rows were rejected; most common reason: {reason} ({reasons[reason]:,})",
-                where=locate_first_reject(db, reason),
-            )
+        check_rows(db, self.paths, n_rows, n_valid)
         if not db.fetch_value("SELECT count(*) FROM matched_id WHERE id >= 0"):
             ids = [row[0] for row in db.fetchall("SELECT raw FROM matched_id ORDER BY raw LIMIT 3")]
             kind = "queries" if self.key == "query" else "documents"
-            raise no_match_error(kind, ids, self.vocab, where=where)
+            raise no_match_error(kind, ids, self.vocab, where=_first_names(self.paths))
 
     def _create_entries(self, db: DuckDBSession, log: LogReader) -> None:
         """Create `feature` (id, name) and `entry` (r, c, value) from the rows whose ids are in the graph."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from coclick.errors import UserError
+from coclick.errors import UserError, counted
 from coclick.logs.schema import ACTIONS, Action, action_codes
 
 _MAX_LISTED = 20
@@ -74,7 +74,7 @@ def no_edges_error(
         )
     if not stats["rows"]:
         return UserError("the log is empty", where=", ".join(stats.get("files", ())[:3]))
-    what = f"the log has no valid click in {stats['rows']:,} rows"
+    what = f"the log has no valid click in {counted(stats['rows'], 'row')}"
     if not stats["rejected"]:
         others = ", ".join(stats.get("other_actions", ())) or "impressions only"
         return UserError(

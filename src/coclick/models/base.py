@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, columns_of
 from coclick.errors import ArtefactError, NotFoundError, UserError, check_whole
-from coclick.graph.added_documents import AddedDocuments, ViewFeatures, check_view_features
+from coclick.graph.added_documents import (
+    AddedDocuments,
+    RowsByView,
+    ViewFeatures,
+    check_view_features,
+    feature_rows,
+    group_by_view,
+)
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.tables import is_table
 from coclick.models import spec as specs
@@ -86,6 +93,12 @@ class Model:
         """Score documents that are not in the graph, given by their fields."""
         raise NotImplementedError  # abstract
 
+    def _score_texts_with_features(
+        self, query: Query, texts: Mapping[str, Strings], features: RowsByView
+    ) -> NDArray[np.float32]:
+        """Score documents by their fields and by features of user views; for models with user views."""
+        raise NotImplementedError  # abstract for models with user views
+
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Find the k best rows of each query; override it where not all documents must be scored."""
         rows, scores = padded(len(queries), k)
@@ -136,9 +149,7 @@ class Model:
         """Add the documents that were just appended to the graph, by their fields."""
         raise NotImplementedError  # abstract
 
-    def _add_with_features(
-        self, texts: Mapping[str, Strings], features: Mapping[str, Sequence[Mapping[str, float]]]
-    ) -> None:
+    def _add_with_features(self, texts: Mapping[str, Strings], features: RowsByView) -> None:
         """Add documents by their fields and by features of user views; for models with user views."""
         raise NotImplementedError  # abstract for models with user views
 
@@ -228,13 +239,27 @@ class Model:
             scores.append(values)
         return scores
 
-    def score_texts(self, query: str, docs: Sequence[str | Mapping[str, str]]) -> NDArray[np.float32]:
-        """Score documents that the model does not know, each given by its title or by its fields."""
+    def score_texts(
+        self,
+        query: str,
+        docs: Sequence[str | Mapping[str, str]],
+        features: Sequence[Mapping[str, Mapping[str, float]]] | None = None,
+    ) -> NDArray[np.float32]:
+        """Score documents that the model does not know.
+
+        Parameters: `query`; `docs`, each given by its title or by its fields; `features`, where the model
+        uses user views, for each document its features by view: `[{"tags": {"sport": 1.0}}]`.
+        """
         self._require("add")
         if isinstance(docs, str | Mapping):
             raise UserError("docs must be a list of texts, not one text", hint="score_texts(query, [text])")
         [asked] = self._queries([query])
-        return self._score_texts(asked, columns_of(docs, short_field(self.graph_.texts)))
+        texts = columns_of(docs, short_field(self.graph_.texts))
+        names = [f"docs[{place}]" for place in range(len(docs))]
+        given = check_view_features(group_by_view(features or [{}] * len(names), names), self.user_views)
+        if given:
+            return self._score_texts_with_features(asked, texts, feature_rows(given, names))
+        return self._score_texts(asked, texts)
 
     def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
         """Find the k queries of the log nearest to a query, or to each of several; itself excluded."""
@@ -340,8 +365,7 @@ class Model:
         larger.graph_ = new.graph
         larger.stats_ = {**self.stats_, "added": self.stats_.get("added", 0) + len(new.names)}
         if given:
-            rows = {view: [by_doc.get(name, {}) for name in new.names] for view, by_doc in given.items()}
-            larger._add_with_features(new.texts, rows)
+            larger._add_with_features(new.texts, feature_rows(given, new.names))
         else:
             larger._add(new.texts)
         return larger

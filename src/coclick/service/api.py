@@ -161,8 +161,8 @@ def _vectors(model: Model, queries: list[str], docs: list[str]) -> list[Answer]:
     return query_vectors + (answers.doc_vectors(model, docs) if docs else [])
 
 
-def _fields(candidate: requests.Candidate) -> dict[str, str]:
-    return {name: text for name, text in candidate.model_dump().items() if text or name == "doc"}
+def _fields(candidate: requests.Candidate) -> dict[str, Any]:
+    return {name: value for name, value in candidate.model_dump().items() if value or name == "doc"}
 
 
 def _describe(loaded: LoadedModel) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from starlette.datastructures import QueryParams
 MAX_QUERY_LENGTH = 1000  # characters
 MAX_ID_LENGTH = 2048  # characters of a document id, which may be a URL
 MAX_FIELD_LENGTH = 20_000  # characters of a candidate's text field
+MAX_VIEWS, MAX_FEATURES = 10, 1000  # user views of a candidate, features in each
 MAX_RESULTS = 1000
 MAX_QUERIES = 100  # of a batch
 MAX_CANDIDATES = 1000
@@ -21,6 +22,8 @@ MAX_CLICKS = 1000  # for each part of an explanation
 Text = Annotated[str, StringConstraints(max_length=MAX_QUERY_LENGTH)]
 DocId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)]
 FieldText = Annotated[str, StringConstraints(max_length=MAX_FIELD_LENGTH)]
+FeatureValues = Annotated[dict[Text, float], Field(max_length=MAX_FEATURES)]
+ViewFeatures = Annotated[dict[Text, FeatureValues], Field(max_length=MAX_VIEWS)]
 
 Q = Annotated[str, Query(alias="q", max_length=MAX_QUERY_LENGTH, description="Text of the query.")]
 Doc = Annotated[str, Query(alias="doc", max_length=MAX_ID_LENGTH, description="Id of the document.")]
@@ -102,12 +105,16 @@ class SearchRequest(SimilarQueriesRequest):
 
 
 class Candidate(BaseModel):
-    """A document by its id; if the model does not know it, its title and other fields are scored."""
+    """A document by its id; if the model does not know it, its title and other fields are scored.
+
+    `features` has features of user views by view; a text is a field like any other.
+    """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, FieldText]
     doc: DocId
     title: FieldText = ""
+    features: ViewFeatures | FieldText = {}
 
 
 class RankRequest(_Body):

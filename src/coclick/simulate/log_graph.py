@@ -63,47 +63,56 @@ class LogGraph:
         """Return the graph of pairs with at least `min_clicks` clicks."""
         world = self._world
         query, doc, clicks, navigational = _concatenate(self._pairs)
-        kept, query = np.unique(query, return_inverse=True)
+        kept = np.unique(query)
         texts = normalise_batch([world.queries.texts[number] for number in kept.tolist()])
         queries, docs = Vocab.from_list(texts), Vocab.from_list(world.documents.ids)
-        row_of, doc_of = queries.lookup(texts), docs.lookup(world.documents.ids)
+        row_of = np.full(len(world.queries), -1, np.int32)  # by the query's number in the world
+        row_of[kept] = queries.lookup(texts)
+        doc_of = docs.lookup(world.documents.ids)
         size = (len(queries), len(docs))
 
         row, doc = row_of[query], doc_of[doc]
         order = np.lexsort((doc, row))
         row, doc, clicks, navigational = row[order], doc[order], clicks[order], navigational[order]
+        del query, order
         edge = clicks >= self._min_clicks
-        pointers = np.searchsorted(row, np.arange(len(queries) + 1))
-
-        shown_query, shown_doc, position, shown = _concatenate(self._positions)
-        shown_row = row_of[np.searchsorted(kept, shown_query)]
-        order = np.lexsort((position, doc_of[shown_doc], shown_row))
-        key = shown_row[order] * np.int64(size[1]) + doc_of[shown_doc[order]]
-        begin = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key))
-        impressions = np.add.reduceat(shown[order], begin[:-1])
-        by_pair = (_ints(impressions), None, _ints(impressions), _ints(navigational))
+        begin, position, shown = self._shown_positions(row_of, doc_of)
+        impressions = _ints(np.add.reduceat(shown, begin[:-1], dtype=np.int64))
+        by_pair = (impressions, None, impressions, navigational)
         day = np.full(len(row), FIRST_DAY.astype("datetime64[D]").astype(int), np.int32)
-
-        skip_query, clicked, skipped, count = _concatenate(self._skips)
-        skip_row = row_of[np.searchsorted(kept, skip_query)]
-        clicked, skipped = doc_of[clicked], doc_of[skipped]
-        skip = np.lexsort((skipped, clicked, skip_row))
         return ClickGraph(
             queries,
             docs,
             Csr.from_triples(row[edge], doc[edge], clicks[edge], size),
             _texts(world, docs),
-            PairStats(pointers, _ints(doc), *by_pair),
+            PairStats(np.searchsorted(row, np.arange(len(queries) + 1)), doc, *by_pair),
             DailyStats(
-                np.arange(len(row) + 1), day, clicks.astype(np.float32), *by_pair,
-                begin, _ints(position[order]), _ints(shown[order]),
+                np.arange(len(row) + 1), day, clicks.astype(np.float32), *by_pair, begin, position, shown
             ),
-            SkipPairs(
-                np.searchsorted(skip_row[skip], np.arange(len(queries) + 1)),
-                _ints(clicked[skip]), _ints(skipped[skip]), _ints(count[skip]),
-            ),
+            self._skip_pairs(row_of, doc_of, len(queries)),
             {"format": "simulated", "min_clicks": self._min_clicks},
-        )  # fmt: skip
+        )
+
+    # The two largest tables are sorted by methods of their own, which drop the unsorted columns at their end.
+
+    def _shown_positions(self, row_of: NDArray[np.int32], doc_of: NDArray[np.int32]) -> Columns:
+        """Impressions by pair and position: where each pair begins, positions, and impressions."""
+        query, doc, position, shown = _concatenate(self._positions)
+        row, doc = row_of[query], doc_of[doc]
+        del query
+        order = np.lexsort((position, doc, row))
+        first = np.diff(row[order], prepend=-1) != 0
+        first |= np.diff(doc[order], prepend=-1) != 0
+        return np.append(np.flatnonzero(first), len(order)), position[order], shown[order]
+
+    def _skip_pairs(self, row_of: NDArray[np.int32], doc_of: NDArray[np.int32], queries: int) -> SkipPairs:
+        """The skip pairs, by query, clicked and skipped document."""
+        query, clicked, skipped, count = _concatenate(self._skips)
+        row, clicked, skipped = row_of[query], doc_of[clicked], doc_of[skipped]
+        del query
+        order = np.lexsort((skipped, clicked, row))
+        pointers = np.searchsorted(row[order], np.arange(queries + 1))
+        return SkipPairs(pointers, clicked[order], skipped[order], count[order])
 
 
 def _texts(world: World, docs: Vocab) -> dict[str, Strings]:

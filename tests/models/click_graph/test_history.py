@@ -1,6 +1,7 @@
 """Models that need impressions, by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from coclick import create
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats
 from coclick.logs import build
+from coclick.models.click_graph.ctr import wilson_lower
 
 CLICKS = ClickGraph.from_clicks([("a", "x", 9), ("a", "y", 1), ("b", "z", 1)], {"never": "shown"})
 DOCS = CLICKS.docs.lookup(["x", "y", "z"])
@@ -64,3 +66,22 @@ def test_logged_by_hand():
     assert dict(model.search("a").hits()) == pytest.approx({"x": x, "y": 0.2})
     assert model.search("b").hits() == []
     assert model.search("never seen").hits() == []
+
+
+def test_wilsons_interval_at_its_ends():
+    """By the formula for 3 of 7; never negative, and 0 without successes or trials."""
+    z, n, p = 1.96, 7, 3 / 7
+    middle, spread = p + z**2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    successes, trials = np.array([3, 0, 0, 2, 9, 7]), np.array([7, 5, 0, 0, 7, 7])
+    found = wilson_lower(successes, trials).tolist()
+    every = 7 / (7 + z**2)  # all of 7; more successes than trials count as all
+    assert found == pytest.approx([(middle - spread) / (1 + z**2 / n), 0, 0, 0, every, every])
+
+
+def test_positions_that_were_not_logged_do_not_count():
+    graph = history()
+    daily = graph.daily
+    assert daily is not None
+    unknown = replace(daily, position=np.array([0, 3, 2, 1], np.int32))
+    model = create("logged").fit(replace(graph, daily=unknown))
+    assert dict(model.search("a").hits()) == pytest.approx({"x": (1 / 2 + 4 / math.log2(3)) / 10, "y": 0.2})

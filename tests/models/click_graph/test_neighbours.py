@@ -128,3 +128,40 @@ def test_a_query_is_its_own_nearest_neighbour_among_equals():
     )
     assert dict(model.search("b a").hits()) == pytest.approx({"y": math.log(2)})
     assert dict(model.search("a b").hits()) == pytest.approx({"x": math.log(4)})
+
+
+def test_many_queries_at_once_are_like_each_alone():
+    """Known words, unknown ones, repeated ones, none: in one search as in several."""
+    model = create("neighbours(stem=false)").fit(ClickGraph.from_clicks(ROWS))
+    asked = ["cheap zzz zzz yyy", "hotel", "zzz zzz", "", "cheap cheap xxx xxx xxx hotels"]
+    for query, hits in zip(asked, model.search(asked).hits(), strict=True):
+        assert model.search(query).hits() == hits
+    grams, words = [n_grams(text) for text in SEEN], [set(text.split()) for text in SEEN]
+    for query in (asked[0], asked[4]):
+        expected = {
+            text: 0.6 * cosine(n_grams(query), grams[i], grams)
+            + 0.4 * cosine(set(query.split()), words[i], words)
+            for i, text in enumerate(SEEN)
+        }
+        found = dict(model.similar_queries([*asked, query], 10).hits(len(asked)))
+        assert found == pytest.approx({text: value for text, value in expected.items() if value}, rel=1e-4)
+
+
+SEEN = ["cheap hotel", "cheap hotels", "q9"]
+
+
+def test_a_similarity_is_at_most_1():
+    """Rounding would make some larger."""
+    texts = [f"{first} {second}" for first in WORDS for second in WORDS if first != second]
+    model = create("neighbours").fit(ClickGraph.from_clicks([(text, "d", 1) for text in texts]))
+    assert max(model.evidence(f"{text} ")["similarity"] for text in texts) == 1.0
+    assert max(score for text in texts for _, score in model.similar_queries(f"{text}  {text}", 3)) <= 1.0
+
+
+def test_as_many_neighbours_as_wanted():
+    rows = [(f"hotel {i}", f"d{i}", 1) for i in range(6)]
+    for count in (1, 2, 4):
+        model = create(f"neighbours(n_neighbours={count})").fit(ClickGraph.from_clicks(rows))
+        assert len(model.search("hotel 0", 10).hits()) == count, "itself is one of them"
+        assert len(model.search("hotel", 10).hits()) == count
+        assert len(model.similar_queries("hotel 3", count).hits()) == count, "itself is not counted"

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import planted
-from coclick import create, train
+from coclick import create, open_model, train
 from coclick.errors import UserError
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.combination.mix import Mix
@@ -120,3 +121,135 @@ def test_a_part_with_unmet_requirements_is_refused(monkeypatch):
     monkeypatch.setattr(Clicks, "requires", ("sessions",))
     with pytest.raises(UserError, match="needs sessions"):
         train("bm25 + clicks", GRAPH)
+
+
+def test_similar_documents_are_added_like_scores():
+    graph = planted.graph()
+    parts = train("vpcg", graph), train("cos_clicks", graph), train("bm25", graph)
+    mix = Mix("0.6*vpcg + 0.4*cos_clicks + bm25").assemble(graph, parts)
+    for docs in (["hotel-1"], ["hotel-1", "shoe-2"]):
+        run = mix.similar_docs(docs, 3)
+        for i, doc in enumerate(docs):
+            total: Counter[str] = Counter()
+            for weight, part in zip((0.6, 0.4), parts, strict=False):  # bm25 knows no similar documents
+                found = dict(part.similar_docs(doc, 1000).hits())
+                for other, score in found.items():
+                    total[other] += weight * score / max(found.values())
+            best = sorted(total.values(), reverse=True)[:3]
+            assert [score for _, score in run.hits(i)] == pytest.approx(best, rel=1e-5)
+
+
+def test_similarities_of_a_backoff_are_weighted_by_the_confidence_in_the_query():
+    graph = ClickGraph.from_clicks([("a b", "x", 1), ("a", "x", 3), ("b", "y", 5)])
+    model: Any = train("backoff(rw + cos_clicks)", graph)
+    [found] = model.similar_queries(["a b"]).hits()
+    one, other = (dict(part.similar_queries("a b")) for part in model.parts_)
+    assert dict(found) == pytest.approx(
+        {"a": 0.5 * one["a"] / max(one.values()) + 0.5 * other["a"] / max(other.values())}, rel=1e-5
+    )
+
+
+def test_parts_give_as_many_similar_results_as_are_asked_for(monkeypatch):
+    """At least k, even if that is more than usual: a part's 3rd may be the sum's 2nd."""
+    graph = planted.graph()
+    parts = train("vpcg", graph), train("cos_clicks", graph)
+    mix = Mix("0.6*vpcg + 0.4*cos_clicks").assemble(graph, parts)
+    queries, docs = mix.similar_queries("hotel", 30).hits(), mix.similar_docs("hotel-1", 30).hits()
+    assert len(queries) > 5 and len(docs) > 5
+    monkeypatch.setattr("coclick.models.combination._base._SIMILAR", 2)
+    assert mix.similar_queries("hotel", 30).hits() == queries
+    assert mix.similar_docs("hotel-1", 30).hits() == docs
+    asked: list[int] = []
+
+    def other_docs(_, docs, k):
+        asked.append(k)
+        return parts[1]._other_docs(docs, k)
+
+    monkeypatch.setattr(type(parts[0]), "_other_docs", other_docs)
+    monkeypatch.setattr("coclick.models.combination._base._SIMILAR", 7)
+    mix.similar_docs("hotel-1", 3)
+    mix.similar_docs("hotel-1", 9)
+    assert asked == [7, 10], "one more, for the document itself"
+
+
+def test_texts_are_scored_by_the_maxima_of_known_documents():
+    """bm25 scores "hotel" twice as high in the new text as the best known one at most."""
+    model: Any = train("0.5*bm25 + 0.5*bm25(b=0)", GRAPH)
+    texts = ["hotel hotel", "bar", ""]
+    parts = [part.score_texts("hotel", texts) for part in model.parts_]
+    highest = [max(score for _, score in part.search("hotel").hits()) for part in model.parts_]
+    expected = 0.5 * parts[0] / highest[0] + 0.5 * parts[1] / highest[1]
+    np.testing.assert_allclose(model.score_texts("hotel", texts), expected, rtol=1e-6)
+    assert model.score_texts("nothing known", texts).tolist() == [0, 0, 0]
+
+
+def test_explanations_of_parts_are_scaled():
+    model: Any = train("0.75*bm25 + 0.25*clicks", GRAPH)
+    why = model.explain("ny hotel", "a")
+    inner = model.parts_[0].explain("ny hotel", "a")
+    highest = max(score for _, score in model.parts_[0].search("ny hotel").hits())
+    bm25, clicks = why.parts
+    assert [part.value for part in bm25.parts] == pytest.approx(
+        [0.75 / highest * part.value for part in inner.parts]
+    )
+    assert clicks.parts == []
+    nested = train("0.5*mix(0.5*bm25 + 0.5*clicks) + 0.5*clicks", GRAPH).explain("ny hotel", "a")
+    assert sum(p.value for p in nested.parts[0].parts) == pytest.approx(nested.parts[0].value)
+    assert sum(p.value for p in nested.parts[0].parts[0].parts) == pytest.approx(
+        nested.parts[0].parts[0].value
+    )
+    none = model.explain("unknown", "a")
+    assert [(part.value, part.parts) for part in none.parts] == [(0.0, []), (0.0, [])]
+
+
+def test_a_combination_can_do_what_its_parts_can():
+    def able(spec):
+        return create(spec).capabilities & {"add", "similar", "unseen_queries", "unseen_docs", "explain"}
+
+    assert able("bm25 + vpcg") == {"add", "similar", "unseen_queries", "unseen_docs", "explain"}
+    assert able("bm25 + clicks") == {"unseen_queries", "unseen_docs", "explain"}
+    assert able("clicks + rw") == {"similar", "explain"}
+    assert create("bm25 + ctr").requires == ("impressions", "sessions", "texts")
+    assert create("popularity + popularity").uses_query is False
+    assert create("popularity + clicks").uses_query is True
+    assert train("clicks + rw", GRAPH).capabilities == create("clicks + rw").capabilities
+
+
+def test_documents_are_added_to_every_part():
+    model: Any = train("0.5*bm25 + 0.5*vpcg", GRAPH)
+    larger = model.add({"n": "ny hotel"})
+    again = larger.add({"m": "bar", "o": "grand"})
+    assert (larger.stats_["added"], again.stats_["added"]) == (1, 3)
+    assert all(part.graph_ is again.graph_ for part in again.parts_)
+    assert [len(part.graph_.docs) for part in model.parts_] == [3, 3]
+    assert "n" in dict(larger.search("hotel")) and larger.artefact_ is None
+    with pytest.raises(UserError, match="cannot"):
+        train("bm25 + clicks", GRAPH).add({"n": "hotel"})
+    with pytest.raises(UserError, match="no user view"):
+        model.add({"n": "hotel"}, {"tags": {"n": {"x": 1.0}}})
+
+
+def test_an_added_combination_belongs_to_the_file_that_it_was_opened_from(tmp_path):
+    train("0.5*bm25 + 0.5*vpcg", GRAPH).save(tmp_path / "model")
+    opened = open_model(tmp_path / "model")
+    assert opened.add({"n": "hotel"}).artefact_ is opened.artefact_ is not None
+
+
+def test_user_views_are_those_of_the_parts():
+    rows, features = ["a", "b"], scipy.sparse.csr_array([[1.0, 0], [0, 1.0]])
+    queries = (["ny hotel", "rare"], features)
+    graph = GRAPH.with_view("tags", queries, (rows, features)).with_view("more", queries, (rows, features))
+    model: Any = train("0.5*pls(views=tags,dim=2) + 0.5*pls(views=more+words,dim=2)", graph)
+    assert model.user_views == {"tags", "more"}
+    given = {"tags": {"n": {"0": 1.0}}, "more": {"n": {"1": 1.0}}}
+    larger = model.add({"n": "hotel"}, given)
+    for part, view in zip(larger.parts_, ("tags", "more"), strict=True):
+        assert part.user_views == {view}
+        assert part.doc_features_.row_nnz()[-1] >= 1
+
+
+def test_how_a_sum_of_one_is_written():
+    assert str(create("mix(bm25)")) == "mix(bm25)"
+    assert str(create("mix(0.5*bm25)")) == "mix(0.5*bm25)"
+    assert str(create("mix(bm25 + clicks)")) == "bm25 + clicks"
+    assert str(create("backoff(bm25)")) == "backoff(bm25)"

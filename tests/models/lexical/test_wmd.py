@@ -2,9 +2,11 @@
 
 import math
 import random
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -133,3 +135,45 @@ def test_without_titles_the_first_field_is_used():
     model = create("wmd").fit(ClickGraph.from_clicks(planted.clicks(), docs))
     titled = create("wmd").fit(planted.graph())
     assert model.search("cheap hotel").hits() == titled.search("cheap hotel").hits()
+
+
+def test_word_vectors_count_queries_texts_and_clicks():
+    """The formula in dense matrices: within queries and texts, and across clicks. One word is unused."""
+    chance = np.random.default_rng(5)
+    asked = chance.random((20, 12)) < 0.2
+    held = chance.random((15, 12)) < 0.3
+    asked[:, 11] = held[:, 11] = False
+    clicked = np.round(chance.random((20, 15)) * 4) * (chance.random((20, 15)) < 0.2)
+    queries, texts = (Csr.from_scipy(scipy.sparse.csr_array(m.astype(np.float32) * 3)) for m in (asked, held))
+    clicks = Csr.from_scipy(scipy.sparse.csr_array(clicked.astype(np.float32)))
+    a, h = asked.astype(float), held.astype(float)
+    across = a.T @ np.log1p(clicked) @ h
+    counts = across + across.T + a.T @ a + h.T @ h
+    totals = counts.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        information = np.log(counts * totals.sum() / np.outer(totals, totals))
+    information = np.where(counts > 0, np.maximum(information, 0), 0)
+    left, values, _ = np.linalg.svd(information)
+    expected = left[:, :4] * np.sqrt(values[:4])
+    expected[:11] /= np.linalg.norm(expected[:11], axis=1, keepdims=True)
+    expected[11] = 0
+    ours = learn_word_vectors(queries, texts, clicks, 4, 0)
+    np.testing.assert_allclose(ours @ ours.T, expected @ expected.T, atol=1e-4)
+
+
+def test_blocks_do_not_change_scores(model, monkeypatch):
+    docs, queries = list(model.graph_.docs), queries_of(model)[:5]
+    whole = model.score(queries, [docs] * 5)
+    monkeypatch.setattr("coclick.models.lexical.wmd._BLOCK", 7)
+    np.testing.assert_array_equal(model.score(queries, [docs] * 5), whole)
+
+
+def test_fields_are_those_that_are_named():
+    docs = {"a": {"title": "hat", "body": "sock shoe"}, "b": {"title": "sock", "body": "hat"}}
+    graph = ClickGraph.from_clicks([("hat", "a", 1), ("sock", "b", 1)], docs)
+    words = {"short": [1, 1], "title": [1, 1], "body": [2, 1], "all": [3, 2]}
+    for fields, count in words.items():
+        model: Any = create(f"wmd(fields={fields},stem=false)").fit(graph)
+        assert model.docs_.row_nnz().tolist() == count
+        nearest = {"short": "a", "title": "a", "body": "b"}.get(fields)
+        assert nearest is None or model.search("hat", 1).hits() == [(nearest, 1.0)]

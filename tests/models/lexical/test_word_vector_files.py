@@ -112,6 +112,68 @@ def test_damaged_files_are_refused_with_their_place(read, content, message, wher
     assert where in str(error.value.where)
 
 
+def test_limits_of_lines_and_dimensions(read):
+    """A line may have 4096 bytes and 64 for each number; the first one has at most 4096 numbers."""
+    longest = b"x" * (4288 - len(b" 1 2 3\n")) + b" 1 2 3\n"
+    assert read(text() + longest).file_words == 5
+    with pytest.raises(UserError, match="too long for a word and 3 numbers"):
+        read(text() + b"x" + longest)
+    first = b"x" * (266_240 - len(b" 1\n")) + b" 1\n"
+    with pytest.raises(UserError, match="too long for a word and 1 numbers"):
+        read(first)
+    with pytest.raises(UserError, match="no file of word vectors"):
+        read(b"x" + first)
+    assert read(b"hotel 2\n").vectors[0].tolist() == [1.0], "one dimension"
+    widest = b"1 4096\nhotel " + struct.pack("<4096f", *[1.0] * 4096)
+    assert read(widest).vectors.shape == (4, 4096)
+    with pytest.raises(UserError, match="cannot have 4,097 dimensions") as error:
+        read(widest.replace(b"1 4096", b"1 4097"))
+    assert error.value.hint == "they may have from 1 to 4,096"
+
+
+def test_a_first_line_of_two_whole_numbers_is_a_header(read):
+    with pytest.raises(UserError, match="has 4 of the 123,456,789,012,345 words"):
+        read(text().replace(b"4 3\n", b"123456789012345 3\n", 1))
+    with pytest.raises(UserError, match="has 3 numbers, not 1"):
+        read(text().replace(b"4 3\n", b"1234567890123456 3\n", 1))
+    assert read(b"3.5 1\nhotel 2\n").file_words == 2, "no header, but a word and a number"
+    assert read(text().replace(b"4 3\n", b"2 3\n", 1)).file_words == 4, "more words than the header says"
+
+
+def test_numbers_with_underscores_are_no_numbers(read):
+    for first_line in (b"hotel 1_0 2\n", b"hotel nan 2\n", b"hotel inf 2\n"):
+        with pytest.raises(UserError, match="no file of word vectors"):
+            read(first_line)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, *range(4995, 5016)])
+def test_binary_files_are_read_in_chunks(read, monkeypatch, chunk):
+    """Wherever a chunk ends, inside of a word or of its numbers."""
+    monkeypatch.setattr("coclick.models.lexical._word_vector_files._CHUNK", chunk)
+    found = read(
+        binary({f"w{i}": [0.0, float(i), 1.0] for i in range(300 if chunk > 7 else 9)}), ["w8", "w5"]
+    )
+    lengths = [math.hypot(8, 1), math.hypot(5, 1)]
+    np.testing.assert_allclose(found.vectors[:, 1], [8 / lengths[0], 5 / lengths[1]], rtol=1e-6)
+
+
+def test_the_length_of_words_in_binary_files(read, monkeypatch):
+    """A word is too long if more than 4096 bytes are read and no space is among them."""
+    monkeypatch.setattr("coclick.models.lexical._word_vector_files._CHUNK", 4096)
+    assert read(binary({"x" * 4100: [1, 2, 3], **WORDS})).file_words == 5
+    with pytest.raises(UserError, match="a word is too long") as error:
+        read(binary({"w": [1, 2, 3], "x" * 9000: [1, 2, 3], **WORDS}))
+    assert "byte 18" in str(error.value.where)
+    monkeypatch.setattr("coclick.models.lexical._word_vector_files._CHUNK", 4097)
+    with pytest.raises(UserError, match="a word is too long"):
+        read(binary({"x" * 9000: [1, 2, 3], **WORDS}))
+
+
+def test_a_word_of_the_file_with_an_empty_vector_has_none(read):
+    found = read(text({"hotel": [0, 0, 0], "motel": [0, 2, 0]}), ["hotel", "motel"])
+    assert found.vectors.tolist() == [[0, 0, 0], [0, 1, 0]]
+
+
 def test_a_missing_file_is_refused(tmp_path):
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(UserError, match="no such file"):
@@ -163,8 +225,7 @@ def test_scores_are_distances_of_the_given_vectors(graph, tmp_path):
     assert model.score(["motel"], [["a", "b", "c"]])[0] == pytest.approx(
         [1 / (1 + math.sqrt(2)), 1, 1 / (1 + math.sqrt(2))], abs=1e-5
     )
-    assert model.stats_["word_vectors"]["dim"] == 3
-    assert model.stats_["word_vectors"]["words_with_vector"] == 3
+    assert model.stats_["word_vectors"] == {"dim": 3, "file_words": 5, "words": 4, "words_with_vector": 3}
 
 
 def test_stems_have_the_vector_of_their_most_frequent_form(graph, tmp_path):

@@ -246,6 +246,38 @@ def test_added_documents_bring_features_of_a_user_view():
         model.add({"n1": "x"}, {"tags": {"n1": {"pizza": -1}}})
 
 
+@pytest.mark.parametrize("spec", ["pls(dim=5,views=tags)", "pls(dim=5,views=words+tags)"])
+def test_unknown_documents_are_scored_by_features_of_a_user_view(spec):
+    model = create(spec).fit(tagged())
+    texts = ["The best pizza", "anything", ""]
+    features = [{"tags": {"pizza": 3.0}}, {"tags": {"flu": 1.0}}, {}]
+    by_doc = {f"n{i}": one["tags"] for i, one in enumerate(features) if one}
+    larger = model.add({f"n{i}": text for i, text in enumerate(texts)}, {"tags": by_doc})
+    for query in ("pizza", "flu", "never seen pizza"):
+        [expected] = larger.score([query], [["n0", "n1", "n2"]])
+        np.testing.assert_allclose(model.score_texts(query, texts, features), expected, rtol=1e-5, atol=1e-7)
+    assert model.score_texts("pizza", texts, features)[0] > 0.1
+    with pytest.raises(UserError, match="3 documents, but features of 1"):
+        model.score_texts("pizza", texts, features[:1])
+    with pytest.raises(UserError, match=r"feature 'flu' of 'docs\[1\]' in the view 'tags' cannot be 0"):
+        model.score_texts("pizza", texts, [{}, {"tags": {"flu": 0}}, {}])
+
+
+def test_a_combination_scores_unknown_documents_by_features():
+    model: Any = create("0.7*pls(dim=5,views=tags) + 0.3*bm25").fit(tagged())
+    features = [{"tags": {"pizza": 1.0}}, {}]
+    [pls, bm25] = model.parts_
+    expected = sum(
+        weight * scores / part.search("pizza", 1).hits()[0][1]
+        for weight, part, scores in (
+            (0.7, pls, pls.score_texts("pizza", ["The best pizza", "an oven"], features)),
+            (0.3, bm25, bm25.score_texts("pizza", ["The best pizza", "an oven"])),
+        )
+    )
+    found = model.score_texts("pizza", ["The best pizza", "an oven"], features)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def test_an_explanation_has_the_clicks_of_two_words():
     """The shares of the entry of M for two features, computed pair by pair."""
     g = graph()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings
 from coclick.errors import UserError
-from coclick.graph.added_documents import ViewFeatures, check_view_features
+from coclick.graph.added_documents import RowsByView, ViewFeatures, check_view_features
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.base import Model, TopK, documents_from
@@ -86,10 +86,20 @@ class Combination(Model):
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """Return the weighted sum, each part divided by its maximum over the documents in the graph."""
+        return self._score_texts_with_features(query, texts, {})
+
+    def _score_texts_with_features(
+        self, query: Query, texts: Mapping[str, Strings], features: RowsByView
+    ) -> NDArray[np.float32]:
+        """Return the weighted sum; each part uses the features of its user views."""
         total = np.zeros(len(next(iter(texts.values()))), np.float32)
         for weight, part in zip(self.weights, self.parts_, strict=True):
             if factor := self._factor(weight, part, query, part._score_all(query)):
-                total += np.float32(factor) * part._score_texts(query, texts)
+                if used := {view: rows for view, rows in features.items() if view in part.user_views}:
+                    scores = part._score_texts_with_features(query, texts, used)
+                else:
+                    scores = part._score_texts(query, texts)
+                total += np.float32(factor) * scores
         return total
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:

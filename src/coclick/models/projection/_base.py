@@ -23,6 +23,7 @@ from coclick.arrays.strings import Strings
 from coclick.errors import UserError
 from coclick.features.feature_set import FeatureSet, may_read_texts, requires_texts
 from coclick.features.views import FeatureMatrices, TextOptions
+from coclick.graph.added_documents import RowsByView
 from coclick.graph.click_graph import ClickGraph
 from coclick.index.ann import ApproximateIndex
 from coclick.index.dense import DenseIndex
@@ -205,6 +206,12 @@ class ProjectionModel(_ProjectionParameters):
             )
         return self._score_features(query, self.features_.transform_docs(texts, self.graph_))
 
+    def _score_texts_with_features(
+        self, query: Query, texts: Mapping[str, Strings], features: RowsByView
+    ) -> Floats:
+        """Score the embeddings of the texts and of features of user views."""
+        return self._score_features(query, self.features_.transform_docs(texts, self.graph_, features))
+
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Search the index; only the exact index can filter documents."""
         embedded = self._embed_queries(queries)
@@ -307,9 +314,7 @@ class ProjectionModel(_ProjectionParameters):
         """Append the embeddings of the texts."""
         self._add_features(self.features_.transform_docs(texts, self.graph_))
 
-    def _add_with_features(
-        self, texts: Mapping[str, Strings], features: Mapping[str, Sequence[Mapping[str, float]]]
-    ) -> None:
+    def _add_with_features(self, texts: Mapping[str, Strings], features: RowsByView) -> None:
         """Append the embeddings of the texts and of features of user views."""
         self._add_features(self.features_.transform_docs(texts, self.graph_, features))
 
