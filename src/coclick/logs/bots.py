@@ -1,9 +1,9 @@
 """Find users that are probably programs: crawlers, monitors, click farms.
 
-`RULES` is the one place of all rules and thresholds; docs/logs.md shows the same table. The SQL runs on DuckDB
-and Spark, over the tables of `logs.aggregation_sql`. Most users have far too few rows for any rule. So `visit`
-is aggregated by user first, and only the rows of users with enough of them (`suspect`) are looked at one by
-one. Rules are for single people: an id that hundreds of people share may look like a program.
+`RULES` is the one place of all rules and thresholds; docs/logs.md shows the same table. The SQL runs on
+DuckDB and Spark, over the tables of `logs.aggregation_sql`. Most users have far too few rows for any rule. So
+`visit` is aggregated by user first, and only the rows of users with enough of them (`suspect`) are looked at
+one by one. Rules are for single people: an id that hundreds of people share may look like a program.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ class Rule:
     reason: str
     below: bool = False  # flagged at values up to the threshold, instead of from it on
 
-    def __str__(self) -> str:
-        sign = "≤" if self.below else "≥"
-        return f"{self.name}: {self.value} {sign} {self.threshold:,g}"
+    def row(self) -> str:
+        """Return the rule as a row of the table in docs/logs.md."""
+        limit = f"{'≤' if self.below else '≥'} {self.threshold:,g}"
+        return f"| `{self.name}` | {self.value} | {limit} | {self.least:,} {self.of} | {self.reason} |"
 
 
 RULES = (
@@ -61,12 +62,18 @@ RULES = (
         below=True,
     ),
     Rule(
-        *("clicks_everything", "share of shown results that were clicked", 0.8, 10, "pages of 5 results or more"),
+        *(
+            "clicks_everything",
+            "share of shown results that were clicked",
+            0.8,
+            10,
+            "pages of 5 results or more",
+        ),
         "people choose: they click one or two results of a page",
     ),
     Rule(
         *("no_dwell", "share of clicks that the next click follows within a second", 0.9, 30, "clicks"),
-        "people look at what they open, if only for a moment; opening ten tabs at once happens, always does not",
+        "people look at what they open, if only for a moment; some open ten tabs at once, but not always",
     ),
 )
 _RULE = {rule.name: rule for rule in RULES}
@@ -170,12 +177,12 @@ def bots(names: str, searches: bool) -> str:
     """
     rows = "sum(events)" + (" + sum(searches)" if searches else "")
     return f"""
-        SELECT first.u AS u, name, first.rule AS rule, value, n AS events
-        FROM (SELECT u, min(rule) AS rule FROM flagged GROUP BY u) AS first
-            JOIN flagged ON flagged.u = first.u AND flagged.rule = first.rule
+        SELECT chosen.u AS u, name, chosen.rule AS rule, value, n AS events
+        FROM (SELECT u, min(rule) AS rule FROM flagged GROUP BY u) AS chosen
+            JOIN flagged ON flagged.u = chosen.u AND flagged.rule = chosen.rule
             JOIN (SELECT u, CAST({rows} AS BIGINT) AS n FROM visit GROUP BY u) AS counts
-                ON counts.u = first.u
-            JOIN ({names}) AS names ON names.u = first.u"""
+                ON counts.u = chosen.u
+            JOIN ({names}) AS names ON names.u = chosen.u"""
 
 
 def clicked_by_bots() -> str:
@@ -213,7 +220,7 @@ def look_for_bots(db: DuckDBSession, log: LogReader, policy: Policy) -> dict[str
 
 
 def bot_stats(policy: Policy, found: Sequence[Sequence[Any]], clicks: int, edges: int) -> dict[str, Any]:
-    """Return the statistics of (user, rule, value, events), the busiest first, at most `MAX_LISTED` listed."""
+    """Return the statistics of rows (user, rule, value, events), the busiest first."""
     listed = [
         {
             "user": shown_user(user),

@@ -1,9 +1,10 @@
 """Aggregate an event log in DuckDB: sessions, result pages, clicks, distinct users and skips.
 
 A session is what the log calls one or, in a log without session ids, a run of one user's events and searches
-without a gap above 30 minutes. A result page is what a session saw for one query. A document counts once per page: it was shown if it has an impression or a click there, on the
-day of the first of these events and at their smallest position. The only click of a session is navigational
-(Jiang et al. 2016, §4.2). The SQL is in `logs.aggregation_sql`, because Spark runs it too.
+without a gap above 30 minutes. A result page is what a session saw for one query. A document counts once per
+page: it was shown if it has an impression or a click there, on the day of the first of these events and at
+their smallest position. The only click of a session is navigational (Jiang et al. 2016, §4.2). The SQL is in
+`logs.aggregation_sql`, because Spark runs it too.
 """
 
 from __future__ import annotations

@@ -67,4 +67,4 @@ def assign_session_ids(db: DuckDBSession, relation: str, key: str) -> None:
     """Create `log_session` (id, usr, name) in no particular order; `key` names a session of a user."""
     db.execute(f"""
         CREATE TABLE log_session AS SELECT (row_number() OVER () - 1)::INTEGER AS id, usr, name
-        FROM (SELECT DISTINCT usr, {key} AS name FROM ({relation}) WHERE usr IS NOT NULL AND error IS NULL)""")
+        FROM (SELECT DISTINCT usr, {key} AS name FROM ({relation}) WHERE error IS NULL)""")

@@ -42,7 +42,9 @@ def count_searches(db: DuckDBSession, schema: EventSchema, has_results: bool) ->
         searched = aggregation_sql.searched(schema.has_days, known, _DIV)
         db.execute(f"CREATE TABLE searched AS {searched} ORDER BY {order}")
         sums = search_sums(known)
-        found = dict(zip(sums, db.fetchall(f"SELECT {', '.join(sums.values())} FROM searched")[0], strict=True))
+        found = dict(
+            zip(sums, db.fetchall(f"SELECT {', '.join(sums.values())} FROM searched")[0], strict=True)
+        )
     if schema.has_days:
         db.execute(f"CREATE TABLE followup AS {aggregation_sql.followups()} ORDER BY q, next")
     db.execute("DROP TABLE page")

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from coclick.arrays.csr import check_count
 from coclick.logs import aggregation_sql
+from coclick.logs.bots import Policy, check_policy
 from coclick.logs.detect_format import detect_format
 from coclick.logs.schema import Action, weighted_actions
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
@@ -42,6 +43,7 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    bots: Policy = "flag",
     force: bool = False,
 ) -> SparkGraph:
     """Build a click graph from a log and write it to the directory `out`.
@@ -55,11 +57,12 @@ def build(
     session = coclick_session(spark)
     format, found, fields = detect_format([as_log_file(log, "the log")], format, columns)
     check_fields(fields, min_users, actions)
+    check_policy(bots, format == "events", fields)
     with open_output(session, out, "graph", force) as target:
         field_columns = {name: column for name, column in found[0][1].items() if name in fields}
         run = _Build(session, target, format, fields, weighted)
         run.read(log, field_columns)
-        run.aggregate(min_clicks, min_users)
+        run.aggregate(min_clicks, min_users, bots)
         texts = run.write(docs)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
@@ -78,7 +81,7 @@ class _Build:
     actions: list[Action]
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
+    history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips, searches, followups
 
     def read(self, log: DataFrame, field_columns: dict[str, int]) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
@@ -89,9 +92,9 @@ class _Build:
             rows.assign_action_codes(self.actions)
         self.rejects = [rows.rejected()]
         self.stats |= rows.stats
-        self.rows, self.spellings = rows.valid(), rows.spellings()
+        self.rows, self.searches, self.spellings = rows.valid(), rows.searches(), rows.spellings()
 
-    def aggregate(self, min_clicks: float, min_users: int) -> None:
+    def aggregate(self, min_clicks: float, min_users: int, bots: Policy) -> None:
         """Aggregate the rows into pairs and select the edges; both still hold strings."""
         if self.format == "clicks":
             self.rows.selectExpr("query AS q", "doc AS d", "*").createOrReplaceTempView("log_row")
@@ -101,7 +104,9 @@ class _Build:
             candidates = pairs.filter("clicks > 0").withColumn("actions", F.col("clicks"))
             self.pairs = pairs.drop("clicks") if self.fields & {"impressions", "users"} else None
         else:
-            found = events.aggregate(self.spark, self.rows, self.fields, self.actions, self.out.work)
+            found = events.aggregate(
+                self.spark, self.rows, self.searches, self.fields, self.actions, self.out.work, bots
+            )
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
             self.stats |= found.stats
         passes = F.expr(aggregation_sql.passes_thresholds(min_clicks, min_users)).alias("passes")
@@ -125,7 +130,10 @@ class _Build:
             if self.thresholds:
                 used = used.join(self.edges.select("q").distinct(), "q", "left_semi")
             used = work.checkpoint("used", used)
-        texts = used.select(F.col("q").alias("text")).distinct()
+        texts = used.select(F.col("q").alias("text"))
+        if "searches" in self.history and not self.thresholds:  # searches without results too
+            texts = texts.union(self.history["searches"].select("q"))
+        texts = texts.distinct()
         names = used.select(F.col("d").alias("name")).distinct()
         described_docs, fields = None, list[str]()
         if docs is not None:
@@ -153,6 +161,14 @@ class _Build:
         if "skips" in self.history:
             skips = _with_ids(self.history["skips"], queries, numbers, ("clicked", "skipped"))
             _check_counts("skips", out.write_table("skips", skips))
+        if "searches" in self.history:
+            searches = _with_ids(self.history["searches"], queries, numbers, ())
+            _check_counts("searches", out.write_table("searches", searches))
+        if "followups" in self.history:
+            enough = self.history["followups"].filter(F.col("users") >= self.stats["min_users"])
+            following = queries.select("id", F.col("text").alias("name"))
+            followups = _with_ids(enough, queries, following, ("next",))
+            _check_counts("followups", out.write_table("followups", followups))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
         if fields:
@@ -164,7 +180,10 @@ class _Build:
         """The number of queries in valid rows, including those below the thresholds."""
         if self.pairs is not None and not self.thresholds:
             return self.sizes["queries"]
-        return (self.seen if self.pairs is None else self.pairs).select("q").distinct().count()
+        seen = (self.seen if self.pairs is None else self.pairs).select("q")
+        if "searches" in self.history:
+            seen = seen.union(self.history["searches"].select("q"))
+        return seen.distinct().count()
 
 
 def _check_counts(name: str, table: DataFrame) -> None:

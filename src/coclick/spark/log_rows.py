@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
-from coclick.logs.schema import Action
+from coclick.logs.schema import SEARCH, Action
 from coclick.logs.validation import classify_actions, most_common_actions
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.typed_fields import FieldParser
@@ -35,6 +35,7 @@ class LogRows:
         self._has_actions = "action" in field_columns
         self._counts = self._count()
         self._n_ignored = 0
+        self.has_searches = False
         self.stats: dict[str, Any] = {}
 
     def _count(self) -> list[tuple[str | None, str | None, int]]:
@@ -49,6 +50,7 @@ class LogRows:
             return
         counts = _sums((name, count) for name, _, count in self._counts)
         codes, others = classify_actions(counts, actions)
+        self.has_searches = SEARCH in codes.values()
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
@@ -58,9 +60,13 @@ class LogRows:
         self._n_ignored = sum(others.values())
 
     def valid(self) -> DataFrame:
-        """Return the valid rows."""
+        """Return the valid rows, without searches."""
         events = self.format == "events"
         return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
+
+    def searches(self) -> DataFrame | None:
+        """Return the valid rows that record a search, or None if the log has no such action."""
+        return self._rows.filter(f"error IS NULL AND action_code = {SEARCH}") if self.has_searches else None
 
     def rejected(self) -> DataFrame | None:
         """Return the rejected rows (error, raw), or None; add their counts to the statistics."""
