@@ -45,7 +45,7 @@ def held_out_logs(threads: int) -> Iterator[HeldOutLog]:
                 [DATA / "bestbuy" / "clicks.csv.gz"],
                 DATA / "bestbuy" / "products.tsv.gz",
                 work / "bestbuy",
-                format="events",
+                like="events",
                 columns=BESTBUY_COLUMNS,
                 threads=threads,
             )

@@ -5,6 +5,8 @@ Every topic has words of its own for queries and for titles and one word that bo
 """
 
 import random
+from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +22,12 @@ TOPICS = {
 }
 
 
-def clicks(seed: int = 0) -> list[tuple[str, str, float]]:
-    """(query, document, clicks) rows: inside a topic, with a little noise across topics."""
+def clicks(seed: int = 0, both_orders: bool = False) -> list[tuple[str, str, float]]:
+    """(query, document, clicks) rows: inside a topic, with a little noise across topics.
+
+    Queries are a word, or two words with "the" between them; with `both_orders` also two words side by side,
+    in both orders.
+    """
     chance = random.Random(seed)
     rows = []
     for topic, (words, _) in TOPICS.items():
@@ -33,6 +39,10 @@ def clicks(seed: int = 0) -> list[tuple[str, str, float]]:
     for topic in TOPICS:
         other = chance.choice([name for name in TOPICS if name != topic])
         rows.append((TOPICS[topic][0][0], f"{other}-0", 1.0))
+    for topic, (words, _) in TOPICS.items() if both_orders else ():
+        for pair in permutations(words, 2):
+            for doc in chance.sample(range(6), 3):
+                rows.append((" ".join(pair), f"{topic}-{doc}", float(chance.randint(2, 30))))
     return rows
 
 
@@ -101,6 +111,19 @@ def with_history(graph: ClickGraph) -> ClickGraph:
         np.ones(len(upper), np.int32),
     )
     return ClickGraph(graph.queries, graph.docs, graph.clicks, graph.texts, pairs, daily, skips)
+
+
+def with_skips_across_topics(graph: ClickGraph) -> ClickGraph:
+    """The graph with other skip pairs: every clicked document was once shown below one of another topic."""
+    topics = list(TOPICS)
+    skipped = []
+    for doc in graph.clicks.indices.tolist():
+        topic, _, number = graph.docs[doc].rpartition("-")
+        other = topics[(topics.index(topic) + 1 + int(number) % 4) % len(topics)]
+        skipped.append(graph.docs.id(f"{other}-{number}"))
+    ones = np.ones(len(skipped), np.int32)
+    pairs = SkipPairs(graph.clicks.indptr, graph.clicks.indices, np.array(skipped, np.int32), ones)
+    return replace(graph, skips=pairs)
 
 
 def topic_of(doc: str) -> str:

@@ -1,11 +1,10 @@
-"""The contract of all presets: their parameters exist and are allowed, and models with them work."""
+"""Presets: their parameters exist and are allowed. `test_contract` trains models with them."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import planted
 from coclick import create, model_names
 from coclick.errors import UserError
 from coclick.models.presets import Preset
@@ -14,13 +13,6 @@ from coclick.models.spec import parameters_of
 
 REFERENCES = Path(__file__).resolve().parents[2] / "docs" / "references.md"
 PRESETS = [(name, preset) for name in model_names() for preset in model_class(name).presets]
-# instead of what papers need for their logs
-CHEAP = {"dim": 10, "n_topics": 5, "fields": "all", "query_threshold": 1e-4, "doc_threshold": 1e-4}
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return planted.graph()
 
 
 @pytest.mark.parametrize(("name", "preset"), PRESETS)
@@ -41,20 +33,6 @@ def test_a_preset_names_its_source_and_a_reason_for_each_parameter(name, preset)
     assert f"`{preset}`" in REFERENCES.read_text()
     assert settled.source[-4:].isdigit(), "author and year"
     assert all(reason.strip() for reason in settled.reasons.values())
-
-
-@pytest.mark.parametrize(("name", "preset"), PRESETS)
-def test_a_model_with_a_preset_searches(name, preset, graph):
-    cheap = {
-        key: value for key, value in CHEAP.items() if key in model_class(name).presets[preset].parameters
-    }
-    model = create(name, preset=preset, **cheap)
-    if not {*model.requires} <= graph.provides:
-        pytest.skip(f"planted data has no {', '.join(model.requires)}")
-    model.fit(graph)
-    for topic in planted.TOPICS:
-        best = model.search(topic, 1).hits()
-        assert [planted.topic_of(doc) for doc, _ in best] == [topic]
 
 
 def test_parameters_beside_a_preset_take_precedence():
@@ -87,6 +65,12 @@ def test_an_unknown_preset_is_refused(spec, message, hint):
     with pytest.raises(UserError, match=message) as error:
         create(spec)
     assert hint in str(error.value.hint)
+
+
+def test_presets_are_listed_in_alphabetical_order():
+    with pytest.raises(UserError) as error:
+        create("rw(preset=paper)")
+    assert error.value.hint == "its presets are wu2012, wu2013, wu2013b"
 
 
 def test_a_preset_is_given_once():

@@ -143,7 +143,7 @@ def test_the_first_of_several_documents_with_one_id_is_used(tmp_path, log):
         b"D2\tHat",
         b"D1\tsecond",
         b"\tno id",
-        b"D3\tcaf\xe9",
+        b"D3\tcaf\xff\xfe",
         b"D2\tthird",
         b"D4\ta\tb\tc",
     ]

@@ -64,7 +64,7 @@ def test_a_missing_column_lists_the_columns_of_the_file(tmp_path):
     assert "'what', 'doc', 'clicks'" in message
     assert "needs query, doc, clicks and may have impressions, users" in message
     path.write_text("query,doc\nshoe,D1\n")
-    assert "no column for 'clicks'" in refused(tmp_path, [path], format="clicks")
+    assert "no column for 'clicks'" in refused(tmp_path, [path], like="clicks")
 
 
 def test_damaged_gzip(tmp_path):
@@ -106,14 +106,6 @@ def test_padded_gzip(tmp_path):
     assert "gzip file is damaged" in message and str(path) in message
 
 
-def test_utf_16(tmp_path):
-    for encoding in ("utf-16-le", "utf-16-be"):
-        path = tmp_path / "log.tsv"
-        path.write_bytes(("\ufeff" + LOG).encode(encoding))
-        message = refused(tmp_path, [path])
-        assert "the file is UTF-16" in message and f"iconv -f UTF-16 -t UTF-8 {path}" in message
-
-
 @pytest.mark.parametrize("value", ["['D1', 'D2']", "{'id': 'D1'}", "map {'id': 'D1'}"])
 def test_nested_parquet_columns(tmp_path, log, value):
     path = tmp_path / "nested.parquet"
@@ -147,8 +139,8 @@ def test_an_output_that_exists(tmp_path, log):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "xml"}, "unknown log format 'xml'"),
-        ({"format": "ubi"}, "a UBI export must be NDJSON"),
+        ({"like": "xml"}, "the log format 'xml' is unknown"),
+        ({"like": "ubi"}, "the format 'ubi' reads it from 'user_query'"),
         ({"memory": "lots"}, "--memory 'lots' is not a size"),
         ({"memory": "10MB"}, "--memory 10MB is too small"),
         ({"min_clicks": float("nan")}, "--min-clicks must be"),

@@ -73,10 +73,10 @@ def test_a_small_export(tmp_path, export):
     assert stats["format"] == "ubi" and stats["users"] == 2
     assert stats["rows"] == len(QUERIES) + len(EVENTS) + 1
     assert stats["right"] == stats["rows"] - 4
-    assert stats["other_actions"] == {"add_to_cart": 1}
+    assert stats["other_actions"] == {"add_to_cart": 1, "search without a query": 1}
     assert stats["rejected"] == {
         "doc is missing": 1,
-        "neither a query nor an event": 1,
+        "action is missing": 1,
         "position is not a whole number from 0 up": 1,
         "query is missing": 1,
     }

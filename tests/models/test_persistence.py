@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import planted
-from coclick import open_model, train
+from coclick import ClickGraph, open_model, train
 from coclick.answers import describe
 from coclick.errors import ArtefactError, UserError
 from coclick.models.verify import verify
@@ -56,6 +56,45 @@ def test_concurrent_additions_are_not_lost(saved):
     again = open_model(saved)
     again.add({"two": "another title"}).save(saved, replaces=again)
     assert {"one", "two"} <= set(open_model(saved).graph_.docs)
+
+
+def test_a_graph_is_not_opened_as_a_model(saved):
+    with pytest.raises(UserError, match="this is a graph, not a model") as error:
+        open_model(saved.parent / "graph")
+    assert error.value.hint == "train one: coclick train vpcg GRAPH"
+    with pytest.raises(ArtefactError, match="trained on another graph"):
+        open_model(saved, planted.graph(seed=3).save(saved.parent / "other"))
+
+
+@pytest.mark.parametrize("name", ["terms", "graph_", "stats_", "artefact_"])
+def test_state_with_another_name_is_refused(saved, name):
+    manifest = json.loads((saved / "manifest.json").read_text())
+    manifest["state"][name] = {"type": "json", "value": 1}
+    (saved / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ArtefactError, match=f"'{name}' cannot be a model's state"):
+        open_model(saved)
+
+
+def test_missing_state_is_named(saved):
+    manifest = json.loads((saved / "manifest.json").read_text())
+    del manifest["state"]["doc_index_"]
+    (saved / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ArtefactError, match="it has no doc_index_"):
+        open_model(saved)
+
+
+def test_only_the_short_text_is_kept(tmp_path):
+    docs = {"a": {"title": "hat", "body": "felt"}, "b": {"title": "sock", "body": "wool"}}
+    graph = ClickGraph.from_clicks([("hat", "a", 1)], docs)
+    train("bm25", graph).save(tmp_path / "model")
+    opened = open_model(tmp_path / "model")
+    assert list(opened.graph_.texts) == ["title"] and opened.search("felt").hits()
+    with pytest.raises(UserError):
+        train("clicks", graph).save(tmp_path / "model")
+    train("clicks", graph).save(tmp_path / "model", force=True)
+    assert open_model(tmp_path / "model").name == "clicks"
+    with pytest.raises(UserError, match="replaced meanwhile"):
+        train("clicks", graph).save(tmp_path / "model", replaces=train("clicks", graph))
 
 
 def test_a_model_without_build_statistics_can_be_opened(saved):

@@ -119,6 +119,7 @@ class _Recorder:
         def note(frame: FrameType, _: str, __: Any) -> None:
             called.add(frame.f_code)
 
+        start = time.process_time()  # not the time on the clock, which depends on what else is running
         sys.settrace(note)  # called for every function; without a result, not for every line
         threading.settrace(note)
         try:
@@ -126,6 +127,7 @@ class _Recorder:
         finally:
             sys.settrace(None)
             threading.settrace(None)
+            self.coverage.seconds[item.nodeid] = time.process_time() - start
             for code in called:
                 if code.co_filename.startswith(f"{self.package}{os.sep}"):
                     file = Path(code.co_filename).relative_to(self.package).as_posix()
@@ -133,8 +135,6 @@ class _Recorder:
                     lines.setdefault(code.co_firstlineno, []).append(item.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        seconds = self.coverage.seconds
-        seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
         if report.failed:
             self.failed.append(report.nodeid)
 

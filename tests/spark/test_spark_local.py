@@ -109,7 +109,7 @@ def test_errors_are_raised_before_anything_is_written(spark, graph, local_graph,
         return lambda: coclick.spark.build(spark, events, docs, str(tmp_path / "g"), **options)
 
     for what, wrong in {
-        "unknown log format 'ubi'": build(format="ubi"),
+        "the format 'ubi' reads it from": build(like="ubi"),
         "min-clicks must be": build(min_clicks=float("nan")),
         "--actions needs a log of events": lambda: coclick.spark.build(
             spark, events.drop("action"), None, str(tmp_path / "g"), actions={"click": 1}

@@ -120,6 +120,23 @@ def read_action_weights(text: str | None) -> dict[str, float] | None:
     return weights
 
 
+def read_columns(text: str | None) -> list[str] | dict[str, str] | None:
+    """Read `query,_,doc` as fields by place, and `doc=sku,query=term` as the column of each field."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not any("=" in part for part in parts):
+        return parts
+    columns: dict[str, str] = {}
+    for part in parts:
+        field, _, column = (piece.strip() for piece in part.partition("="))
+        if not field or not column or field in columns:
+            problem = f"{field!r} is named twice" if field in columns else f"cannot read {part!r}"
+            raise UserError(problem, where="--columns", hint="write query=term,doc=sku")
+        columns[field] = column
+    return columns
+
+
 def read_judged(queries: Path | None, qrels: Path | None) -> Judgments | None:
     """Read the judgments and the queries they are for; None if no judgments are given."""
     if qrels is None and queries is not None:

@@ -8,7 +8,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from coclick.cli.arguments import Engine, Force, GraphPath, Json, Master, Memory, Threads, read_action_weights
+from coclick.cli.arguments import (
+    Engine,
+    Force,
+    GraphPath,
+    Json,
+    Master,
+    Memory,
+    Threads,
+    read_action_weights,
+    read_columns,
+)
 from coclick.cli.terminal import output, say, suggest
 
 
@@ -50,19 +60,30 @@ def build(
     log: Annotated[
         list[str],
         typer.Argument(
-            metavar="LOG...", help="Log files or globs: TSV, CSV, Parquet or NDJSON, optionally gzipped."
+            metavar="LOG...",
+            help="Log files or globs: TSV, CSV, Parquet or JSON, may be compressed; - for standard input.",
         ),
     ],
     out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
     docs: Annotated[
-        str | None, typer.Option(help="File of documents: doc, title and other text fields.")
+        list[str] | None,
+        typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
     ] = None,
-    format: Annotated[
-        Literal["auto", "clicks", "events", "ubi"], typer.Option(help="Log format; auto detects it.")
+    like: Annotated[
+        str,
+        typer.Option(
+            help="Log format: auto (by the columns), clicks, events, aol, ga4, ubi … or a file FILE.toml."
+        ),
     ] = "auto",
     columns: Annotated[
-        str | None, typer.Option(help="Column names if the file has no header: query,doc,clicks.")
+        str | None,
+        typer.Option(
+            help="Columns of fields: doc=sku,query=term. Or the fields of all columns in order: query,_,doc."
+        ),
     ] = None,
+    header: Annotated[
+        Literal["auto", "yes", "no"], typer.Option(help="Whether the first line is a header.")
+    ] = "auto",
     min_clicks: Annotated[
         float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
     ] = 1,
@@ -72,6 +93,10 @@ def build(
     actions: Annotated[
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
     ] = None,
     bots: Annotated[
         Literal["flag", "drop", "keep"],
@@ -90,8 +115,8 @@ def build(
     from coclick.storage.directories import check_output
 
     options: dict[str, Any] = {
-        "format": format,
-        "columns": columns.split(",") if columns else None,
+        "like": like,
+        "columns": read_columns(columns),
         "min_clicks": min_clicks,
         "min_users": min_users,
         "actions": read_action_weights(actions),
@@ -99,10 +124,12 @@ def build(
         "force": force,
     }
     if spark.is_spark(engine, master):
-        spark.build(log, docs, out, master, **options)
+        spark.refuse(header=header != "auto")
+        spark.build(log, docs, out, master, encoding=encoding, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
+    options |= {"header": header, "encoding": encoding}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')

@@ -28,12 +28,31 @@ def is_spark(engine: str, master: str | None) -> bool:
     return engine == "spark"
 
 
-def build(log: Sequence[str], docs: str | None, out: str, master: str | None, **options: Any) -> None:
+def refuse(**given: bool) -> None:
+    """Raise for options that only the local engine has."""
+    if wrong := [f"--{name.replace('_', '-')}" for name, is_given in given.items() if is_given]:
+        raise UserError(f"--engine spark does not know {' '.join(wrong)}", hint="build with --engine local")
+
+
+def build(
+    log: Sequence[str],
+    docs: Sequence[str] | None,
+    out: str,
+    master: str | None,
+    encoding: str | None = None,
+    **options: Any,
+) -> None:
     """Build a graph from Parquet files and print its size."""
+    if encoding is not None:
+        raise UserError("--encoding cannot be used with --engine spark", hint="leave it out: files are UTF-8")
+    if docs and len(docs) > 1:
+        raise UserError("on Spark, documents must be in one file", hint="give --docs once")
     with _session(master) as spark:
         from coclick.spark import build as build_on_spark
 
-        graph = build_on_spark(spark, _read_log(spark, log), _read_docs(spark, docs), out, **options)
+        graph = build_on_spark(
+            spark, _read_log(spark, log), _read_docs(spark, docs[0] if docs else None), out, **options
+        )
         sizes = graph.manifest["sizes"]
     counts = (("queries", "query"), ("docs", "document"), ("edges", "edge"))
     say(f"{', '.join(counted(sizes[key], noun) for key, noun in counts)} in {out}")

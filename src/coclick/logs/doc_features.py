@@ -13,6 +13,7 @@ from coclick.errors import UserError
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import detect_file, expand_paths, locate_error
+from coclick.logs.format import VIEW
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.user_view import check_rows, view_columns
@@ -37,7 +38,7 @@ def read_doc_features(sources: Sequence[str | Path], docs: Container[str]) -> Do
         DuckDBSession(Path(directory) / "duckdb", parse_memory("1GB"), all_threads()) as db,
     ):
         create_reject_tables(db)
-        log = LogReader(db, "view", {"doc", "feature", "value"}, ())
+        log = LogReader(db, VIEW, {"doc", "feature", "value"}, ())
         try:
             log.open([view_columns(detect_file(path), "doc") for path in paths])
             n_valid = db.fetch_value(f"SELECT count(*) FROM ({log.relation}) WHERE error IS NULL")

@@ -1,4 +1,4 @@
-"""Read DOCS, the file of documents: an id and text fields, one column each."""
+"""Read DOCS, the files of documents: an id and text fields, one column each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from coclick.jit.threads import threads as all_threads
 from coclick.logs import files, text_sql
 from coclick.logs.duckdb_session import DuckDBSession, literal, parse_memory, paths_sql
 from coclick.logs.files import LogFile
-from coclick.logs.in_memory import as_files
+from coclick.logs.intake import Intake
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap_error
@@ -27,43 +27,77 @@ from coclick.logs.validation import no_overlap_error
 MISSING_ID, DUPLICATE_ID = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
 _DEFAULT_FIELDS = ("doc", "title", "body")
+_METADATA = {"_index", "_score", "_type"}  # keys of wrapped records that are no texts
+_MAX_DEPTH = 3  # of objects in NDJSON
+_PART = 1 << 40  # a row's place is its line plus this times the number of its file
 
 
-def read_documents(db: DuckDBSession, path: Path) -> list[str]:
+def read_documents(db: DuckDBSession, given: Sequence[LogFile]) -> list[str]:
     """Create the view `document` (name, t0, t1 …) and return the names of the text fields t0, t1 …
 
     Of several documents with one id the first is used. The others, and rows without an id, go to `reject`.
+    Files may have different fields; a field that a file lacks is empty.
     """
-    file = _detect_docs_file(path)
-    names = field_names(file)
-    if file.kind == "parquet":
-        source, columns = _parquet(file, names)
-    else:
-        source, columns = _text(db, file, names)
-    fields = [name for name in columns if name != "doc"]
-    texts = "".join(f", coalesce({columns[name].text()}, '') AS t{i}" for i, name in enumerate(fields))
+    parts = [_open(db, file) for file in given]
+    fields = list(dict.fromkeys(name for _, columns in parts for name in columns if name != "doc"))
+    texts = "".join(f", t{i} VARCHAR" for i in range(len(fields)))
     db.preserve_order(True)
+    db.execute(f"CREATE TABLE document_row (place BIGINT, name VARCHAR {texts}, error VARCHAR)")
+    for part, (source, columns) in enumerate(parts):
+        values = "".join(
+            f", coalesce({columns[name].text()}, '')" if name in columns else ", ''" for name in fields
+        )
+        db.execute(f"""
+            INSERT INTO document_row
+            SELECT {part * _PART} + line, {columns["doc"].text()} AS id {values},
+                coalesce(parse_error, CASE WHEN id IS NULL THEN '{MISSING_ID}' END)
+            FROM ({source})""")
     db.execute(f"""
-        CREATE TABLE document_row AS
-        SELECT line, {columns["doc"].text()} AS name {texts},
-            coalesce(parse_error, CASE WHEN name IS NULL THEN '{MISSING_ID}' END) AS error
-        FROM ({source});
+        CREATE TABLE first_document AS
+        SELECT name, min(place) AS first FROM document_row WHERE error IS NULL GROUP BY name;
         CREATE TABLE document_error AS
-        SELECT line, error FROM document_row WHERE error IS NOT NULL UNION ALL
-        SELECT line, '{DUPLICATE_ID}' FROM document_row ANTI JOIN (
-            SELECT min(line) AS line FROM document_row WHERE error IS NULL GROUP BY name
-        ) USING (line) WHERE error IS NULL;
-        INSERT INTO reject
-        SELECT {literal(path)}, line, split_part(error, '|', 1), split_part(error, '|', 2), raw
-        FROM ({source}) JOIN document_error USING (line);
+        SELECT place, error FROM document_row WHERE error IS NOT NULL UNION ALL
+        SELECT place, {_duplicate_reason(given)} FROM document_row JOIN first_document USING (name)
+        WHERE error IS NULL AND place <> first;
         CREATE VIEW document AS
-        SELECT * EXCLUDE (line, error) FROM document_row ANTI JOIN document_error USING (line)""")
+        SELECT * EXCLUDE (place, error) FROM document_row ANTI JOIN document_error USING (place)""")
+    for part, (source, _) in enumerate(parts):
+        db.execute(f"""
+            INSERT INTO reject
+            SELECT {literal(given[part].path)}, line,
+                split_part(error, '|', 1), split_part(error, '|', 2), raw
+            FROM (SELECT *, {part * _PART} + line AS place FROM ({source}))
+                JOIN document_error USING (place)""")
     db.preserve_order(False)
     if not db.fetch_value("SELECT count(*) FROM document"):
-        raise UserError(
-            "the file of documents has no valid row", where=str(path), hint="each row needs an id"
-        )
+        where = ", ".join(str(file.path) for file in given[:3])
+        raise UserError("the file of documents has no valid row", where=where, hint="each row needs an id")
     return fields
+
+
+def _duplicate_reason(given: Sequence[LogFile]) -> str:
+    """SQL for the reason why a document at `place` is not used, if there is one with its id at `first`."""
+    cases = "".join(
+        f" WHEN {part} THEN {literal(DUPLICATE_ID + ' of one in ' + file.name.replace('|', '_'))}"
+        for part, file in enumerate(given)
+    )
+    return f"""CASE WHEN place // {_PART} = first // {_PART} THEN '{DUPLICATE_ID}'
+        ELSE CASE first // {_PART} {cases} END END"""
+
+
+def duplicates_across_files(db: DuckDBSession, given: Sequence[LogFile]) -> list[dict[str, Any]]:
+    """Return documents that occur in two files, at most 20: their id and both places, (path, line)."""
+    rows = db.fetchall(f"""
+        SELECT name, first, place FROM document_row JOIN first_document USING (name)
+        WHERE error IS NULL AND place // {_PART} <> first // {_PART} ORDER BY place LIMIT 20""")
+    return [
+        {"doc": name, "first": _located(given, first), "again": _located(given, again)}
+        for name, first, again in rows
+    ]
+
+
+def _located(given: Sequence[LogFile], place: int) -> tuple[Path, int]:
+    return given[place // _PART].path, place % _PART
 
 
 class DocsFile(NamedTuple):
@@ -74,24 +108,24 @@ class DocsFile(NamedTuple):
 
 
 def read_docs(source: Any) -> DocsFile:
-    """Read documents from a file or a table as `build` does. Of several with one id the first is used."""
+    """Read documents from files or tables as `build` does. Of several with one id the first is used."""
     with (
-        as_files([], source) as (_, path),
         TemporaryDirectory() as directory,
         DuckDBSession(Path(directory) / "duckdb", parse_memory("1GB"), all_threads()) as db,
+        Intake(db) as intake,
     ):
         create_reject_tables(db)
-        assert path is not None
-        fields = read_documents(db, Path(path))
-        rejected = db.fetchall("SELECT line, trim(field || ' ' || reason) FROM reject ORDER BY line")
+        fields = read_documents(db, intake.open_docs(source))
+        intake.restore_places()
+        rejected = db.fetchall("SELECT line, trim(field || ' ' || reason) FROM reject ORDER BY file, line")
         texts = "".join(f", t{i}" for i in range(len(fields)))
         rows = db.fetchall(
-            f"SELECT name {texts} FROM document_row ANTI JOIN document_error USING (line) ORDER BY line"
+            f"SELECT name {texts} FROM document_row ANTI JOIN document_error USING (place) ORDER BY place"
         )
     return DocsFile({name: dict(zip(fields, texts, strict=True)) for name, *texts in rows}, rejected)
 
 
-def check_overlap(db: DuckDBSession, path: Path) -> None:
+def check_overlap(db: DuckDBSession, given: Sequence[LogFile]) -> None:
     """Raise if no document of the log is in DOCS."""
     if not db.fetch_value("SELECT count(*) FROM log_doc"):
         return
@@ -101,7 +135,7 @@ def check_overlap(db: DuckDBSession, path: Path) -> None:
         [row[0] for row in db.fetchall(f"SELECT name FROM {table} ORDER BY name LIMIT 3")]
         for table in ("log_doc", "document")
     )
-    raise no_overlap_error(log, documents, str(path))
+    raise no_overlap_error(log, documents, ", ".join(str(file.path) for file in given[:3]))
 
 
 def assign_text_ids(db: DuckDBSession, fields: list[str]) -> None:
@@ -110,15 +144,35 @@ def assign_text_ids(db: DuckDBSession, fields: list[str]) -> None:
     db.execute(f"CREATE TABLE doc_text AS SELECT id {texts} FROM document JOIN doc USING (name) ORDER BY id")
 
 
-def _detect_docs_file(path: Path) -> LogFile:
-    if not path.is_file():
-        raise files.missing_file_error(path)
-    file = files.detect_file(path)
+def _open(db: DuckDBSession, file: LogFile) -> tuple[str, dict[str, Column]]:
+    """Return a relation (line, raw, parse_error …) of a file of documents, and the columns of its fields."""
     if file.empty:
-        raise UserError("the file of documents is empty", where=str(path))
-    if file.kind not in ("tsv", "csv"):
-        return file
-    return files.with_header(file, is_header(file.columns))
+        raise UserError("the file of documents is empty", where=str(file.path))
+    if file.kind in ("tsv", "csv"):
+        file = files.with_header(file, is_header(file.columns))
+    keys = [text_sql.json_pointer(key) for key in file.columns]
+    if file.kind == "ndjson":
+        paths = nested_keys(files.first_records(file))
+        keys = ["".join(map(text_sql.json_pointer, path)) for path in paths]
+        file = replace(file, columns=tuple("_".join(path) for path in paths))
+    names = field_names(file)
+    return _parquet(file, names) if file.kind == "parquet" else _text(db, file, names, keys)
+
+
+def nested_keys(records: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return the paths of the texts, numbers and lists in records, objects in objects up to three deep."""
+    found: dict[tuple[str, ...], None] = {}
+
+    def walk(value: Any, path: tuple[str, ...]) -> None:
+        if isinstance(value, dict) and len(path) < _MAX_DEPTH:
+            for key, inner in value.items():
+                walk(inner, (*path, key))
+        elif path and not (isinstance(value, dict) or path[0] in _METADATA):
+            found[path] = None
+
+    for record in records:
+        walk(record, ())
+    return list(found)
 
 
 def is_header(cells: Sequence[str]) -> bool:
@@ -141,7 +195,7 @@ def field_names(file: LogFile) -> dict[int, str]:
     taken = {"doc": found.pop("doc", 0), **found}
     for index, column in enumerate(file.columns):
         is_text = not file.types or file.types[index] in ("VARCHAR", "BLOB")
-        if index not in taken.values() and is_text:
+        if index not in taken.values() and is_text and column != "_id":
             name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or f"field{index + 1}"
             taken[name if name not in taken else f"{name}_{index + 1}"] = index
     return {index: name for name, index in taken.items()}
@@ -158,25 +212,38 @@ def _parquet(file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Colum
     return source, {name: Column(f"c{index}", file.types[index]) for index, name in names.items()}
 
 
-def _text(db: DuckDBSession, file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Column]]:
+def _text(
+    db: DuckDBSession, file: LogFile, names: dict[int, str], keys: list[str]
+) -> tuple[str, dict[str, Column]]:
     """Rows may have fewer cells than the first one; missing cells are empty."""
+    here = f"file = {literal(file.path)}"
     text_sql.save_too_long(db, file, Event())
     db.fetch_value(f"SELECT count(raw) FROM ({text_sql.lines([file])})")  # scan once to find invalid UTF-8
     text_sql.save_unreadable(db)
     if file.kind == "csv" and text_sql.has_broken_quotes(db, file):
-        db.execute("DELETE FROM unreadable")  # `_records` checks whole records instead
+        db.execute(f"DELETE FROM unreadable WHERE {here}")  # `_records` checks whole records instead
         source = _records(db, file)
     else:
-        db.execute("INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable")
-        keys = [text_sql.json_pointer(key) for key in file.columns]
+        db.execute(f"INSERT INTO reject SELECT file, line, '', reason, raw FROM unreadable WHERE {here}")
+        cells = text_sql.cells(file, text_sql.numbered_lines(file), keys)
         source = f"""
             SELECT * REPLACE
                 (CASE WHEN cell IS NULL OR len(cell) > {len(file.columns)} THEN parse_error END
                     AS parse_error)
-            FROM ({text_sql.cells(file, text_sql.numbered_lines(file), keys)})"""
+            FROM ({_with_joined_lists(cells) if file.kind == "ndjson" else cells})"""
     columns = {name: Column(f"cell[{index + 1}]") for index, name in names.items()}
     columns["doc"] = Column(f"trim({columns['doc'].sql})")
     return source, columns
+
+
+def _with_joined_lists(cells: str) -> str:
+    """The relation `cells` of NDJSON with the texts in lists joined, and without objects."""
+    texts = """list_filter(from_json(value, '["VARCHAR"]'), lambda text: text[1] <> '{')"""
+    return f"""
+        SELECT * REPLACE (list_transform(cell, lambda value: CASE
+            WHEN value[1] = '[' AND json_valid(value) THEN array_to_string({texts}, ' ')
+            WHEN value[1] = '{{' AND json_valid(value) THEN NULL ELSE value END) AS cell)
+        FROM ({cells})"""
 
 
 def _records(db: DuckDBSession, file: LogFile) -> str:

@@ -47,7 +47,7 @@ class DuckDBSession:
     def __init__(self, path: Path, memory: int, threads: int) -> None:
         self.path = path
         self.block_rows = min(max(50_000, memory // 8000), 500_000)
-        self._memory = (memory - _PYTHON_MEMORY) * 4 // 5
+        self.memory = (memory - _PYTHON_MEMORY) * 4 // 5
         self._threads = threads
         self._files = 0
 
@@ -59,7 +59,7 @@ class DuckDBSession:
             self._connection = duckdb.connect(
                 ":memory:",
                 config={
-                    "memory_limit": f"{self._memory // 10**6}MB",
+                    "memory_limit": f"{self.memory // 10**6}MB",
                     "threads": self._threads,
                     "temp_directory": str(self.path / "spill"),
                     "preserve_insertion_order": False,

@@ -54,7 +54,7 @@ def has_sessions(users: bool, session_ids: bool, days: bool) -> bool:
 def create_events(db: DuckDBSession, log: LogReader) -> int:
     """Create the tables `event` (q, d, a[, u, t, s, position]) and `search` (q[, u, t, s, results]).
 
-    Return their number of rows.
+    Return the number of records they come from.
     """
     columns = ["spelling.id AS q"]
     joins = "JOIN spelling ON spelling.raw = r.query"
@@ -76,6 +76,9 @@ def create_events(db: DuckDBSession, log: LogReader) -> int:
         db.execute(f"""
             CREATE TABLE search AS SELECT {", ".join(of_search)}
             FROM ({log.relation}) r {joins} WHERE {valid} AND action_code = {SEARCH}""")
+    if log.format.has_lists:
+        rows = f"SELECT count(*) FROM ({log.relation}) r {joins} WHERE {log.is_record} AND {valid}"
+        return db.fetch_value(f"{rows} AND action_code IS NOT NULL")
     return sum(
         db.fetch_value(f"SELECT count(*) FROM {table}")
         for table in ("event", "search")[: 1 + log.has_searches]

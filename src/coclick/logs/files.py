@@ -11,10 +11,9 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from threading import Event
 from typing import IO, Any
@@ -23,10 +22,12 @@ import duckdb
 
 from coclick.errors import UserError
 from coclick.graph.columns import canonical_name, match_columns, with_user
+from coclick.logs import archives
 from coclick.logs.duckdb_session import paths_sql
-from coclick.logs.schema import match_given_columns
+from coclick.logs.json_records import is_by_line, page_path
+from coclick.logs.schema import match_given_columns, match_named_columns
 
-_KINDS = {
+KINDS = {
     ".tsv": "tsv",
     ".tab": "tsv",
     ".csv": "csv",
@@ -36,8 +37,11 @@ _KINDS = {
     ".jsonl": "ndjson",
     ".json": "ndjson",
 }
-_SAMPLE_LINES = 100  # the keys of NDJSON records are collected from these first lines
+_SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines
+_SAMPLE_BYTES = 1 << 24  # at most
 _BULK_KEYS = ("index", "create")
+_GZIP = b"\x1f\x8b"
+_JSON = re.compile(r"\s*(\{|\[\s*[{\[])")
 _NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
 MAX_RAW_CHARS = 10_000  # of a rejected line, the same limit as DuckDB's
 
@@ -53,13 +57,24 @@ class LogFile:
     types: tuple[str, ...] = ()  # DuckDB types, Parquet only
     header: bool = False
     delimiter: str = "\t"
-    ubi: bool = False
+    paths: frozenset[str] = frozenset()  # of the first records of NDJSON, such as event.action
     empty: bool = False  # not even a header
+    by_line: bool = True  # JSON: each record is on one line
+    page: tuple[str, ...] | None = None  # JSON: the keys that lead to the records of a page
+    wrapped: bool = False  # NDJSON: records are in `_source`, beside `_index` and `_id`
+    bulk: bool = False  # NDJSON: with action lines, {"index": …}
+    source: str = ""  # what the user calls the file, if `path` is a temporary copy
+
+    @property
+    def name(self) -> str:
+        """What the user calls the file."""
+        return self.source or str(self.path)
 
     @property
     def shape(self) -> tuple[Any, ...]:
         """Key of files that one SQL statement can read together."""
-        return self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter
+        return (self.kind, self.gzipped, self.columns, self.types, self.header, self.delimiter, self.wrapped,
+                self.bulk)  # fmt: skip
 
 
 def expand_paths(sources: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -100,28 +115,21 @@ def detect_file(path: Path) -> LogFile:
     """Detect the kind and columns of a file. `with_header` decides later whether line 1 is a header."""
     if (name := str(path).encode(errors="replace").decode()) != str(path):
         raise UserError("the file name is not valid UTF-8", where=name, hint="rename the file")
-    try:
-        with path.open("rb") as stream:
-            magic = stream.read(4)
-    except OSError as error:
-        raise UserError(f"the file cannot be read: {error.strerror}", where=str(path)) from None
-    if magic[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        hint = f"convert it: iconv -f UTF-16 -t UTF-8 {path}"
-        raise UserError("the file is UTF-16, but must be UTF-8", where=str(path), hint=hint)
-    gzipped = magic[:2] == b"\x1f\x8b"
+    magic = first_bytes(path, 4)
+    gzipped = magic[:2] == _GZIP
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if ".gz" in suffixes[-1:] and not gzipped and magic:
         raise UserError(
             "the file is named .gz but is not gzip", where=str(path), hint="rename or compress it"
         )
-    kind = next((_KINDS[suffix] for suffix in reversed(suffixes) if suffix in _KINDS), None)
+    kind = next((KINDS[suffix] for suffix in reversed(suffixes) if suffix in KINDS), None)
     if magic == b"PAR1" or (kind == "parquet" and not gzipped):
         return _detect_parquet(path)
     lines = first_lines(path, gzipped, _SAMPLE_LINES)
     if not lines:
         return LogFile(path, kind or "tsv", gzipped, (), empty=True)
     first = lines[0]
-    if kind == "ndjson" or (kind is None and first.lstrip().startswith("{")):
+    if kind == "ndjson" or (kind is None and _JSON.match("\n".join(lines))):
         return _detect_ndjson(path, gzipped, lines)
     delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
     kind = "tsv" if delimiter == "\t" else "csv"
@@ -148,17 +156,28 @@ def with_header(file: LogFile, header: bool) -> LogFile:
     return replace(file, columns=columns, header=header)
 
 
-def find_fields(file: LogFile, given: Sequence[str] | None) -> tuple[LogFile, dict[str, int]]:
-    """Detect the header of a log file and return the column index of each field."""
+def find_fields(
+    file: LogFile, given: Sequence[str] | None, header: str = "auto", by_name: Mapping[str, str] | None = None
+) -> tuple[LogFile, dict[str, int] | None]:
+    """Detect the header of a log file and return the column index of each field.
+
+    `given` names the columns by place, `by_name` the column of some fields. The result is None if one of
+    these is a path into NDJSON instead of a column.
+    """
     fields = match_columns(file.columns)
     text = file.kind in ("tsv", "csv")
     if not given:
-        return with_header(file, text), check_flat(file, with_user(fields))
+        file = with_header(file, text and header != "no")
+        fields = fields if header != "no" or not text else {}
+        named = match_named_columns(by_name or {}, file.columns, str(file.path), file.kind == "ndjson")
+        if named is None:
+            return file, None
+        fields = {name: index for name, index in fields.items() if index not in named.values()}
+        return file, check_flat(file, with_user(fields | named))
     names = [canonical_name(name) for name in given]
-    header = text and (
-        len(fields) > 1 or [canonical_name(cell) for cell in file.columns][: len(names)] == names
-    )
-    file = with_header(file, header)
+    cells = [canonical_name(cell) for cell in file.columns]
+    known = len(fields) > 1 or cells[: len(names)] == names
+    file = with_header(file, text and (header == "yes" or (header == "auto" and known)))
     return file, check_flat(file, with_user(match_given_columns(given, file.columns, str(file.path))))
 
 
@@ -174,13 +193,38 @@ def check_flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
     return fields
 
 
-def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
-    """Return the first lines as text. Invalid UTF-8 is replaced here and rejected when rows are read."""
+def first_bytes(path: Path, count: int) -> bytes:
+    """Return the first bytes of a file."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(count)
+    except OSError as error:
+        raise UserError(f"the file cannot be read: {error.strerror}", where=str(path)) from None
+
+
+def is_gzipped(path: Path) -> bool:
+    """Return whether a file is compressed with gzip."""
+    return first_bytes(path, 2) == _GZIP
+
+
+@contextmanager
+def reading(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, decompressed; errors of reading name the file."""
     try:
         with open_bytes(path, gzipped) as stream:
-            lines = list(islice(iter(lambda: stream.readline(1 << 22), b""), count))
+            yield stream
     except (OSError, EOFError, zlib.error) as error:
-        raise _gzip_error(path, error) from None
+        raise _gzip_error(path, error) if gzipped else error from None
+
+
+def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
+    """Return the first lines as text. Invalid UTF-8 is replaced here and rejected when rows are read."""
+    lines: list[bytes] = []
+    size = 0
+    with reading(path, gzipped) as stream:
+        while len(lines) < count and size < _SAMPLE_BYTES and (line := stream.readline(1 << 22)):
+            lines.append(line)
+            size += len(line)
     text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
     text = [part for line in text for part in line.split("\r")][:count]  # DuckDB also ends a line at \r
     return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
@@ -198,7 +242,7 @@ def find_long_lines(file: LogFile, max_bytes: int, stop: Event) -> list[tuple[in
         found: list[tuple[int, str]] = []
         for count_lines in (False, True):  # counting takes ten times as long, so only if there are any
             with open_bytes(file.path, file.gzipped) as stream:
-                found = list(_scan_long_lines(stream, max_bytes, stop, count_lines))
+                found = list(_scan_long_lines(_bounded_blocks(file, stream, stop), max_bytes, count_lines))
             if not found:
                 break
         return [(line, start) for line, start in found if line > int(file.header)]
@@ -206,14 +250,20 @@ def find_long_lines(file: LogFile, max_bytes: int, stop: Event) -> list[tuple[in
         raise _gzip_error(file.path, error) if file.gzipped else error from None
 
 
-def _scan_long_lines(
-    stream: IO[bytes], max_bytes: int, stop: Event, count_lines: bool
-) -> Iterator[tuple[int, str]]:
+def _bounded_blocks(file: LogFile, stream: IO[bytes], stop: Event) -> Iterator[bytes]:
+    """Yield the content in blocks that do not split \r\n; raise if a gzip file expands beyond the limit."""
+    size = file.path.stat().st_size
+    limit = archives.max_expanded(size) if file.gzipped else size
+    while not stop.is_set() and (block := stream.read(1 << 20)):
+        if stream.tell() > limit and file.gzipped:
+            raise archives.expansion_error(file.name, size)
+        yield block + stream.read(1) if block.endswith(b"\r") else block
+
+
+def _scan_long_lines(blocks: Iterator[bytes], max_bytes: int, count_lines: bool) -> Iterator[tuple[int, str]]:
     """See `find_long_lines`. Line numbers are correct only with `count_lines`."""
     line, length, start = 1, 0, b""
-    while not stop.is_set() and (chunk := stream.read(1 << 20)):
-        if chunk.endswith(b"\r"):
-            chunk += stream.read(1)  # do not split \r\n
+    for chunk in blocks:
         last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         if last < 0:
             start = (start + chunk)[:MAX_RAW_CHARS]
@@ -264,17 +314,58 @@ def _detect_parquet(path: Path) -> LogFile:
     )
 
 
-def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
-    """Collect the keys of the first records in order of appearance. Invalid lines are rejected later."""
-    keys: dict[str, None] = {}
-    ubi = False
+def first_records(file: LogFile) -> list[dict[str, Any]]:
+    """Return the first records of an NDJSON file, without their wrapping."""
+    return [_unwrapped(record) for record in _objects(first_lines(file.path, file.gzipped, _SAMPLE_LINES))]
+
+
+def _objects(lines: list[str]) -> Iterator[dict[str, Any]]:
+    """The lines that are JSON objects."""
     for line in lines:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
-            bulk = len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)
-            ubi |= bulk or ("query_id" in record and ("action_name" in record or "user_query" in record))
+            yield record
+
+
+def _is_wrapped(record: dict[str, Any]) -> bool:
+    return isinstance(record.get("_source"), dict) and ("_index" in record or "_id" in record)
+
+
+def _unwrapped(record: dict[str, Any]) -> dict[str, Any]:
+    """The record in a hit, with its `_id`."""
+    if not _is_wrapped(record):
+        return record
+    return ({"_id": record["_id"]} if "_id" in record else {}) | record["_source"]
+
+
+def _detect_ndjson(path: Path, gzipped: bool, lines: list[str]) -> LogFile:
+    """Collect the keys of the first records in order of appearance. Invalid lines are rejected later."""
+    keys: dict[str, None] = {}
+    paths: set[str] = set()
+    wrapped = bulk = False
+    for record in _objects(lines):
+        wrapped |= _is_wrapped(record)
+        record = _unwrapped(record)
+        is_action = len(record) == 1 and any(isinstance(record.get(key), dict) for key in _BULK_KEYS)
+        bulk |= is_action
+        if not is_action:
             keys.update(dict.fromkeys(record))
-    return LogFile(path, "ndjson", gzipped, tuple(keys), ubi=ubi)
+            paths.update(_paths(record))
+    by_line = is_by_line(lines)
+    page = None if by_line else page_path("\n".join(lines))
+    return LogFile(path, "ndjson", gzipped, tuple(keys), paths=frozenset(paths), by_line=by_line, page=page,
+                   wrapped=wrapped, bulk=bulk)  # fmt: skip
+
+
+def _paths(value: Any, depth: int = 6) -> Iterator[str]:
+    """The dotted paths of an object, through lists, without array indices."""
+    if isinstance(value, list):
+        for element in value[:20]:
+            yield from _paths(element, depth)
+    elif isinstance(value, dict) and depth:
+        for key, inner in value.items():
+            yield key
+            yield from (f"{key}.{name}" for name in _paths(inner, depth - 1))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 
@@ -15,11 +15,11 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import aggregation_sql, documents, events, numbering, searches, validation, write_arrays
 from coclick.logs.bots import Policy, check_policy, look_for_bots
-from coclick.logs.detect_format import FileFields, detect_format
+from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
-from coclick.logs.files import detect_file, expand_paths, locate_error
+from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
-from coclick.logs.in_memory import as_files
+from coclick.logs.intake import Intake
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -28,7 +28,7 @@ from coclick.logs.rejects import (
     publish_rejects,
     write_rejects,
 )
-from coclick.logs.schema import FORMATS, weighted_actions
+from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.spellings import write_variants
 from coclick.storage.artefact import ArtefactWriter, writing
 
@@ -40,11 +40,13 @@ def build(
     docs: Any,
     out: str | Path,
     *,
-    format: str = "auto",
-    columns: Sequence[str] | None = None,
+    like: str | Path = "auto",
+    columns: GivenColumns = None,
+    header: Literal["auto", "yes", "no"] = "auto",
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    encoding: str | None = None,
     bots: Policy = "flag",
     memory: str = "4GB",
     threads: int | None = None,
@@ -55,20 +57,24 @@ def build(
 
     Parameters:
 
-    - `sources`: files or patterns (TSV, CSV, Parquet or NDJSON, gzipped or not), or tables in memory: pandas
-      and polars frames, Arrow tables, anything with the Arrow PyCapsule interface; one or a list.
+    - `sources`: files or patterns (TSV, CSV, Parquet or JSON, compressed or not), `-` for standard input,
+      URLs, or tables in memory: pandas and polars frames, Arrow tables, anything with the Arrow PyCapsule
+      interface; one or a list.
     - `docs`: documents with an id and text fields, as a file, a table, a mapping from id to title or to
-      fields; or None.
+      fields; a list of them; or None.
     - `out`: the directory of the graph; `force` replaces a graph that is there.
-    - `format`: `clicks` (query, doc, clicks[, impressions, users]), `events` (query, doc[, timestamp, user,
-      action, position]; without `action` every row is a click) or `ubi` (an OpenSearch User Behavior Insights
-      export). `auto` decides by the columns.
-    - `columns`: names for the columns of files without a header, or new names for columns, in order.
+    - `like`: the format of the log: `clicks` (query, doc, clicks[, impressions, users]), `events` (query,
+      doc[, timestamp, user, session, action, position …]; without `action` every row is a click), one of
+      `coclick.logs.format_names()`, or a TOML file of your own. `auto` decides by the columns.
+    - `columns`: the column of each field, such as `{"doc": "sku"}`; or a list of fields in the order of the
+      columns, for files without a header.
+    - `header`: whether the first line of a text file is a header; `auto` looks at its cells.
     - `actions`: the actions that count as clicks, with weights, such as `{"click": 1, "cart": 3}`. By default
       only clicks count.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
       actions regardless of their weights.
+    - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
     - `bots`: what to do with users that are probably programs: "flag" lists them in the statistics, "drop"
       removes their events too, "keep" does not look for them. It needs users and times.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
@@ -90,27 +96,29 @@ def build(
             hint=f"columns={[name.strip() for name in columns.split(',')]}",
         )
     started = time.monotonic()
-    validation.check_arguments(format, FORMATS, min_clicks, min_users)
-    size, weighted, target = parse_memory(memory), weighted_actions(actions), out.resolve()
-    with as_files(sources, docs) as (given, docs_path):
-        paths = expand_paths(given)
-        format, found, fields = detect_format([detect_file(path) for path in paths], format, columns)
+    validation.check_arguments(min_clicks, min_users)
+    size, target = parse_memory(memory), out.resolve()
+    encoding = encoding or named_encoding(like)
+    spill = target.parent / f".{target.name}.building"
+    with (
+        writing(target, force=force) as writer,
+        DuckDBSession(spill, size, threads or all_threads()) as db,
+        Intake(db, encoding, progress) as intake,
+    ):
+        files, doc_files = intake.open_log(sources), intake.open_docs(docs)
+        format, found, fields = detect_format(files, like, columns, header)
+        weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
-        check_policy(bots, format != "clicks", fields)
-        spill = target.parent / f".{target.name}.building"
-        with (
-            writing(target, force=force) as writer,
-            DuckDBSession(spill, size, threads or all_threads()) as db,
-        ):
-            log = LogReader(db, format, fields, weighted)
-            run = _Build(db, writer, log, paths, None if docs_path is None else Path(docs_path), progress)
-            run.read(found)
-            run.aggregate(bots)
-            run.choose_edges(min_clicks, min_users)
-            run.write()
-            run.stats["seconds"] = round(time.monotonic() - started, 2)
-            writer.commit("graph", stats=run.stats)
-            publish_rejects(writer, "rejects", REJECTS)
+        check_policy(bots, format.rows == "events", fields)
+        log = LogReader(db, format, fields, weighted)
+        run = _Build(db, writer, log, intake, files, doc_files, progress)
+        run.read(found)
+        run.aggregate(bots)
+        run.choose_edges(min_clicks, min_users)
+        run.write()
+        run.stats["seconds"] = round(time.monotonic() - started, 2)
+        writer.commit("graph", stats=run.stats)
+        publish_rejects(writer, "rejects", REJECTS)
     return ClickGraph.open(out)
 
 
@@ -122,23 +130,25 @@ class _Build:
         db: DuckDBSession,
         out: ArtefactWriter,
         log: LogReader,
-        paths: list[Path],
-        docs: Path | None,
+        intake: Intake,
+        files: list[LogFile],
+        docs: list[LogFile],
         progress: Callable[[str], None] | None,
     ) -> None:
-        self.db, self.out, self.log, self.paths, self.docs = db, out, log, paths, docs
+        self.db, self.out, self.log, self.intake, self.files, self.docs = db, out, log, intake, files, docs
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.dropped = False  # whether events of bots were dropped
         self.text_fields: list[str] = []
-        self.stats: dict[str, Any] = {"format": log.format, "files": [str(path) for path in paths]}
-        if log.format != "clicks":
+        self.stats: dict[str, Any] = {"format": log.format.name, "files": [file.name for file in files]}
+        self.stats["encodings"] = dict(intake.encodings)
+        if log.has_events:
             self.stats["actions"] = {action.name: action.weight for action in log.actions}
 
     def read(self, found: list[FileFields]) -> None:
         """Read files into typed rows, and assign integer ids to strings."""
         db, log = self.db, self.log
-        self.report(f"reading {counted(len(self.paths), 'file')} of {log.format}")
+        self.report(f"reading {counted(len(self.files), 'file')} of {log.format.name}")
         create_reject_tables(db)
         try:
             if self.docs:
@@ -146,7 +156,7 @@ class _Build:
             log.open(found)
             self.report(f"read {counted(log.n_rows, 'row')}; assigning ids to queries, documents and users")
             numbering.assign_query_ids(db, log.relation)
-            numbering.assign_doc_ids(db, log.relation, self.docs is not None)
+            numbering.assign_doc_ids(db, log.relation, bool(self.docs))
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
             if "session" in log.fields:
@@ -156,13 +166,19 @@ class _Build:
         if self.docs:
             documents.check_overlap(db, self.docs)
             documents.assign_text_ids(db, self.text_fields)
+            if duplicates := documents.duplicates_across_files(db, self.docs):
+                places = ("first", "again")
+                self.stats["docs_in_several_files"] = [
+                    found | {key: self.intake.name_place(*found[key]) for key in places}
+                    for found in duplicates
+                ]
 
     def aggregate(self, bots: Policy = "flag") -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
         db, log = self.db, self.log
         self.report("aggregating clicks")
         try:
-            if log.format == "clicks":
+            if not log.has_events:
                 n_valid = _aggregate_clicks(db, log)
             else:
                 n_valid = events.create_events(db, log) + log.n_ignored
@@ -171,10 +187,11 @@ class _Build:
         if n_valid < log.n_rows:
             self.report(f"rejected {counted(log.n_rows - n_valid, 'row')}; finding their lines")
             log.save_rejects()
-        self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": count_rejects(db, self.paths)}
+        self.intake.restore_places()
+        self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
-        if log.format != "clicks" and db.fetch_value("SELECT count(*) FROM event"):
+        if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
             events.create_visits(db, log)
             self._look_for_bots(bots)
             self.schema = events.aggregate(db, log)
@@ -194,13 +211,13 @@ class _Build:
     def choose_edges(self, min_clicks: float, min_users: int) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
         db, log = self.db, self.log
-        if log.format == "clicks":
+        if not log.has_events:
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.schema is None:
             raise self._no_edges_error()
         else:
             candidates = aggregation_sql.weighted_clicks(log.actions)
-        if min_users > 1 and log.format != "clicks":
+        if min_users > 1 and log.has_events:
             candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
         db.execute(f"""
             CREATE TABLE candidate AS {candidates};
@@ -257,10 +274,10 @@ class _Build:
         )
         seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
         self.stats["queries_below_thresholds"] = seen - int(queries.sum())
-        if self.docs is not None:
+        if self.docs:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
             self.stats["docs_missing"] = int((docs & ~in_docs).sum())
-            self.stats["docs_rejected"] = count_rejects(db, [self.docs])
+            self.stats["docs_rejected"] = _count_rejects(db, self.docs)
             docs |= in_docs
         return write_arrays.IdMap.from_mask(queries), write_arrays.IdMap.from_mask(docs)
 
@@ -306,7 +323,11 @@ class _Build:
 
     @property
     def _files(self) -> list[Path]:
-        return [*self.paths, *([self.docs] if self.docs else [])]
+        return [file.path for file in (*self.files, *self.docs)]
+
+
+def _count_rejects(db: DuckDBSession, files: Sequence[LogFile]) -> dict[str, int]:
+    return count_rejects(db, [file.name for file in files])
 
 
 def _aggregate_clicks(db: DuckDBSession, log: LogReader) -> int:

@@ -6,18 +6,19 @@ temporary Parquet file. Only if rows were rejected, the files are read again in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from threading import Event
 
-from coclick.logs import aggregation_sql, text_sql, ubi
+from coclick.logs import aggregation_sql, join_sql, text_sql
 from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
-from coclick.logs.schema import SEARCH, Action
-from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
+from coclick.logs.format import Format
+from coclick.logs.record_sql import RecordFields
+from coclick.logs.schema import SEARCH, Action, action_names
+from coclick.logs.typed_fields import BLANK_QUERY, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
 
 
@@ -39,15 +40,16 @@ class LogReader:
     """Reads the rows of a log or view. `relation` has the columns `names`, and `error` for invalid rows.
 
     In event logs it also has `action_code`. Rows without a code are ignored: not counted and not rejected.
+    If a record may hold several events, `part` numbers them; the record is counted at part 0.
     """
 
     db: DuckDBSession
-    format: str
+    format: Format
     fields: set[str]
     actions: Sequence[Action]
     relation: str = ""
     n_rows: int = 0  # valid or not
-    n_ignored: int = 0  # valid rows that are not counted: other actions, query records of a UBI export
+    n_ignored: int = 0  # valid rows that are not counted: other actions
     has_searches: bool = False  # rows without a document that say what was searched
     other_actions: dict[str, int] = field(default_factory=dict)  # the most common ignored actions
     _action_code: str = "1"  # SQL
@@ -56,94 +58,121 @@ class LogReader:
     @property
     def has_events(self) -> bool:
         """Whether rows are events, each with an action."""
-        return self.format in ("events", "ubi")
+        return self.format.rows == "events"
 
     @property
     def names(self) -> list[str]:
         """The columns of the relation, without `error` and `action_code`."""
-        return typed_columns(self.format, self.fields)
+        parts = ["part", "listed"] if self.format.has_lists else []
+        return [*typed_columns(self.format.rows, self.fields), *parts]
+
+    @property
+    def is_record(self) -> str:
+        """The condition that a row of the relation stands for its record: true for one of its events."""
+        return "part = 0" if self.format.has_lists else "true"
 
     def open(self, found: Sequence[FileFields]) -> None:
         """Parse text files into Parquet, and define the relation over all files."""
-        if self.format == "ubi":
-            self._open_ubi([file for file, _ in found])
-        else:
-            groups: dict[object, tuple[list[LogFile], dict[str, int]]] = {}
-            for file, columns in found:
-                groups.setdefault(file.shape, ([], columns))[0].append(file)
-            parts = [self._open_group(group, columns) for group, columns in groups.values()]
-            self.relation = " UNION ALL ".join(parts)
+        groups: dict[object, tuple[list[LogFile], RecordFields]] = {}
+        for file, fields in found:
+            groups.setdefault(file.shape, ([], fields))[0].append(file)
+        self.relation = " UNION ALL ".join(self._open_group(*group) for group in groups.values())
+        if self.format.join:
+            self.db.execute(join_sql.logged_queries(self.format, self.relation, self.fields, self._searches))
+            self.relation = self._joined(self.relation)
+        if self.format.shown and "position" in self.fields:
+            self.relation = self._count_positions_from_one(self.relation)
         if self.has_events:
             self._assign_action_codes()
             self.relation = f"SELECT *, {self._action_code}::TINYINT AS action_code FROM ({self.relation})"
-        self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self.relation})")
+        self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self.relation}) WHERE {self.is_record}")
         self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self._unreadable()})")
 
-    def _open_group(self, files: list[LogFile], columns: dict[str, int]) -> str:
-        wanted = {name: index for name, index in columns.items() if name in self.fields}
+    @property
+    def _searches(self) -> tuple[str, ...]:
+        return action_names(self.format.actions)["search"]
+
+    def _open_group(self, files: list[LogFile], fields: RecordFields) -> str:
+        def typed_rows(rows: str) -> str:
+            source = fields.expand(rows)
+            return typed(
+                self.format.rows,
+                fields.columns,
+                source,
+                joined=bool(self.format.join),
+                searches=self._searches,
+            )
+
         if files[0].kind == "parquet":
-            return self._open_parquet(files, wanted)
-        if files[0].kind == "ndjson":
-            keys = [text_sql.json_pointer(files[0].columns[index]) for index in wanted.values()]
-            column = {name: Column(f"cell[{number}]") for number, name in enumerate(wanted, 1)}
-        else:
-            keys = []
-            column = {name: Column(f"cell[{index + 1}]") for name, index in wanted.items()}
+            return self._open_parquet(files, fields, typed_rows)
 
         def typed_lines(lines: str) -> str:
-            cells = text_sql.cells(files[0], lines, keys)
-            return typed(self.format, column, text_sql.reject_nested(cells, keys) if keys else cells)
+            cells = text_sql.cells(files[0], lines, fields.keys)
+            nested = fields.keys and not self.format.fields  # fields of plain logs are single values
+            return typed_rows(text_sql.reject_nested(cells, fields.keys) if nested else cells)
 
-        for name in {"doc", "user", "feature"} & column.keys():
-            column[name] = Column(f"trim({column[name].sql})")
-        group = _Group(files, typed_lines)
-        return self._stage(group, text_sql.lines(files))
+        return self._stage(_Group(files, typed_lines), text_sql.lines(files))
 
-    def _open_parquet(self, files: list[LogFile], wanted: dict[str, int]) -> str:
-        names, types = files[0].columns, files[0].types
-        column = {name: Column(f"c{index}", types[index]) for name, index in wanted.items()}
-        chosen = ", ".join(f'"{_quoted(names[i])}" AS c{i}' for i in wanted.values())
-        raw = ", ".join(f'{literal(names[i])}, "{_quoted(names[i])}"' for i in wanted.values())
+    def _open_parquet(
+        self, files: list[LogFile], fields: RecordFields, typed_rows: Callable[[str], str]
+    ) -> str:
+        names = {index: files[0].columns[index] for index in fields.used}
+        chosen = ", ".join(f'"{_quoted(name)}" AS c{index}' for index, name in names.items())
+        raw = ", ".join(f'{literal(name)}, "{_quoted(name)}"' for name in names.values())
 
         def numbered(file: LogFile) -> str:
             return f"""SELECT {chosen}, NULL::VARCHAR AS parse_error, {literal(file.path)} AS file,
                 file_row_number + 1 AS line, json_object({raw})::VARCHAR AS raw
                 FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
 
-        self._groups.append(_Group(files, partial(typed, self.format, column), numbered))
+        self._groups.append(_Group(files, typed_rows, numbered))
         paths = paths_sql([file.path for file in files])
         source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
-        return f"SELECT {', '.join(self.names)}, error FROM ({typed(self.format, column, source)})"
+        return f"SELECT {self._select}, error FROM ({typed_rows(source)})"
 
-    def _open_ubi(self, files: list[LogFile]) -> None:
-        lines = ubi.all_lines(files)
-        ubi.create_queries(self.db, files[0], lines)
-        self.db.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
-        records = "SELECT coalesce(sum(records), 0)::BIGINT FROM ubi_query"
-        self.n_ignored = self.n_rows = self.db.fetch_value(records)
-        group = _Group(files, lambda lines: typed(self.format, ubi.COLUMNS, ubi.events(files[0], lines)))
-        self.relation = self._stage(group, lines)
+    @property
+    def _select(self) -> str:
+        """The select list of `names` over typed rows."""
+        listed = "item.action IS NOT NULL AS listed"
+        return ", ".join(listed if name == "listed" else name for name in self.names)
+
+    def _joined(self, rows: str) -> str:
+        """Rows of a format with a join: events with the query that they belong to."""
+        return join_sql.with_queries(self.format, rows, self.fields, self._searches)
+
+    def _count_positions_from_one(self, rows: str) -> str:
+        """Lists of shown documents count from 1; so must the positions of events."""
+        lowest = self.db.fetch_value(f"SELECT min(position) FROM ({rows}) WHERE NOT listed AND error IS NULL")
+        if lowest != 0:
+            return rows
+        return f"SELECT * REPLACE (position + CAST(NOT listed AS INTEGER) AS position) FROM ({rows})"
 
     def _assign_action_codes(self) -> None:
         """Assign codes to impressions and the actions that count as clicks; count the other actions."""
         if "action" not in self.fields:
             return
-        counts = dict(
-            self.db.fetchall(f"""SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL
-                GROUP BY action ORDER BY 2 DESC, 1""")
-        )
-        codes, others = classify_actions(counts, self.actions)
+        known = action_names(self.format.actions)
+        counts = self._count_actions("true")
+        codes, others = classify_actions(counts, self.actions, known)
+        if self.format.has_lists:
+            records = self._count_actions(self.is_record)
+            others = {name: records.get(name, 0) for name in others}
         self.has_searches = SEARCH in codes.values()
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
         self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
         self.other_actions = most_common_actions(others)
         self.n_ignored += sum(others.values())
 
+    def _count_actions(self, condition: str) -> dict[str, int]:
+        """The actions of the relation, the most frequent first."""
+        rows = f"SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL AND {condition}"
+        return dict(self.db.fetchall(f"{rows} GROUP BY action ORDER BY 2 DESC, 1"))
+
     def _stage(self, group: _Group, lines: str) -> str:
         """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
         self._groups.append(group)
         path = self.db.temp_path("parquet")
-        chosen = f"SELECT {', '.join(self.names)}, error FROM ({group.typed(lines)})"
+        chosen = f"SELECT {self._select}, error FROM ({group.typed(lines)})"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
@@ -168,18 +197,27 @@ class LogReader:
         blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL)" if "query" in self.fields else "false"
         self.db.execute(f"INSERT INTO reject {self._unreadable()}")
         self.db.preserve_order(True)
-        for group in self._groups:
-            for file in group.files:
-                self.db.execute(f"""
-                    INSERT INTO reject
-                    SELECT file, line, split_part(error, '|', 1), split_part(error, '|', 2), raw
-                    FROM (
-                        SELECT * REPLACE (
-                            CASE WHEN error IS NULL AND {blank} THEN '{BLANK_QUERY}' ELSE error END AS error
-                        ), {self._action_code} AS action_code
-                        FROM ({group.typed(group.numbered(file))}))
-                    WHERE {aggregation_sql.is_rejected("action" in self.fields)}""")
+        for rows in self._numbered_rows():
+            rows = self._joined(rows) if self.format.join else rows
+            self.db.execute(f"""
+                INSERT INTO reject
+                SELECT file, line, split_part(error, '|', 1), split_part(error, '|', 2), raw
+                FROM (
+                    SELECT * REPLACE (
+                        CASE WHEN error IS NULL AND {blank} THEN '{BLANK_QUERY}' ELSE error END AS error
+                    ), {self._action_code} AS action_code
+                    FROM ({rows}))
+                WHERE {self.is_record} AND {aggregation_sql.is_rejected("action" in self.fields)}""")
         self.db.preserve_order(False)
+
+    def _numbered_rows(self) -> Iterator[str]:
+        """Relations of typed rows with file, line and raw text: each file, or all if joined by time."""
+        parts = [
+            f"SELECT {self._select}, error, file, line, raw FROM ({group.typed(group.numbered(file))})"
+            for group in self._groups
+            for file in group.files
+        ]
+        yield from [" UNION ALL ".join(parts)] if self.format.join == "session" else parts
 
 
 def _quoted(name: str) -> str:

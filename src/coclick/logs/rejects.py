@@ -28,7 +28,7 @@ def create_reject_tables(db: DuckDBSession) -> None:
     db.execute("CREATE TABLE reject (file VARCHAR, line BIGINT, field VARCHAR, reason VARCHAR, raw VARCHAR)")
 
 
-def count_rejects(db: DuckDBSession, files: Sequence[Path]) -> dict[str, int]:
+def count_rejects(db: DuckDBSession, files: Sequence[str | Path]) -> dict[str, int]:
     """Count the rejected rows of these files by reason, the most common reason first."""
     names = ", ".join(literal(path) for path in files)
     reasons = f"SELECT trim(field || ' ' || reason) AS r FROM reject WHERE file IN ({names})"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coclick.errors import UserError
 from coclick.graph.columns import CLICK_ACTIONS, LOG_COLUMNS, canonical_name, find_field
-
-FORMATS = ("clicks", "events", "ubi")
 
 SKIPPED = ("", "_", "-")  # names in --columns for a column to skip
 
@@ -48,6 +47,35 @@ def match_given_columns(given: Sequence[str], columns: Sequence[str], where: str
     return found
 
 
+def match_named_columns(
+    given: Mapping[str, str], columns: Sequence[str], where: str, has_paths: bool
+) -> dict[str, int] | None:
+    """Map fields to the columns given by name; None if `has_paths` and one may be a path, not a column."""
+    found: dict[str, int] = {}
+    names = [canonical_name(column) for column in columns]
+    for field, column in given.items():
+        if field not in LOG_COLUMNS:
+            near = difflib.get_close_matches(field, list(LOG_COLUMNS), 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(LOG_COLUMNS)}"
+            raise UserError(f"the field {field!r} in --columns is unknown", hint=hint)
+        if column in columns:
+            found[field] = list(columns).index(column)
+        elif canonical_name(column) in names:
+            found[field] = names.index(canonical_name(column))
+        elif has_paths:
+            return None
+        else:
+            near = difflib.get_close_matches(column, list(columns), 3, 0.4) or list(columns[:20])
+            raise UserError(
+                f"the column {column!r} in --columns is not in the file",
+                where=where,
+                hint=f"the nearest are {', '.join(map(repr, near))}",
+            )
+        if list(found.values()).count(found[field]) > 1:
+            raise UserError(f"--columns gives the column {column!r} to two fields")
+    return found
+
+
 _MAX_ACTIONS = 100  # action codes are stored as TINYINT
 
 
@@ -60,8 +88,19 @@ class Action:
     names: tuple[str, ...]
 
 
-def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
-    """Return what counts as a click. A key of `ACTIONS` matches all its names, others just themselves."""
+def action_names(more: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return `ACTIONS` with more names, which mean nothing else then."""
+    added = {canonical_name(name) for names in more.values() for name in names}
+    return {
+        action: (*(name for name in names if name not in added), *map(canonical_name, more.get(action, ())))
+        for action, names in ACTIONS.items()
+    }
+
+
+def weighted_actions(
+    weights: Mapping[str, float] | None, known: Mapping[str, tuple[str, ...]] = ACTIONS
+) -> list[Action]:
+    """Return what counts as a click. A key of `known` matches all its names, others just themselves."""
     if weights is not None and not isinstance(weights, Mapping):
         raise UserError(
             f"actions must be a mapping from action to weight, not {weights!r:.50}",
@@ -72,20 +111,22 @@ def weighted_actions(weights: Mapping[str, float] | None) -> list[Action]:
         if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):
             raise UserError(f"the weight of the action {name!r} must be a positive number, not {weight!r}")
         for kind, article in (("impression", "an"), ("search", "a")):
-            if name in ACTIONS[kind]:
+            if name in known[kind]:
                 raise UserError(f"{name!r} is {article} {kind} and cannot count as a click")
     if len(weights) > _MAX_ACTIONS:
         raise UserError(f"--actions names {len(weights)} actions", hint=f"name at most {_MAX_ACTIONS}")
-    custom = {name for name in weights if name not in ACTIONS}
+    custom = {name for name in weights if name not in known}
     actions = []
     for name, weight in sorted(weights.items()):
-        names = tuple(other for other in ACTIONS.get(name, (name,)) if other == name or other not in custom)
+        names = tuple(other for other in known.get(name, (name,)) if other == name or other not in custom)
         actions.append(Action(name, float(weight), names))
     return actions
 
 
-def action_codes(names: Iterable[str], actions: Sequence[Action]) -> dict[str, int]:
+def action_codes(
+    names: Iterable[str], actions: Sequence[Action], known: Mapping[str, tuple[str, ...]] = ACTIONS
+) -> dict[str, int]:
     """Map names in the log to codes; names of other actions are left out."""
     codes = {name: code for code, action in enumerate(actions, 1) for name in action.names}
-    codes |= dict.fromkeys(ACTIONS["impression"], IMPRESSION) | dict.fromkeys(ACTIONS["search"], SEARCH)
+    codes |= dict.fromkeys(known["impression"], IMPRESSION) | dict.fromkeys(known["search"], SEARCH)
     return {name: codes[canonical_name(name)] for name in names if canonical_name(name) in codes}

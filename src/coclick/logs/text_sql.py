@@ -48,11 +48,28 @@ def _read_lines(files: Sequence[LogFile], on_error: str) -> str:
     """All lines except those that are too long, some of which DuckDB lets through: see `save_too_long`."""
     paths = paths_sql([file.path for file in files])
     compression = "gzip" if files[0].gzipped else "none"
-    return f"""(SELECT filename, line FROM read_csv({paths}, columns = {{'line': 'VARCHAR'}},
+    return f"""(SELECT filename, {_record(files[0], "line")} AS line
+        FROM read_csv({paths}, columns = {{'line': 'VARCHAR'}},
             auto_detect = false, delim = {_NO_DELIMITER}, quote = '', escape = '', header = false,
             skip = {int(files[0].header)}, strict_mode = false, max_line_size = {MAX_LINE_BYTES},
             buffer_size = {_BUFFER}, compression = '{compression}', {on_error})
         WHERE line IS NULL OR strlen(line) < {MAX_LINE_BYTES})"""
+
+
+def _record(file: LogFile, line: str) -> str:
+    """The record in a line: null for an action line of a bulk export, else what `_source` has, with `_id`."""
+    record = line
+    if file.wrapped:
+        source, key = (f"CAST(json_extract({line}, '$.{name}') AS VARCHAR)" for name in ("_source", "_id"))
+        record = f"""CASE WHEN json_valid({line}) AND json_type({line}, '$._source') = 'OBJECT'
+            THEN CASE WHEN {key} IS NULL OR {source} = '{{}}' THEN {source}
+                ELSE {source}[:-2] || ',"_id":' || {key} || '}}' END
+            ELSE {line} END"""
+    if file.bulk:
+        actions = " OR ".join(f"json_keys({line}) = ['{key}']" for key in ("index", "create"))
+        record = f"""CASE WHEN regexp_matches({line}, '^\\s*\\{{\\s*"(index|create)"')
+            AND json_valid({line}) AND ({actions}) THEN NULL ELSE {record} END"""
+    return record
 
 
 def create_unreadable(db: DuckDBSession) -> None:

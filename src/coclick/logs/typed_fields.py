@@ -64,18 +64,30 @@ class Column:
         return f"CASE WHEN isfinite({time}) THEN epoch_us({time}) ELSE {since} END"
 
 
-def typed(format: str, column: Mapping[str, Column], source: str) -> str:
-    """Return a relation that adds the typed fields and `error` to the rows of a log or view."""
-    fields = {"clicks": click_fields, "view": view_fields}.get(format, event_fields)
+def typed(
+    rows: str,
+    column: Mapping[str, Column],
+    source: str,
+    joined: bool = False,
+    searches: Sequence[str] = ACTIONS["search"],
+) -> str:
+    """Return a relation that adds the typed fields and `error` to the rows of a log or view.
+
+    If `joined`, an event may take its query and user from another record, so they are checked later.
+    `searches` are the names of actions that mean a search.
+    """
+    if rows == "events":
+        return f"SELECT *, {event_fields(column, joined, searches)} FROM ({source})"
+    fields = {"clicks": click_fields, "view": view_fields}[rows]
     return f"SELECT *, {fields(column)} FROM ({source})"
 
 
-def typed_columns(format: str, fields: set[str]) -> list[str]:
+def typed_columns(rows: str, fields: set[str]) -> list[str]:
     """Return the column names of the typed fields of a log or view."""
-    if format not in ("events", "ubi"):
-        return [name for name in FIELDS[format] if name in fields]
+    if rows != "events":
+        return [name for name in FIELDS[rows] if name in fields]
     optional = {"action": "action", "user": "usr", "timestamp": "ts", "position": "position"}
-    optional |= {name: name for name in ("session", "event_id", "dwell", "results")}
+    optional |= {name: name for name in ("session", "event_id", "dwell", "results", "query_id")}
     return ["query", "doc", *(optional[name] for name in optional if name in fields)]
 
 
@@ -105,27 +117,26 @@ def click_fields(column: Mapping[str, Column]) -> str:
     return ", ".join(fields)
 
 
-def event_fields(column: Mapping[str, Column]) -> str:
+def event_fields(column: Mapping[str, Column], joined: bool, searches: Sequence[str]) -> str:
     """Return the select list of an event log: query, doc, the optional fields, error.
 
     `action` is null only if it is missing or the row could not be split into columns. A search needs no
     document; one without a query is renamed, so that it is ignored like other actions.
     """
-    texts = [name for name in ("query", "doc", "session", "event_id") if name in column]
+    texts = [name for name in ("query", "doc", "session", "event_id", "query_id") if name in column]
     fields, checks = [f"{column[name].text()} AS {name}" for name in texts], []
-    missing = _MISSING
+    no_doc = "doc IS NULL"
     if "action" in column:
         given = column["action"].text()
-        named = (
-            f"CASE WHEN query IS NULL AND {is_search(given)} THEN {given} || '{NO_QUERY}' ELSE {given} END"
-        )
+        named = given if joined else searches_without_query(given, searches)
         fields.append(f"CASE WHEN parse_error IS NULL THEN {named} END AS action")
         checks.append("WHEN action IS NULL THEN 'action|is missing'")
-        missing = missing.replace("doc IS NULL", f"doc IS NULL AND NOT ({is_search('action')})")
-    checks.append(missing)
+        no_doc = f"doc IS NULL AND NOT ({is_search('action', searches)})"
+    checks += [] if joined else [MISSING_QUERY]
+    checks.append(f"WHEN {no_doc} THEN 'doc|is missing'")
     if "user" in column:
         fields.append(f"{column['user'].text()} AS usr")
-        checks.append("WHEN usr IS NULL THEN 'user|is missing'")
+        checks += [] if joined else [MISSING_USER]
     if "timestamp" in column:
         fields.append(f"{column['timestamp'].microseconds()} AS ts")
         checks.append(f"WHEN {column['timestamp'].missing} THEN 'timestamp|is missing'")
@@ -170,9 +181,15 @@ def view_fields(column: Mapping[str, Column]) -> str:
     return ", ".join([*fields, f"{value} AS value", _error(checks)])
 
 
-def is_search(action: str) -> str:
+def searches_without_query(action: str, searches: Sequence[str]) -> str:
+    """Return the name of an action; that of a search without a query says so, and matches no action."""
+    search = f"query IS NULL AND {is_search(action, searches)}"
+    return f"CASE WHEN {search} THEN {action} || '{NO_QUERY}' ELSE {action} END"
+
+
+def is_search(action: str, searches: Sequence[str]) -> str:
     """Return the condition that the name of an action means a search."""
-    names = ", ".join(f"'{name}'" for name in ACTIONS["search"])
+    names = ", ".join(f"'{name}'" for name in searches)
     return rf"regexp_replace(lower(trim({action})), '[\s\-]+', '_', 'g') IN ({names})"
 
 
@@ -181,4 +198,6 @@ def _error(checks: Sequence[str]) -> str:
     return f"CASE WHEN parse_error IS NOT NULL THEN parse_error {' '.join(checks)} END AS error"
 
 
-_MISSING = "WHEN query IS NULL THEN 'query|is missing' WHEN doc IS NULL THEN 'doc|is missing'"
+MISSING_QUERY = "WHEN query IS NULL THEN 'query|is missing'"
+MISSING_USER = "WHEN usr IS NULL THEN 'user|is missing'"
+_MISSING = f"{MISSING_QUERY} WHEN doc IS NULL THEN 'doc|is missing'"

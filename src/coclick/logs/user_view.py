@@ -23,9 +23,11 @@ from coclick.jit.threads import threads as all_threads
 from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, detect_file, expand_paths, locate_error, with_header
+from coclick.logs.format import VIEW
 from coclick.logs.numbering import TEXT_BLOCK_ROWS
 from coclick.logs.pipeline import REJECTS
 from coclick.logs.reader import LogReader
+from coclick.logs.record_sql import plain_fields
 from coclick.logs.rejects import (
     copy_rejects,
     count_rejects,
@@ -126,7 +128,8 @@ def view_columns(file: LogFile, key: str) -> FileFields:
                 where=f"{file.path}, whose columns are {existing}",
                 hint=f"give a column one of these names: {', '.join(VIEW_COLUMNS[field])}",
             )
-    return with_header(file, file.kind in ("tsv", "csv")), columns
+    file = with_header(file, file.kind in ("tsv", "csv"))
+    return file, plain_fields(file, columns)
 
 
 def check_rows(db: DuckDBSession, paths: Sequence[Path], n_rows: int, n_valid: int) -> None:
@@ -158,7 +161,7 @@ class _Side:
 
     def write(self, db: DuckDBSession, out: ArtefactWriter, prefix: str) -> dict[str, int]:
         """Write the files as arrays; return counts of rows and unknown ids."""
-        log = LogReader(db, "view", {self.key, "feature", "value"}, ())
+        log = LogReader(db, VIEW, {self.key, "feature", "value"}, ())
         try:
             log.open([view_columns(detect_file(path), self.key) for path in self.paths])
             self._match_ids(db, log)

@@ -12,10 +12,8 @@ from coclick.logs.schema import ACTIONS, Action, action_codes
 _MAX_LISTED = 20
 
 
-def check_arguments(format: str, formats: Sequence[str], min_clicks: float, min_users: int) -> None:
+def check_arguments(min_clicks: float, min_users: int) -> None:
     """Check the arguments that do not depend on the log."""
-    if format not in ("auto", *formats):
-        raise UserError(f"unknown log format {format!r}", hint=f"choose from auto, {', '.join(formats)}")
     if not (_is_number(min_clicks, 0) and _is_number(min_users, 1)):
         raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more",
                         hint="in Python: min_clicks and min_users, as numbers")  # fmt: skip
@@ -37,13 +35,13 @@ def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] 
 
 
 def classify_actions(
-    counts: Mapping[str, int], actions: Sequence[Action]
+    counts: Mapping[str, int], actions: Sequence[Action], known: Mapping[str, tuple[str, ...]] = ACTIONS
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return the codes of the actions that count, and the counts of the other actions in the log.
 
     `counts` says how often each action occurs. A custom action that never occurs is probably misspelt: raise.
     """
-    codes = action_codes(counts, actions)
+    codes = action_codes(counts, actions, known)
     others = {name: count for name, count in counts.items() if name not in codes}
     for code, action in enumerate(actions, 1):
         if code not in codes.values() and action.name not in ACTIONS:

@@ -28,7 +28,9 @@ def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
         if np.any(np.diff(value.offsets) < 0):
             yield name, "offsets fall"
     elif isinstance(value, ClickGraph):
-        yield from out_of_bounds("clicks", value.clicks)
+        if problem := value.clicks.find_defect():
+            yield "clicks", problem
+            return  # to transpose them would write out of bounds
         yield from out_of_bounds("clicks_by_doc", value.clicks_by_doc)
         yield from out_of_bounds("queries", value.queries)
         yield from out_of_bounds("docs", value.docs)

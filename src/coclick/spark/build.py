@@ -10,16 +10,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from coclick.arrays.csr import check_count
+from coclick.errors import UserError
 from coclick.logs import aggregation_sql
 from coclick.logs.bots import Policy, check_policy
-from coclick.logs.detect_format import detect_format
-from coclick.logs.schema import Action, weighted_actions
+from coclick.logs.detect_format import GivenColumns, detect_format
+from coclick.logs.format import Format
+from coclick.logs.schema import Action, action_names, weighted_actions
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.graph import SparkGraph
@@ -27,9 +30,7 @@ from coclick.spark.log_rows import LogRows, by_reason, write_rejects
 from coclick.spark.numbering import assign_ids
 from coclick.spark.session import coclick_session
 from coclick.spark.storage import TableWriter, open_output
-from coclick.spark.typed_fields import as_log_file
-
-_FORMATS = ("clicks", "events")
+from coclick.spark.typed_fields import FieldParser, as_log_file
 
 
 def build(
@@ -38,8 +39,8 @@ def build(
     docs: DataFrame | None,
     out: str,
     *,
-    format: str = "auto",
-    columns: Sequence[str] | None = None,
+    like: str | Path = "auto",
+    columns: GivenColumns = None,
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
@@ -52,16 +53,16 @@ def build(
     those of `coclick.build`.
     """
     started = time.monotonic()
-    check_arguments(format, _FORMATS, min_clicks, min_users)
-    weighted = weighted_actions(actions)
+    check_arguments(min_clicks, min_users)
     session = coclick_session(spark)
-    format, found, fields = detect_format([as_log_file(log, "the log")], format, columns)
+    parser = _parser(log, like, columns)
+    fields = parser.fields
+    weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
-    check_policy(bots, format == "events", fields)
+    check_policy(bots, parser.format.rows == "events", fields)
     with open_output(session, out, "graph", force) as target:
-        field_columns = {name: column for name, column in found[0][1].items() if name in fields}
-        run = _Build(session, target, format, fields, weighted)
-        run.read(log, field_columns)
+        run = _Build(session, target, parser.format, fields, weighted)
+        run.read(log, parser)
         run.aggregate(min_clicks, min_users, bots)
         texts = run.write(docs)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
@@ -70,24 +71,42 @@ def build(
     return SparkGraph.open(spark, path)
 
 
+def _parser(log: DataFrame, like: str | Path, columns: GivenColumns) -> FieldParser:
+    """How the rows of the log are read. Formats with joins or lists are left to the local engine."""
+    file = as_log_file(log, "the log")
+    format, found, fields = detect_format([file], like, columns)
+    if format.join or format.has_lists:
+        why = "joins events with searches" if format.join else "has lists in its records"
+        raise UserError(
+            f"Spark cannot read the format {format.name!r}, which {why}", hint="build it with --engine local"
+        )
+    record = found[0][1]
+    chosen = sorted(record.used)
+    names = [file.columns[index] for index in chosen]
+    if format.fields:
+        return FieldParser(format, names, fields)
+    places = {name: chosen.index(int(column.sql[1:])) for name, column in record.columns.items()}
+    return FieldParser(format, names, fields, places)
+
+
 @dataclass
 class _Build:
     """The steps of one build and their statistics."""
 
     spark: SparkSession
     out: TableWriter
-    format: str
+    format: Format
     fields: set[str]
     actions: list[Action]
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips, searches, followups
 
-    def read(self, log: DataFrame, field_columns: dict[str, int]) -> None:
+    def read(self, log: DataFrame, parser: FieldParser) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
-        rows = LogRows(log, self.format, field_columns, self.out.work)
-        self.stats |= {"format": self.format, "engine": "spark"}
-        if self.format == "events":
+        rows = LogRows(log, parser, self.out.work)
+        self.stats |= {"format": self.format.name, "engine": "spark"}
+        if self.format.rows == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
         self.rejects = [rows.rejected()]
@@ -96,7 +115,7 @@ class _Build:
 
     def aggregate(self, min_clicks: float, min_users: int, bots: Policy) -> None:
         """Aggregate the rows into pairs and select the edges; both still hold strings."""
-        if self.format == "clicks":
+        if self.format.rows == "clicks":
             self.rows.selectExpr("query AS q", "doc AS d", "*").createOrReplaceTempView("log_row")
             sums = aggregation_sql.pair_sums(self.fields)
             pairs = self.spark.sql(f"SELECT q, d, {sums} FROM log_row GROUP BY q, d")

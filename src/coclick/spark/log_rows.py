@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
-from coclick.logs.schema import SEARCH, Action
+from coclick.logs.schema import SEARCH, Action, action_names
 from coclick.logs.validation import classify_actions, most_common_actions
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.typed_fields import FieldParser
@@ -23,16 +23,11 @@ from coclick.spark.typed_fields import FieldParser
 class LogRows:
     """A parsed log and its row counts."""
 
-    def __init__(self, log: DataFrame, format: str, field_columns: Mapping[str, int], work: WorkDir) -> None:
-        self.format = format
-        chosen = sorted(set(field_columns.values()))
-        names = [log.columns[i] for i in chosen]
-        typing = FieldParser(
-            format, names, {name: chosen.index(column) for name, column in field_columns.items()}
-        )
-        quoted = [log[f"`{name.replace('`', '``')}`"] for name in names]
-        self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(typing, typing.schema))
-        self._has_actions = "action" in field_columns
+    def __init__(self, log: DataFrame, parser: FieldParser, work: WorkDir) -> None:
+        self.format = parser.format
+        quoted = [log[f"`{name.replace('`', '``')}`"] for name in parser.columns]
+        self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(parser, parser.schema))
+        self._has_actions = "action" in parser.fields
         self._counts = self._count()
         self._n_ignored = 0
         self.has_searches = False
@@ -49,7 +44,7 @@ class LogRows:
             self._rows = self._rows.withColumn("action_code", F.lit(1))
             return
         counts = _sums((name, count) for name, _, count in self._counts)
-        codes, others = classify_actions(counts, actions)
+        codes, others = classify_actions(counts, actions, action_names(self.format.actions))
         self.has_searches = SEARCH in codes.values()
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
@@ -61,7 +56,7 @@ class LogRows:
 
     def valid(self) -> DataFrame:
         """Return the valid rows, without searches."""
-        events = self.format == "events"
+        events = self.format.rows == "events"
         return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
 
     def searches(self) -> DataFrame | None:

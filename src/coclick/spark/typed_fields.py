@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,13 @@ from pyspark.sql import DataFrame
 
 from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
-from coclick.logs.typed_fields import BLANK_QUERY, Column, typed, typed_columns
+from coclick.logs.format import Format
+from coclick.logs.record_sql import format_fields, plain_fields
+from coclick.logs.schema import action_names
+from coclick.logs.typed_fields import BLANK_QUERY, typed, typed_columns
 from coclick.text.normalise import normalise_batch
 
-_TYPES = dict.fromkeys(("query", "doc", "action", "usr", "session", "event_id"), "string")
+_TYPES = dict.fromkeys(("query", "doc", "action", "usr", "session", "event_id", "query_id"), "string")
 _TYPES |= dict.fromkeys(("dwell", "results"), "double")
 _TYPES |= dict.fromkeys(("ts", "clicks", "impressions", "users"), "bigint") | {"position": "int"}
 _EXTRA_COLUMNS = ", error string, spelt string, raw string"
@@ -49,14 +52,15 @@ class FieldParser:
     `raw` the original fields of an invalid row.
     """
 
-    format: str
+    format: Format
     columns: list[str]
-    field_columns: dict[str, int]  # field → column
+    fields: set[str]
+    field_columns: dict[str, int] | None = None  # field → column, of a plain log
 
     @property
     def names(self) -> list[str]:
         """The typed fields."""
-        return typed_columns(self.format, set(self.field_columns))
+        return typed_columns(self.format.rows, self.fields)
 
     @property
     def schema(self) -> str:
@@ -74,20 +78,29 @@ class FieldParser:
         renamed = table.rename_columns([f"c{i}" for i in range(table.num_columns)])
         connection.register("batch", renamed)
         kinds = {name: kind for name, kind, *_ in connection.execute("DESCRIBE batch").fetchall()}
-        column = {field: Column(f"c{i}", kinds[f"c{i}"]) for field, i in self.field_columns.items()}
-        source = typed(self.format, column, "SELECT *, NULL::VARCHAR AS parse_error FROM batch")
+        types = tuple(kinds[f"c{i}"] for i in range(len(self.columns)))
+        file = LogFile(Path("batch"), "parquet", False, tuple(self.columns), types)
+        if self.field_columns is not None:
+            record = plain_fields(file, self.field_columns)
+        else:
+            record = format_fields(self.format, file)
+            record.complete(self.fields)
+        rows = record.expand("SELECT *, NULL::VARCHAR AS parse_error FROM batch")
+        searches = action_names(self.format.actions)["search"]
+        source = typed(self.format.rows, record.columns, rows, searches=searches)
         casts = ", ".join(f"CAST({name} AS {_sql(_TYPES[name])}) AS {name}" for name in self.names)
         found = connection.sql(f"SELECT {casts}, error FROM ({source})").to_arrow_table()
         found = _normalised(found)
-        yield from found.append_column("raw", self._raw(connection, renamed, found["error"])).to_batches()
+        raw = self._raw(connection, renamed, record.used, found["error"])
+        yield from found.append_column("raw", raw).to_batches()
 
-    def _raw(self, connection: Any, table: pa.Table, error: pa.ChunkedArray) -> pa.Array:
+    def _raw(self, connection: Any, table: pa.Table, used: Sequence[int], error: pa.ChunkedArray) -> pa.Array:
         """The original fields of invalid rows as JSON; null for valid rows."""
         invalid = pc.is_valid(error).combine_chunks()
         found = pa.array([], pa.string())
         if invalid.true_count:
             connection.register("invalid", table.filter(invalid))
-            fields = ", ".join(f"{literal(self.columns[i])}, c{i}" for i in self.field_columns.values())
+            fields = ", ".join(f"{literal(self.columns[i])}, c{i}" for i in used)
             rows = connection.sql(f"SELECT json_object({fields})::VARCHAR AS raw FROM invalid")
             found = rows.to_arrow_table()["raw"].combine_chunks()
         rows_of = pc.subtract(pc.cumulative_sum(invalid.cast(pa.int64())), 1)

@@ -158,6 +158,18 @@ def test_error_bounds_grow_with_the_number_of_additions(wtm, bltm):
     assert fget.fget(wtm) == 2**-22
 
 
+def test_one_source_is_one_addition():
+    model: Any = create("wtm").fit(ClickGraph.from_clicks([("hat", "a", 1)], {"a": "felt"}))
+    assert model._relative_error == 2**-22
+
+
+def test_plsa_needs_a_title():
+    bare = ClickGraph.from_clicks([("hat", "a", 1)], {"a": ""})
+    with pytest.raises(UserError, match="no document has a text in 'title'") as error:
+        create("plsa").fit(bare)
+    assert error.value.hint == "name another field"
+
+
 def theta_of(model, text, words, alpha=1.1):
     """Eq. 8: topics of a text by twenty rounds of fold-in."""
     terms = [model.terms_.id(word) for word in text.split()]

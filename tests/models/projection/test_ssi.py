@@ -8,7 +8,8 @@ import pytest
 
 import planted
 from coclick import create
-from coclick.errors import UserError
+from coclick.arrays.csr import Csr
+from coclick.errors import ArtefactError, UserError
 from coclick.graph.click_graph import ClickGraph, SkipPairs
 
 
@@ -108,6 +109,15 @@ def test_with_few_pairs_none_is_held_out():
     stats = create("ssi(iterations=3)").fit(graph).stats_
     assert stats["held_out_pairs"] == 0
     assert stats["chosen_round"] == 3
+
+
+def test_damaged_features_are_refused(graph):
+    model: Any = create("ssi(dim=4,iterations=1)").fit(graph)
+    rows = model.doc_features_
+    wrong = np.full_like(rows.indices, rows.columns)
+    model.doc_features_ = Csr(rows.indptr, wrong, rows.data, rows.columns)
+    with pytest.raises(ArtefactError, match="the features of the model are"):
+        model.score(["hotel"], [["hotel-0"]])
 
 
 def test_an_approximate_index_is_refused(graph):

@@ -1,6 +1,7 @@
 """Units of texts: own words, coverage, labels, statistics and weights, by hand."""
 
 import math
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -299,23 +300,25 @@ def conjugate_gradients(gram, right, start, diagonal, tolerance, limit):
 
 @pytest.mark.parametrize(("tolerance", "limit"), [(0.3, 50), (0.1, 50), (0.01, 50), (1e-5, 3)])
 @pytest.mark.parametrize("rho", [0.0, 2.0])
-def test_conjugate_gradients_stop_early(tolerance, limit, rho):
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_conjugate_gradients_stop_early(tolerance, limit, rho, scale):
     random = np.random.default_rng(8)
     incidence = random.random((40, 12)) < random.random((1, 12))
     vectors, targets = random.random((12, 9)).astype(np.float32), random.random((40, 9)).astype(np.float32)
+    targets *= np.float32(scale)
     found = equations(incidence, vectors, targets)
     both = incidence.astype(float)
     gram = (vectors.astype(float) @ vectors.T) * (both.T @ both) + rho * np.eye(12)
     right = ((both.T @ targets) * vectors).sum(axis=1)
-    prior = np.full(12, 0.2)
+    prior = np.full(12, 0.2 * scale)
     expected, count = conjugate_gradients(gram, right + rho * prior, prior, np.diag(gram), tolerance, limit)
     done: list[int] = []
     ours, iterations = found.solve(
         found.right_side(), prior, rho, tolerance=tolerance, max_iterations=limit, done=done.append
     )
-    assert prior.tolist() == [0.2] * 12, "the prior is not changed"
+    assert prior.tolist() == [0.2 * scale] * 12, "the prior is not changed"
     assert iterations == count and done == [1] * count
-    np.testing.assert_allclose(ours, expected, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(ours, expected, rtol=1e-3, atol=1e-4 * scale)
 
 
 def test_the_best_multiple_is_never_negative():
@@ -336,6 +339,20 @@ def test_small_helpers_of_the_regression():
         np.zeros(1, np.int64), np.empty(0, np.int32), arrays([[1.0]]), arrays(np.empty((0, 1))), 1
     )
     assert none.right_side().tolist() == [0.0]
+
+
+def test_progress_of_least_squares(graph):
+    steps: dict[Any, Any] = {}
+
+    @contextmanager
+    def progress(what, total=None):
+        rows: list[int] = []
+        yield rows.append
+        steps[what] = total, sum(rows)
+
+    create("vpcg(unit_weights=least_squares)").fit(graph, progress)
+    total, done = steps["unit weights"]
+    assert total == 1000 and 0 < done <= total
 
 
 def test_least_squares_reports_each_iteration():

@@ -101,6 +101,7 @@ class RMLS(ProjectionModel):
                 done(1)
             last = next(steps)
             curve.append(_curve_point(last))
+            done(1)
         del steps  # frees the memory of the solver
         self.stats_["chosen_rounds"] = halves / 2
         self.stats_["curve"] = curve

@@ -1,0 +1,61 @@
+"""SQL that gives events the query they belong to, for logs that write it only with the search.
+
+An event has the id of its search (`query_id`), or belongs to the last search of its session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coclick.logs.aggregation_sql import GAP
+from coclick.logs.format import QUERY_ID, Format
+from coclick.logs.typed_fields import MISSING_QUERY, MISSING_USER, is_search, searches_without_query
+
+_TAKEN = {"user": "usr", "session": "session"}  # field → column, taken from the search if an event lacks it
+NO_SEARCH = " without a search"  # appended to the action of an event before any search of its session
+
+
+def logged_queries(format: Format, rows: str, fields: set[str], searches: Sequence[str]) -> str:
+    """Return the statement that creates `logged_query`: one row for each id of a search.
+
+    Of several texts the smallest wins, so the order of rows does not matter.
+    """
+    if format.join != QUERY_ID:
+        return ""
+    more = "".join(f", min({column}) AS {column}" for name, column in _TAKEN.items() if name in fields)
+    return f"""
+        CREATE TABLE logged_query AS SELECT query_id, min(query) AS query {more} FROM ({rows})
+        WHERE query_id IS NOT NULL AND query IS NOT NULL AND {is_search("action", searches)}
+        GROUP BY query_id"""
+
+
+def with_queries(format: Format, rows: str, fields: set[str], searches: Sequence[str]) -> str:
+    """Return the rows with the query, user and session of their search, and the checks that need them."""
+    if format.join == QUERY_ID:
+        taken = {"query": "coalesce(logged.query, own.query)"}
+        for name, column in _TAKEN.items():
+            if name in fields:
+                taken[column] = f"coalesce(own.{column}, logged.{column})"
+        replaced = ", ".join(f"{sql} AS {name}" for name, sql in taken.items())
+        rows = f"""SELECT own.* REPLACE ({replaced})
+            FROM ({rows}) own LEFT JOIN logged_query logged USING (query_id)"""
+        action = searches_without_query("action", searches)
+    else:
+        rows = _last_search(rows, fields)
+        action = f"CASE WHEN query IS NULL THEN action || '{NO_SEARCH}' ELSE action END"
+    checks = f"{MISSING_QUERY} {MISSING_USER if 'user' in fields else ''}"
+    return f"""
+        SELECT * REPLACE ({action} AS action, CASE WHEN error IS NOT NULL THEN error {checks} END AS error)
+        FROM ({rows})"""
+
+
+def _last_search(rows: str, fields: set[str]) -> str:
+    """Rows with the query of the last search before them, by the same user within 30 minutes."""
+    session = ", session" if "session" in fields else ""
+    window = f"(PARTITION BY usr{session} ORDER BY ts ROWS UNBOUNDED PRECEDING)"
+    return f"""
+        SELECT * EXCLUDE (last_query, last_ts) REPLACE (
+            CASE WHEN query IS NULL AND ts - last_ts <= {GAP} THEN last_query ELSE query END AS query)
+        FROM (SELECT *, last_value(query IGNORE NULLS) OVER {window} AS last_query,
+                last_value(CASE WHEN query IS NOT NULL THEN ts END IGNORE NULLS) OVER {window} AS last_ts
+              FROM ({rows}))"""
