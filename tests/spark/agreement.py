@@ -52,7 +52,7 @@ def assert_same_graph(there, here):
     for table in ("daily", "skips", "searches", "followups"):
         for column in fields(getattr(here, table)):
             both = [getattr(getattr(graph, table), column.name) for graph in (there, here)]
-            if both == [None, None]:
+            if both[0] is None and both[1] is None:
                 continue
             assert np.array_equal(*both) and both[0].dtype == both[1].dtype, (table, column.name)
     assert variants(there) == variants(here) != []

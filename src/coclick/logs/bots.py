@@ -98,6 +98,7 @@ def suspects(searches: bool) -> str:
     """Return `suspect`: the users with enough rows for a rule."""
     clicks = "sum(clicks)" + (" + sum(searches)" if searches else "")
     enough = _RULE["clicks_everything"].least * _MIN_RESULTS * _RULE["clicks_everything"].threshold
+    # One query, repeated by a timer every 10 to 30 minutes, is active in every half hour.
     # Nine in ten clicks within a second of the next one make runs of ten, each in one half hour or two.
     return f"""
         SELECT u FROM (
@@ -107,6 +108,7 @@ def suspects(searches: bool) -> str:
         HAVING max(acts) >= {_RULE["clicks_per_minute"].least}
             OR sum(acts) >= {_RULE["clicks_per_day"].least}
             OR sum(visits) + sum(acts) > {_RULE["uniform_gaps"].least}
+            OR count(*) > {_RULE["uniform_gaps"].least // 3}
             OR sum(clicks) >= {enough:g}
             OR (sum(clicks) >= {_RULE["no_dwell"].least} AND sum(clicks) >= 5 * count(*))"""
 
