@@ -157,7 +157,7 @@ def test_without_users_or_times_bots_cannot_be_looked_for(tmp_path):
     with pytest.raises(UserError, match="bots cannot be looked for: the log has no times"):
         build([log], None, tmp_path / "h", bots="drop")
     with pytest.raises(UserError, match="bots must be flag, drop or keep, not 'yes'"):
-        build([log], None, tmp_path / "h", bots="yes")
+        build([log], None, tmp_path / "h", bots="yes")  # type: ignore[arg-type]
     log.write_text("query\tdoc\tclicks\nshoes\tA\t3\n")
     with pytest.raises(UserError, match="bots cannot be looked for: the log has no events, only counts"):
         build([log], None, tmp_path / "h", bots="drop")

@@ -116,7 +116,7 @@ def test_thresholds(tmp_path, small_log):
     by_users = build([path], None, tmp_path / "users", min_users=2)
     assert tables(by_users)["clicks"] == {("shoes", "B"): 2}
     assert list(by_users.queries) == ["shoes"]  # only one user clicked hats: the query is left out
-    assert list(by_users.docs) == ["A", "B", "C"]
+    assert list(by_users.docs) == ["B"]  # two users saw it; only one saw A and C
     assert by_users.stats["pairs_below_thresholds"] == 3
     assert by_users.stats["clicks_below_thresholds"] == 3
     assert by_users.stats["queries_below_thresholds"] == 1

@@ -1,10 +1,15 @@
 """Spark on one machine: the same graph and models as the local engine."""
 
+import base64
+import secrets
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import rare_words
+from benchmarks._spark_metrics import wait_for_log
 from coclick import ClickGraph, create, logs, open_model
 from coclick.errors import CoclickError, UserError
 from spark.agreement import assert_same_graph, assert_same_model, assert_same_rejects
@@ -231,6 +236,34 @@ def test_head_query_does_not_slow_its_task(spark, tmp_path):
 
     assert largest_share(max_degree=len(edges)) > 2
     assert largest_share(max_degree=100) < 1.2
+
+
+def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_log, tmp_path):
+    import coclick.spark
+
+    key = secrets.token_hex(32)
+    (tmp_path / "key").write_text(key)
+    options = {"min_users": rare_words.K, "scrub": "pii", "hash_users": True, "key_file": tmp_path / "key"}
+    schema = pa.schema([(name, pa.string()) for name in rare_words.COLUMNS[:-1]] + [("position", pa.int32())])
+    pq.write_table(pa.Table.from_pylist(rare_words.events(), schema), tmp_path / "log.parquet")
+    texts = pa.table({"doc": list(rare_words.docs()), "title": list(rare_words.docs().values())})
+    pq.write_table(texts, tmp_path / "docs.parquet")
+    log, docs = (spark.read.parquet(str(tmp_path / name)) for name in ("log.parquet", "docs.parquet"))
+    there = coclick.spark.build(spark, log, docs, str(tmp_path / "there"), **options)
+    here = logs.build([tmp_path / "log.parquet"], tmp_path / "docs.parquet", tmp_path / "here", **options)
+    opened = ClickGraph.open(tmp_path / "there")
+    assert_same_graph(opened, here)
+    for name in ("scrubbed", "hashed_users", "rejected", "queries_below_thresholds", "merged_spellings"):
+        assert there.stats[name] == here.stats[name], name
+    assert there.stats["scrubbed"].keys() == {"email", "card"}
+    coclick.spark.train(spark, "vpcg", there, str(tmp_path / "model"), n_parts=FEW_PARTS)
+    assert {place: rare_words.find_in_files(tmp_path / place) for place in ("there", "here", "model")} == {
+        "there": {}, "here": {}, "model": {},
+    }  # fmt: skip
+    wait_for_log(spark)
+    secret = [key, base64.b64encode(bytes.fromhex(key)).decode()[:40]]
+    assert not rare_words.find_in_files(event_log, secret)
+    assert not [value for _, value in spark.sparkContext.getConf().getAll() if key in value]
 
 
 def test_command_line(tmp_path):  # must be last: it stops the session

@@ -57,14 +57,14 @@ def sample(
 
 
 def build(
+    out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
     log: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="LOG...",
             help="Log files or globs: TSV, CSV, Parquet or JSON, may be compressed; - for standard input.",
         ),
-    ],
-    out: Annotated[str, typer.Option("--out", "-o", help="Directory of the new graph.")],
+    ] = None,
     docs: Annotated[
         list[str] | None,
         typer.Option(help="Files or globs of documents: doc, title and other text fields. May be repeated."),
@@ -88,8 +88,19 @@ def build(
         float, typer.Option(min=0, help="Drop query-document pairs with fewer clicks.")
     ] = 1,
     min_users: Annotated[
-        int, typer.Option(min=1, help="Drop query-document pairs clicked by fewer users.")
+        int, typer.Option(min=1, help="Store nothing that fewer users clicked, saw or typed.")
     ] = 1,
+    scrub: Annotated[
+        Literal["pii"] | None,
+        typer.Option(help="pii removes e-mail addresses, phone, card and other id numbers from queries."),
+    ] = None,
+    hash_users: Annotated[
+        bool, typer.Option("--hash-users", help="Show keyed digests instead of user ids.")
+    ] = False,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the key for --hash-users; by default one of your own is made once."),
+    ] = None,
     actions: Annotated[
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
@@ -97,6 +108,16 @@ def build(
     encoding: Annotated[
         str | None,
         typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            help="Database to read, not files: postgresql://user@host/name, or an SQLite or DuckDB file."
+        ),
+    ] = None,
+    sql: Annotated[str | None, typer.Option(help="Query that returns the log: SELECT query, doc, …")] = None,
+    docs_sql: Annotated[
+        str | None, typer.Option(help="Query that returns the documents: SELECT doc, title, …")
     ] = None,
     bots: Annotated[
         Literal["flag", "drop", "keep"],
@@ -119,17 +140,21 @@ def build(
         "columns": read_columns(columns),
         "min_clicks": min_clicks,
         "min_users": min_users,
+        "scrub": scrub,
+        "hash_users": hash_users,
+        "key_file": key_file,
         "actions": read_action_weights(actions),
         "bots": bots,
         "force": force,
     }
+    reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
     if spark.is_spark(engine, master):
-        spark.refuse(header=header != "auto")
-        spark.build(log, docs, out, master, encoding=encoding, **options)
+        spark.refuse(header=header != "auto", **{name: value is not None for name, value in reading.items()})
+        spark.build(log or [], docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    options |= {"header": header, "encoding": encoding}
+    options |= {"header": header, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')

@@ -106,6 +106,9 @@ def graph_summary(stats: Mapping[str, Any]) -> None:
     if below := built.get("pairs_below_thresholds"):
         thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
         console().print(f"dropped {counted(below, 'clicked pair')} below {thresholds}")
+    if scrubbed := built.get("scrubbed"):
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in scrubbed.items())
+        console().print(f"rows whose query had personal data, which was removed: {kinds}")
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         _rejected(rows, "rejects.parquet", built.get(key))
 

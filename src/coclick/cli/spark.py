@@ -39,12 +39,9 @@ def build(
     docs: Sequence[str] | None,
     out: str,
     master: str | None,
-    encoding: str | None = None,
     **options: Any,
 ) -> None:
     """Build a graph from Parquet files and print its size."""
-    if encoding is not None:
-        raise UserError("--encoding cannot be used with --engine spark", hint="leave it out: files are UTF-8")
     if docs and len(docs) > 1:
         raise UserError("on Spark, documents must be in one file", hint="give --docs once")
     with _session(master) as spark:

@@ -32,10 +32,14 @@ DAY = 24 * 60 * 60 * 1_000_000
 
 
 def pair_sums(fields: set[str]) -> str:
-    """Return the select list that sums clicks, impressions and users of an aggregated log."""
+    """Return the select list that sums clicks, impressions and users of an aggregated log.
+
+    The users of two rows may be the same, so a pair has at least as many as its largest row: `known_users`.
+    """
     counts = [name for name in ("impressions", "users") if name in fields]
     sums = "".join(f", CAST(sum({name}) AS BIGINT) AS {name}" for name in counts)
-    return f"CAST(sum(clicks) AS DOUBLE) / {MICRO} AS clicks {sums}"
+    known = ", max(users) AS known_users" if "users" in fields else ""
+    return f"CAST(sum(clicks) AS DOUBLE) / {MICRO} AS clicks {sums} {known}"
 
 
 def action_counts(actions: Sequence[Action]) -> list[str]:
@@ -228,15 +232,26 @@ def busiest_users_share(counts: Sequence[str]) -> str:
         FROM by_user"""
 
 
-def skips(counts: Sequence[str]) -> str:
-    """Return `skip` by Joachims' rule: a clicked document is preferred to unclicked ones above it."""
+def pairs_of_users(min_users: int) -> str:
+    """Return the pairs (q, d) that at least `min_users` users saw or clicked."""
+    return f"""
+        SELECT q, d FROM (SELECT q, d, u FROM event GROUP BY q, d, u) AS by_user
+        GROUP BY q, d HAVING count(*) >= {min_users}"""
+
+
+def skips(counts: Sequence[str], min_users: int) -> str:
+    """Return `skip` by Joachims' rule: a clicked document is preferred to unclicked ones above it.
+
+    At least `min_users` users must have made the skip.
+    """
+    of_users = f"HAVING count(DISTINCT u) >= {min_users}" if min_users > 1 else ""
     return f"""
         SELECT click.q AS q, click.d AS clicked, passed.d AS skipped, count(*) AS n
         FROM (
             SELECT s, q, d, position FROM result_page WHERE {" + ".join(counts)} = 0 AND position > 0
         ) AS passed
             JOIN click ON passed.s = click.s AND passed.q = click.q AND passed.position < click.position
-        GROUP BY click.q, click.d, passed.d"""
+        GROUP BY click.q, click.d, passed.d {of_users}"""
 
 
 def is_rejected(has_actions: bool) -> str:
@@ -247,6 +262,6 @@ def is_rejected(has_actions: bool) -> str:
     return "error IS NOT NULL" + (" AND (action_code IS NOT NULL OR action IS NULL)" if has_actions else "")
 
 
-def passes_thresholds(min_clicks: float, min_users: int) -> str:
-    """Return the condition that a clicked pair becomes an edge."""
-    return f"actions >= {min_clicks!r}" + (f" AND users >= {min_users}" if min_users > 1 else "")
+def passes_thresholds(min_clicks: float, min_users: int, users: str) -> str:
+    """Return the condition that a clicked pair becomes an edge; `users` is the column that counts users."""
+    return f"actions >= {min_clicks!r}" + (f" AND {users} >= {min_users}" if min_users > 1 else "")

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -118,6 +119,22 @@ class DuckDBSession:
 
         self._wait(append)
 
+    def write_stream(self, stream: Any, path: Path, cancel: Callable[[], None]) -> None:
+        """Write an Arrow stream to a Parquet file, batch by batch; `cancel` stops its source."""
+
+        def copy() -> None:
+            self._connection.register("streamed", stream)
+            try:
+                self._connection.execute(f"COPY (FROM streamed) TO {literal(path)} (FORMAT parquet)")
+            finally:
+                self._connection.unregister("streamed")
+
+        self._wait(copy, cancel)
+
+    def run(self, task: Callable[[], Result], cancel: Callable[[], None] = lambda: None) -> Result:
+        """Run a task in the session's thread, so that Ctrl-C is noticed at once; `cancel` stops it."""
+        return self._wait(task, cancel)
+
     def preserve_order(self, keep: bool) -> None:
         """Set whether results keep the order of the table or file, which costs parallelism."""
         self.execute(f"SET preserve_insertion_order = {str(keep).lower()}")
@@ -144,7 +161,7 @@ class DuckDBSession:
             cuts = [0, *cuts[1:], self.fetch_value(last)]
         yield from zip(cuts[:-1], cuts[1:], strict=True)
 
-    def _wait(self, statement: Callable[[], Result]) -> Result:
+    def _wait(self, statement: Callable[[], Result], cancel: Callable[[], None] = lambda: None) -> Result:
         future = self._pool.submit(statement)
         try:
             return future.result()
@@ -155,6 +172,8 @@ class DuckDBSession:
         except KeyboardInterrupt:
             while not future.done():  # repeat: an interrupt before the statement starts is lost
                 self._connection.interrupt()
+                with suppress(Exception):  # nothing to cancel yet, or not any more
+                    cancel()
                 wait([future], timeout=0.05)
             raise
 

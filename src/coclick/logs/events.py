@@ -105,7 +105,7 @@ def create_visits(db: DuckDBSession, log: LogReader) -> bool:
     return exists
 
 
-def aggregate(db: DuckDBSession, log: LogReader) -> EventSchema:
+def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
     """Create the tables that the graph's arrays are written from, sorted by query and document:
 
     shown    (pair, cell)     one row per page that showed the document: pair = q · n_docs + d,
@@ -154,7 +154,7 @@ def aggregate(db: DuckDBSession, log: LogReader) -> EventSchema:
     if schema.has_impressions:
         _create_shown(db, schema)
     if schema.has_skips:
-        db.execute(f"CREATE TABLE skip AS {aggregation_sql.skips(counts)} ORDER BY ALL")
+        db.execute(f"CREATE TABLE skip AS {aggregation_sql.skips(counts, min_users)} ORDER BY ALL")
     return schema
 
 

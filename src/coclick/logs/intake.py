@@ -18,6 +18,7 @@ import duckdb
 
 from coclick.errors import CoclickError, UserError
 from coclick.logs import archives, decode, files, json_records, text_sql
+from coclick.logs.database import DatabaseQuery, write_query
 from coclick.logs.duckdb_session import DuckDBSession, literal
 from coclick.logs.files import LogFile
 from coclick.logs.in_memory import as_list, docs_as_list, write_table
@@ -82,6 +83,25 @@ class Intake:
     def open_docs(self, docs: Any) -> list[LogFile]:
         """Open the files of documents; none if `docs` is None."""
         return self._open_all(docs_as_list(docs), "the table of documents")
+
+    def open_all(self, sources: Any, docs: Any, query: DatabaseQuery) -> tuple[list[LogFile], list[LogFile]]:
+        """Open the files of the log and of the documents, given as files or by SQL queries."""
+        query.check(sources, docs)
+        if query.sql is None:
+            log = self.open_log([] if sources is None else sources)
+        else:
+            log = [self.open_query(query.database, query.sql, "--sql")]
+        if query.docs_sql is None:
+            return log, self.open_docs(docs)
+        return log, [self.open_query(query.database, query.docs_sql, "--docs-sql")]
+
+    def open_query(self, database: Any, sql: str, option: str) -> LogFile:
+        """Open the result of an SQL query; `option` is --sql or --docs-sql."""
+        name = f"the result of {option}"
+        path = self._temp(name, ".parquet")
+        self._report(f"reading {name} from the database")
+        write_query(self._db, database, sql, option, path)
+        return replace(files.detect_file(path), source=name)
 
     def restore_places(self) -> None:
         """Replace file and line of rejected rows of temporary files by those of the user's file."""

@@ -13,13 +13,24 @@ import duckdb
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql, documents, events, numbering, searches, validation, write_arrays
+from coclick.logs import (
+    aggregation_sql,
+    documents,
+    events,
+    numbering,
+    privacy,
+    searches,
+    validation,
+    write_arrays,
+)
 from coclick.logs.bots import Policy, check_policy, look_for_bots
+from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.intake import Intake
+from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
     count_rejects,
@@ -36,9 +47,9 @@ REJECTS = "rejects.parquet"
 
 
 def build(
-    sources: Any,
-    docs: Any,
-    out: str | Path,
+    sources: Any = None,
+    docs: Any = None,
+    out: str | Path | None = None,
     *,
     like: str | Path = "auto",
     columns: GivenColumns = None,
@@ -46,7 +57,13 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    scrub: str | None = None,
+    hash_users: bool = False,
+    key_file: str | Path | None = None,
     encoding: str | None = None,
+    database: str | None = None,
+    sql: str | None = None,
+    docs_sql: str | None = None,
     bots: Policy = "flag",
     memory: str = "4GB",
     threads: int | None = None,
@@ -73,8 +90,15 @@ def build(
       only clicks count.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
-      actions regardless of their weights.
+      actions regardless of their weights. What fewer than `min_users` users saw, clicked or typed is not
+      stored anywhere: see docs/privacy.md.
+    - `scrub`: `"pii"` removes e-mail addresses, phone, card, account and id numbers, other long numbers and
+      URLs with parameters from queries.
+    - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
+      made once in the user's configuration directory.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
+    - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
+      database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
     - `bots`: what to do with users that are probably programs: "flag" lists them in the statistics, "drop"
       removes their events too, "keep" does not look for them. It needs users and times.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
@@ -97,6 +121,7 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users)
+    options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
     spill = target.parent / f".{target.name}.building"
@@ -105,16 +130,19 @@ def build(
         DuckDBSession(spill, size, threads or all_threads()) as db,
         Intake(db, encoding, progress) as intake,
     ):
-        files, doc_files = intake.open_log(sources), intake.open_docs(docs)
+        files, doc_files = intake.open_all(sources, docs, DatabaseQuery(database, sql, docs_sql))
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
         check_policy(bots, format.rows == "events", fields)
-        log = LogReader(db, format, fields, weighted)
-        run = _Build(db, writer, log, intake, files, doc_files, progress)
+        options.check_fields(fields)
+        log = LogReader(db, format, fields, weighted, options.hides_rows)
+        run = _Build(db, writer, log, intake, files, doc_files, options, progress)
+        if database is not None:
+            run.stats["database"] = without_password(str(database))
         run.read(found)
         run.aggregate(bots)
-        run.choose_edges(min_clicks, min_users)
+        run.choose_edges(min_clicks)
         run.write()
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
@@ -133,9 +161,11 @@ class _Build:
         intake: Intake,
         files: list[LogFile],
         docs: list[LogFile],
+        privacy: Privacy,
         progress: Callable[[str], None] | None,
     ) -> None:
         self.db, self.out, self.log, self.intake, self.files, self.docs = db, out, log, intake, files, docs
+        self.privacy = privacy
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
         self.dropped = False  # whether events of bots were dropped
@@ -155,7 +185,7 @@ class _Build:
                 self.text_fields = documents.read_documents(db, self.docs)
             log.open(found)
             self.report(f"read {counted(log.n_rows, 'row')}; assigning ids to queries, documents and users")
-            numbering.assign_query_ids(db, log.relation)
+            numbering.assign_query_ids(db, log.relation, self.privacy)
             numbering.assign_doc_ids(db, log.relation, bool(self.docs))
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
@@ -182,6 +212,8 @@ class _Build:
                 n_valid = _aggregate_clicks(db, log)
             else:
                 n_valid = events.create_events(db, log) + log.n_ignored
+                if self.privacy.key is not None:
+                    numbering.hash_user_names(db, self.privacy.key)
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if n_valid < log.n_rows:
@@ -191,10 +223,11 @@ class _Build:
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
+        self.stats |= self.privacy.stats(db)
         if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
             events.create_visits(db, log)
             self._look_for_bots(bots)
-            self.schema = events.aggregate(db, log)
+            self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
             self.stats |= searches.count_searches(db, self.schema, "results" in log.fields)
 
@@ -208,10 +241,11 @@ class _Build:
                 hint=f"the first is {found['users'][0]}; keep them with --bots flag",
             )
 
-    def choose_edges(self, min_clicks: float, min_users: int) -> None:
+    def choose_edges(self, min_clicks: float) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
-        db, log = self.db, self.log
+        db, log, min_users, users = self.db, self.log, self.privacy.min_users, "users"
         if not log.has_events:
+            users = "known_users"
             candidates = "SELECT *, clicks AS actions FROM pair WHERE clicks > 0"
         elif self.schema is None:
             raise self._no_edges_error()
@@ -222,7 +256,7 @@ class _Build:
         db.execute(f"""
             CREATE TABLE candidate AS {candidates};
             CREATE TABLE edge AS SELECT q, d, clicks::DOUBLE AS clicks FROM candidate
-            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users)} ORDER BY q, d""")
+            WHERE {aggregation_sql.passes_thresholds(min_clicks, min_users, users)} ORDER BY q, d""")
         (pairs, total), (kept, kept_total) = (
             db.fetchall(f"SELECT count(*), coalesce(sum(clicks), 0) FROM {table}")[0]
             for table in ("candidate", "edge")
@@ -233,6 +267,18 @@ class _Build:
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users}
         self.stats["pairs_below_thresholds"] = pairs - kept
         self.stats["clicks_below_thresholds"] = round(total - kept_total, 6)
+        self.n_queries_seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
+        if min_users > 1:
+            self._drop_rare()
+
+    def _drop_rare(self) -> None:
+        """Drop what fewer than `min_users` users saw, clicked or typed."""
+        db, schema, min_users = self.db, self.schema, self.privacy.min_users
+        if schema is None:
+            privacy.drop_rare_pairs(db, min_users)
+        else:
+            privacy.drop_rare_events(db, min_users, schema.n_docs, schema.has_impressions)
+        privacy.drop_rare_spellings(db, self.log.relation, min_users, schema is not None)
 
     def write(self) -> None:
         """Write the tables as arrays, with final ids."""
@@ -259,6 +305,8 @@ class _Build:
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
+        if log.hides_rows and self.stats["rejected"]:
+            privacy.show_rejected_ids(db, queries, docs)
         write_rejects(db, out, "rejects")
 
     def _final_ids(self) -> tuple[write_arrays.IdMap, write_arrays.IdMap]:
@@ -272,8 +320,7 @@ class _Build:
             write_arrays.id_mask(db, db.fetch_value(f"SELECT count(*) FROM {table}"), self._used(key))
             for key, table in (("q", "query"), ("d", "doc"))
         )
-        seen = db.fetch_value(f"SELECT count(*) FROM ({self._seen('q')})")
-        self.stats["queries_below_thresholds"] = seen - int(queries.sum())
+        self.stats["queries_below_thresholds"] = self.n_queries_seen - int(queries.sum())
         if self.docs:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
             self.stats["docs_missing"] = int((docs & ~in_docs).sum())

@@ -18,7 +18,7 @@ from coclick.logs.files import LogFile
 from coclick.logs.format import Format
 from coclick.logs.record_sql import RecordFields
 from coclick.logs.schema import SEARCH, Action, action_names
-from coclick.logs.typed_fields import BLANK_QUERY, typed, typed_columns
+from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
 
 
@@ -47,6 +47,7 @@ class LogReader:
     format: Format
     fields: set[str]
     actions: Sequence[Action]
+    hides_rows: bool = False  # whether rejected rows are stored without their raw lines
     relation: str = ""
     n_rows: int = 0  # valid or not
     n_ignored: int = 0  # valid rows that are not counted: other actions
@@ -187,28 +188,42 @@ class LogReader:
 
     def _unreadable(self) -> str:
         paths = [literal(file.path) for group in self._groups for file in group.files]
-        return f"SELECT file, line, '', reason, raw FROM unreadable WHERE file IN ({', '.join(paths)})"
+        raw = "''" if self.hides_rows else "raw"
+        return f"SELECT file, line, '', reason, {raw} FROM unreadable WHERE file IN ({', '.join(paths)})"
 
     def save_rejects(self) -> None:
         """Fill the table `reject` (file, line, field, reason, raw), reading the files again in order.
 
-        Needs the table `spelling`, whose id is null for queries that are blank after normalisation.
+        Needs the table `spelling`, whose id is null for queries that are blank after normalisation. With
+        `hides_rows`, `raw` is empty, and the ids of the query and document are added as `q` and `d`.
         """
-        blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL)" if "query" in self.fields else "false"
+        raw, joins = "raw", ""
         self.db.execute(f"INSERT INTO reject {self._unreadable()}")
+        if self.hides_rows:
+            self.db.execute(
+                "ALTER TABLE reject ADD COLUMN q INTEGER; ALTER TABLE reject ADD COLUMN d INTEGER"
+            )
+            raw = "'', spelling.id, doc.id"
+            joins = "LEFT JOIN spelling ON spelling.raw = r.query LEFT JOIN doc ON doc.name = r.doc"
         self.db.preserve_order(True)
         for rows in self._numbered_rows():
             rows = self._joined(rows) if self.format.join else rows
             self.db.execute(f"""
                 INSERT INTO reject
-                SELECT file, line, split_part(error, '|', 1), split_part(error, '|', 2), raw
+                SELECT file, line, split_part(error, '|', 1), split_part(error, '|', 2), {raw}
                 FROM (
-                    SELECT * REPLACE (
-                        CASE WHEN error IS NULL AND {blank} THEN '{BLANK_QUERY}' ELSE error END AS error
-                    ), {self._action_code} AS action_code
-                    FROM ({rows}))
+                    SELECT * REPLACE ({self._final_error()} AS error), {self._action_code} AS action_code
+                    FROM ({rows})) r {joins}
                 WHERE {self.is_record} AND {aggregation_sql.is_rejected("action" in self.fields)}""")
         self.db.preserve_order(False)
+
+    def _final_error(self) -> str:
+        """The error of a row, also if its query is blank once normalised or scrubbed."""
+        if "query" not in self.fields:
+            return "error"
+        blank = "query IN (SELECT raw FROM spelling WHERE id IS NULL AND scrubbed {} 0)"
+        return f"""CASE WHEN error IS NOT NULL THEN error WHEN {blank.format("=")} THEN '{BLANK_QUERY}'
+            WHEN {blank.format(">")} THEN '{BLANK_SCRUBBED}' END"""
 
     def _numbered_rows(self) -> Iterator[str]:
         """Relations of typed rows with file, line and raw text: each file, or all if joined by time."""

@@ -40,7 +40,12 @@ def locate_first_reject(db: DuckDBSession, reason: str) -> str:
     file, line, raw = db.fetchall(f"""
         SELECT file, line, raw FROM reject WHERE trim(field || ' ' || reason) = {literal(reason)}
         ORDER BY file, line LIMIT 1""")[0]
-    return f"{file}, line {line}: {raw[:200]}"
+    return f"{file}, line {line}: {raw[:200]}" if raw else f"{file}, line {line}"
+
+
+def hide_raw_lines(db: DuckDBSession) -> None:
+    """Keep only the place and reason of rejected rows."""
+    db.execute("UPDATE reject SET raw = ''")
 
 
 def write_rejects(db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
@@ -48,8 +53,9 @@ def write_rejects(db: DuckDBSession, out: ArtefactWriter, name: str) -> None:
     if not db.fetch_value("SELECT count(*) FROM reject"):
         return
     path = out.scratch()
+    rows = "SELECT file, line, field, reason, raw FROM reject ORDER BY ALL"
     db.execute(f"""
-        COPY (FROM reject ORDER BY file, line, field, reason, raw) TO {literal(path)} (FORMAT parquet)""")
+        COPY ({rows}) TO {literal(path)} (FORMAT parquet)""")
     out.parquet(name, path)
 
 

@@ -16,11 +16,15 @@ from coclick.storage.parquet_tables import is_parquet, read_variants
 
 
 def write_variants(db: DuckDBSession, out: ArtefactWriter, queries: IdMap) -> int:
-    """Store the spellings that differ from their query, sorted by query and bytes; return their number."""
+    """Store the spellings that differ from their query, sorted by query and bytes; return their number.
+
+    A scrubbed spelling is left out, because it differs by personal data.
+    """
     db.execute("""
         CREATE TABLE variant AS
         SELECT row_number() OVER (ORDER BY q, raw) - 1 AS id, q, raw, n
-        FROM (SELECT id AS q, raw, n FROM spelling JOIN query USING (id) WHERE raw <> text) ORDER BY id""")
+        FROM (SELECT id AS q, raw, n FROM spelling JOIN query USING (id) WHERE raw <> text AND scrubbed = 0)
+        ORDER BY id""")
     total = db.fetch_value("SELECT count(*) FROM variant")
     kept = np.zeros(total, bool)
     with ColumnStreams(out, "variants", ["query", "count"]) as streams:

@@ -16,6 +16,7 @@ from coclick.logs.aggregation_sql import MICRO
 from coclick.logs.schema import ACTIONS
 
 BLANK_QUERY = "query|is blank once normalised"  # detected after normalisation, not here
+BLANK_SCRUBBED = "query|is blank once scrubbed"
 NO_QUERY = " without a query"  # appended to the action of a search
 _MAX_VALUE = 10**12
 _MAX_POSITION = 10**9  # leaves room in int32 to add 1 if the log counts from 0

@@ -26,12 +26,14 @@ from coclick.logs.files import LogFile, detect_file, expand_paths, locate_error,
 from coclick.logs.format import VIEW
 from coclick.logs.numbering import TEXT_BLOCK_ROWS
 from coclick.logs.pipeline import REJECTS
+from coclick.logs.privacy import is_private
 from coclick.logs.reader import LogReader
 from coclick.logs.record_sql import plain_fields
 from coclick.logs.rejects import (
     copy_rejects,
     count_rejects,
     create_reject_tables,
+    hide_raw_lines,
     locate_first_reject,
     publish_rejects,
     write_rejects,
@@ -84,6 +86,8 @@ def add_view(
             stats |= side.write(db, writer, f"view.{name}")
         stats["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
         _copy_graph(graph, db, writer, name)
+        if is_private(graph.stats):
+            hide_raw_lines(db)
         write_rejects(db, writer, f"view.{name}.rejects")
         views = {**graph.stats.get("views", {}), name: stats}
         writer.commit("graph", stats={**graph.stats, "views": views})
@@ -187,7 +191,8 @@ class _Side:
             CREATE OR REPLACE TABLE raw_id AS SELECT {self.key} AS raw, count(*) AS n FROM ({log.relation})
                 WHERE error IS NULL GROUP BY raw;
             CREATE OR REPLACE TABLE matched_id (raw VARCHAR, n BIGINT, id INTEGER);
-            CREATE OR REPLACE VIEW spelling AS SELECT raw, nullif(id, {_BLANK}) AS id FROM matched_id""")
+            CREATE OR REPLACE VIEW spelling AS
+                SELECT raw, 0 AS scrubbed, nullif(id, {_BLANK}) AS id FROM matched_id""")
         for batch in db.blocks("raw_id", "raw, n", max_rows=TEXT_BLOCK_ROWS):
             texts = batch["raw"].tolist()
             if self.key == "query":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ from coclick.logs import aggregation_sql
 from coclick.logs.bots import Policy, check_policy
 from coclick.logs.detect_format import GivenColumns, detect_format
 from coclick.logs.format import Format
+from coclick.logs.privacy import Privacy
 from coclick.logs.schema import Action, action_names, weighted_actions
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.graph import SparkGraph
-from coclick.spark.log_rows import LogRows, by_reason, write_rejects
+from coclick.spark.log_rows import LogRows, by_reason, show_known, write_rejects
 from coclick.spark.numbering import assign_ids
 from coclick.spark.session import coclick_session
 from coclick.spark.storage import TableWriter, open_output
@@ -45,6 +46,9 @@ def build(
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
     bots: Policy = "flag",
+    scrub: str | None = None,
+    hash_users: bool = False,
+    key_file: str | Path | None = None,
     force: bool = False,
 ) -> SparkGraph:
     """Build a click graph from a log and write it to the directory `out`.
@@ -54,16 +58,18 @@ def build(
     """
     started = time.monotonic()
     check_arguments(min_clicks, min_users)
+    privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
     session = coclick_session(spark)
     parser = _parser(log, like, columns)
     fields = parser.fields
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
     check_policy(bots, parser.format.rows == "events", fields)
+    privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
-        run = _Build(session, target, parser.format, fields, weighted)
-        run.read(log, parser)
-        run.aggregate(min_clicks, min_users, bots)
+        run = _Build(session, target, parser.format, fields, weighted, privacy)
+        run.read(log, replace(parser, privacy=privacy))
+        run.aggregate(min_clicks, bots)
         texts = run.write(docs)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
@@ -98,9 +104,11 @@ class _Build:
     format: Format
     fields: set[str]
     actions: list[Action]
+    privacy: Privacy
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips, searches, followups
+    doc_rejects: DataFrame | None = None
 
     def read(self, log: DataFrame, parser: FieldParser) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
@@ -109,28 +117,32 @@ class _Build:
         if self.format.rows == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
-        self.rejects = [rows.rejected()]
-        self.stats |= rows.stats
+        self.rejects = rows.rejected()
+        self.stats |= rows.stats | self.privacy.stats_of(rows.scrubbed)
         self.rows, self.searches, self.spellings = rows.valid(), rows.searches(), rows.spellings()
 
-    def aggregate(self, min_clicks: float, min_users: int, bots: Policy) -> None:
+    def aggregate(self, min_clicks: float, bots: Policy) -> None:
         """Aggregate the rows into pairs and select the edges; both still hold strings."""
+        min_users, users = self.privacy.min_users, "users"
         if self.format.rows == "clicks":
             self.rows.selectExpr("query AS q", "doc AS d", "*").createOrReplaceTempView("log_row")
             sums = aggregation_sql.pair_sums(self.fields)
             pairs = self.spark.sql(f"SELECT q, d, {sums} FROM log_row GROUP BY q, d")
             pairs = self.out.work.checkpoint("pairs", pairs)
             candidates = pairs.filter("clicks > 0").withColumn("actions", F.col("clicks"))
-            self.pairs = pairs.drop("clicks") if self.fields & {"impressions", "users"} else None
+            users = "known_users"
+            kept = pairs.filter(F.col(users) >= min_users) if min_users > 1 else pairs
+            self.pairs = kept.drop("clicks", users) if self.fields & {"impressions", "users"} else None
         else:
             found = events.aggregate(
-                self.spark, self.rows, self.searches, self.fields, self.actions, self.out.work, bots
+                *(self.spark, self.rows, self.searches, self.fields, self.actions, self.out.work),
+                *(min_users, bots),
             )
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
             self.stats |= found.stats
-        passes = F.expr(aggregation_sql.passes_thresholds(min_clicks, min_users)).alias("passes")
+        passes = F.expr(aggregation_sql.passes_thresholds(min_clicks, min_users, users)).alias("passes")
         marked = self.out.work.checkpoint("candidates", candidates.select("q", "d", "clicks", passes))
-        self.edges, self.seen = marked.filter("passes").drop("passes"), marked
+        self.edges = marked.filter("passes").drop("passes")
         kept, below, clicks_below = marked.agg(
             F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
         ).collect()[0]
@@ -160,7 +172,7 @@ class _Build:
             described_docs, fields = found.table, found.fields
             self.stats |= documents.overlap(names, described_docs)
             self.stats["docs_rejected"] = by_reason(found.rejected)
-            self.rejects.append(found.rejects)
+            self.doc_rejects = found.rejects
             names = names.union(described_docs.select("name")).distinct()
         queries, self.sizes["queries"] = assign_ids(texts, ["text"], work, "queries")
         numbers, self.sizes["docs"] = assign_ids(names, ["name"], work, "docs")
@@ -184,24 +196,25 @@ class _Build:
             searches = _with_ids(self.history["searches"], queries, numbers, ())
             _check_counts("searches", out.write_table("searches", searches))
         if "followups" in self.history:
-            enough = self.history["followups"].filter(F.col("users") >= self.stats["min_users"])
             following = queries.select("id", F.col("text").alias("name"))
-            followups = _with_ids(enough, queries, following, ("next",))
+            followups = _with_ids(self.history["followups"], queries, following, ("next",))
             _check_counts("followups", out.write_table("followups", followups))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
         if fields:
             self.stats["docs_without_text"] = documents.without_text(numbers, fields)
-        write_rejects(out, self.rejects)
+        if self.rejects is not None and self.privacy.hides_rows:
+            self.rejects = show_known(self.rejects, queries, numbers)
+        write_rejects(out, [self.rejects, self.doc_rejects])
         return fields
 
     def _queries_seen(self) -> int:
         """The number of queries in valid rows, including those below the thresholds."""
         if self.pairs is not None and not self.thresholds:
             return self.sizes["queries"]
-        seen = (self.seen if self.pairs is None else self.pairs).select("q")
-        if "searches" in self.history:
-            seen = seen.union(self.history["searches"].select("q"))
+        seen = self.rows.select("query")
+        if self.searches is not None and "searches" in self.history:
+            seen = seen.union(self.searches.select("query"))
         return seen.distinct().count()
 
 

@@ -38,9 +38,13 @@ def aggregate(
     fields: set[str],
     actions: Sequence[Action],
     work: WorkDir,
+    min_users: int,
     bots: Policy = "flag",
 ) -> EventTables:
-    """Aggregate the events, and the searches that the log records."""
+    """Aggregate the events, and the searches that the log records.
+
+    With `min_users`, all tables but the candidates and the searches are without what fewer did.
+    """
     columns = ["query AS q", *(sql for name, sql in _COLUMNS.items() if name in fields)]
     users, days, by_id = (name in fields for name in ("user", "timestamp", "session"))
     if by_id:
@@ -82,13 +86,17 @@ def aggregate(
         stats |= _user_stats(spark, counts, sessions)
     if days and first is not None:
         stats |= span(first, last)
+    shown = spark.table("result_page")
+    if min_users > 1:
+        shown = _drop_rare(spark, min_users)
     if not (impressions or users or days):
         return EventTables(candidates, None, {}, stats)
     positions = impressions and lowest is not None
-    daily = work.checkpoint("daily", _daily(spark, actions, impressions, users, sessions, positions))
+    daily_counts = _daily(spark, actions, shown if impressions else None, users, sessions, positions)
+    daily = work.checkpoint("daily", daily_counts)
     history = {"daily": daily} if days else {}
     if sessions and positions:
-        history["skips"] = spark.sql(aggregation_sql.skips(counts)).withColumnRenamed("n", "count")
+        history["skips"] = spark.sql(aggregation_sql.skips(counts, min_users)).withColumnRenamed("n", "count")
     if sessions:
         known = knows_failures(searches is not None, impressions, "results" in fields)
         pages = aggregation_sql.pages(by_id, searches is not None, impressions)
@@ -100,7 +108,8 @@ def aggregate(
             totals = spark.sql(f"SELECT {', '.join(sums.values())} FROM searched").collect()[0]
             stats |= dict(zip(sums, totals, strict=True))
         if days:
-            history["followups"] = spark.sql(aggregation_sql.followups()).withColumnRenamed("n", "count")
+            followups = spark.sql(aggregation_sql.followups()).filter(F.col("users") >= min_users)
+            history["followups"] = followups.withColumnRenamed("n", "count")
     return EventTables(candidates, _pairs(spark, daily, users), history, stats)
 
 
@@ -135,6 +144,16 @@ _SESSIONS = f"""
     FROM ({aggregation_sql.session_starts()}) AS marked"""
 
 
+def _drop_rare(spark: SparkSession, min_users: int) -> DataFrame:
+    """Drop the clicks that few users made, as the local engine does; return the pairs that enough saw."""
+    enough = spark.table("clickers").filter(F.col("users") >= min_users)
+    enough.createOrReplaceTempView("clickers")
+    clicked = spark.table("clicked").join(enough.select("q", "d"), ["q", "d"], "left_semi")
+    clicked.createOrReplaceTempView("clicked")
+    pairs = spark.sql(aggregation_sql.pairs_of_users(min_users))
+    return spark.table("result_page").join(pairs, ["q", "d"], "left_semi")
+
+
 def _user_stats(spark: SparkSession, counts: Sequence[str], sessions: bool) -> dict[str, Any]:
     """The number of users and sessions, and the share of clicks by the most active users."""
     share = spark.sql(aggregation_sql.busiest_users_share(counts)).collect()[0][0]
@@ -156,12 +175,12 @@ def _view(spark: SparkSession, work: WorkDir, name: str, sql: str) -> None:
 def _daily(
     spark: SparkSession,
     actions: Sequence[Action],
-    impressions: bool,
+    pages: DataFrame | None,
     users: bool,
     sessions: bool,
     positions: bool,
 ) -> DataFrame:
-    """For each pair and day: the counts and a histogram of positions."""
+    """For each pair and day: the counts and, with the pages that showed it, a histogram of positions."""
     key = ["q", "d", "day"]
     weighted = F.lit(0.0)
     for name, action in zip(aggregation_sql.action_counts(actions), actions, strict=True):
@@ -172,11 +191,11 @@ def _daily(
     if sessions:
         counts["navigational"] = F.col("navigational")
     clicked = spark.table("clicked").select(*key, *(value.alias(name) for name, value in counts.items()))
-    if not impressions:
+    if pages is None:
         return clicked
-    shown = spark.table("result_page").groupBy(*key).agg(F.count("*").alias("impressions"))
+    shown = pages.groupBy(*key).agg(F.count("*").alias("impressions"))
     if positions:
-        shown = _with_positions(spark.table("result_page"), key)
+        shown = _with_positions(pages, key)
     days = clicked.withColumn("clicked", F.lit(1)).join(shown, key, "full")
     # Without sessions, a click on a day without impressions counts as an impression.
     seen = F.col("impressions") if sessions else F.greatest("impressions", "clicked")

@@ -24,7 +24,7 @@ class LogRows:
     """A parsed log and its row counts."""
 
     def __init__(self, log: DataFrame, parser: FieldParser, work: WorkDir) -> None:
-        self.format = parser.format
+        self.format, self._privacy = parser.format, parser.privacy
         quoted = [log[f"`{name.replace('`', '``')}`"] for name in parser.columns]
         self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(parser, parser.schema))
         self._has_actions = "action" in parser.fields
@@ -64,7 +64,7 @@ class LogRows:
         return self._rows.filter(f"error IS NULL AND action_code = {SEARCH}") if self.has_searches else None
 
     def rejected(self) -> DataFrame | None:
-        """Return the rejected rows (error, raw), or None; add their counts to the statistics."""
+        """Return the rejected rows (error, raw, query, doc), or None; add their counts to the statistics."""
         rejected = _sums((error, count) for _, error, count in self._counts)
         total = self._n_ignored + sum(count for *_, count in self._counts)
         self.stats |= {
@@ -74,12 +74,28 @@ class LogRows:
         }
         if not rejected:
             return None
-        return self._rows.filter(aggregation_sql.is_rejected(self._has_actions)).select("error", "raw")
+        rejected_rows = self._rows.filter(aggregation_sql.is_rejected(self._has_actions))
+        return rejected_rows.select("error", "raw", "query", "doc")
 
     def spellings(self) -> DataFrame:
-        """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows."""
+        """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows.
+
+        At least `min_users` users must have typed a spelling.
+        """
         merged = self._rows.filter("spelt IS NOT NULL AND query <> ''")
-        return merged.groupBy(F.col("query").alias("text"), F.col("spelt").alias("spelling")).count()
+        spelt = merged.groupBy(F.col("query").alias("text"), F.col("spelt").alias("spelling"))
+        if self._privacy.min_users == 1:
+            return spelt.count()
+        if self.format.rows == "events":
+            of_users = F.expr("count(DISTINCT if(error IS NULL AND action_code IS NOT NULL, usr, NULL))")
+        else:
+            of_users = F.expr("max(if(error IS NULL, users, 0))")
+        found = spelt.agg(F.count("*").alias("count"), of_users.alias("n_users"))
+        return found.filter(F.col("n_users") >= self._privacy.min_users).drop("n_users")
+
+    def scrubbed(self) -> dict[int, int]:
+        """Return the number of rows from which personal data was removed, by the set of its kinds."""
+        return dict(self._rows.filter("scrubbed > 0").groupBy("scrubbed").count().collect())
 
 
 def by_reason(counts: Mapping[str, int]) -> dict[str, int]:
@@ -96,6 +112,16 @@ def _sums(counts: Iterable[tuple[str | None, int]]) -> dict[str, int]:
     return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
 
 
+def show_known(rejects: DataFrame, queries: DataFrame, docs: DataFrame) -> DataFrame:
+    """Set `raw` of rejected rows to their queries and documents, as far as the graph has them."""
+    known_query = queries.select(F.col("text").alias("query"), F.col("text").alias("known_query"))
+    known_doc = docs.select(F.col("name").alias("doc"), F.col("name").alias("known_doc"))
+    found = rejects.join(known_query, "query", "left").join(known_doc, "doc", "left")
+    shown = F.struct(F.col("known_query").alias("query"), F.col("known_doc").alias("doc"))
+    any_known = F.coalesce("known_query", "known_doc").isNotNull()
+    return found.select("error", F.when(any_known, F.to_json(shown)).otherwise("").alias("raw"))
+
+
 def write_rejects(out: TableWriter, rejects: Sequence[DataFrame | None]) -> None:
     """Write rejected rows (error, raw) to the table `rejects`, if there are any."""
     found = [frame for frame in rejects if frame is not None]
@@ -103,5 +129,5 @@ def write_rejects(out: TableWriter, rejects: Sequence[DataFrame | None]) -> None
         field, reason = (F.split("error", r"\|")[i] for i in (0, 1))
         columns = {"file": F.lit(None).cast("string"), "line": F.lit(None).cast("long")}
         columns |= {"field": field, "reason": reason, "raw": F.col("raw")}
-        every = reduce(DataFrame.union, found)
+        every = reduce(DataFrame.union, [frame.select("error", "raw") for frame in found])
         out.write_table("rejects", every.select(*(value.alias(name) for name, value in columns.items())))
