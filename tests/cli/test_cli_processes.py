@@ -22,6 +22,25 @@ COCLICK = [sys.executable, "-m", "coclick"]
 LONG = "vpcg(iterations=1000000)"  # runs until it is stopped
 HEAVY = {"numba", "llvmlite", "scipy", "duckdb"}
 
+# A process that gets Ctrl-C inside the first callback with which LLVM asks for compiled code. These names are
+# private to numba and llvmlite: if one is gone, find out how the code is loaded now.
+IN_CALLBACK = """
+import signal
+from numba.core.registry import cpu_target
+from coclick import cli
+
+engine = cpu_target.target_context.codegen()._engine._ee
+load = engine._object_cache_getbuffer
+
+def interrupted(module):
+    engine._object_cache_getbuffer = load
+    signal.raise_signal(signal.SIGINT)
+    return load(module)
+
+engine._object_cache_getbuffer = interrupted
+cli.main()
+"""
+
 # A process that gets the signal at its n-th fsync.
 SIGNALLED = """
 import os, sys
@@ -106,6 +125,18 @@ def test_stopped_while_writing(start, graph, old_model, number, at):
     opened = open_model(old_model)
     named = {entry["file"] for entry in opened.artefact_.files.values()}
     assert opened.max_terms == 3 and files(old_model).keys() == {"manifest.json", *named}
+
+
+def test_ctrl_c_while_compiled_code_is_loaded(start, graph, tmp_path):
+    """In a callback from LLVM, which crashed the process."""
+    process = start(
+        "train", "vpcg", graph, "-o", tmp_path / "model", program=[sys.executable, "-c", IN_CALLBACK]
+    )
+    _, err = process.communicate(timeout=100)
+    # If the signal interrupts `exec` of a text, Python ends by that signal; shells show 130 for both.
+    assert process.returncode in (130, -signal.SIGINT)
+    assert err == b"interrupted: no output is left half-written\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_interrupted_first_training_leaves_no_files(start, graph, tmp_path):

@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from coclick._version import __version__
 from coclick.cli.arguments import RENAMED_OPTIONS
+from coclick.cli.interrupts import postpone_in_callbacks
 from coclick.cli.terminal import fail, prepare, say
 from coclick.errors import CoclickError
 
@@ -103,6 +104,7 @@ def main() -> None:
     3 corrupt artefact · 130 interrupted.
     """
     prepare()
+    postpone_in_callbacks()
     try:
         app()
     except CoclickError as error:

@@ -1,9 +1,8 @@
-"""`Model`: the base class of all models. Public methods take texts and ids, hooks rows of the graph.
+"""`Model`: the base class of all models, with the public methods. They take texts and ids and call hooks.
 
 A model is a dataclass: its fields are its parameters, and learned state is in attributes that end in `_`. It
-implements `_fit` and `_score`, or the hooks of `sparse_vectors.SparseVectorModel`. A hook has the name of the
-public method that it serves, with an underscore in front. Hooks get a `Query`, which is normalised, looked up
-and split into words once, however many parts a model has.
+implements `_fit` and `_score`, or the hooks of `sparse_vectors.SparseVectorModel`. All hooks are in
+`hooks.ModelHooks`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Collection, Mapping, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,52 +18,36 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr
-from coclick.arrays.strings import Strings, columns_of
+from coclick.arrays.strings import columns_of
 from coclick.errors import ArtefactError, NotFoundError, UserError, check_whole
 from coclick.graph.added_documents import (
     AddedDocuments,
-    RowsByView,
     ViewFeatures,
     check_view_features,
     feature_rows,
     group_by_view,
 )
 from coclick.graph.click_graph import ClickGraph
-from coclick.graph.tables import is_table
 from coclick.models import spec as specs
+from coclick.models.arguments import documents_from, texts_of
 from coclick.models.capabilities import CAPABILITIES, HOW_TO_PROVIDE
-from coclick.models.document_expansion import ExpansionWords, clicked_queries_with, expand_in_blocks
+from coclick.models.document_expansion import expand_in_blocks
+from coclick.models.hooks import DocMask, ModelHooks, TopK
 from coclick.models.integrity import check_bounds
-from coclick.models.presets import Preset
 from coclick.models.registry import model_class, model_names
 from coclick.progress import Progress, quiet
-from coclick.results import Contribution, Explanation, Run, padded, top_rows, without_itself
-from coclick.storage.artefact import Artefact
+from coclick.results import Contribution, Explanation, Run, without_itself
 from coclick.storage.state import check_storable
 from coclick.text.query import Query
 from coclick.text.term_matrix import short_field, titles
 
-TopK = tuple[NDArray[np.int32], NDArray[np.float32]]  # rows and scores, padded, one line per query
-DocMask = NDArray[np.uint8] | None  # one byte per document: 1 if it may be returned; None if all may
+__all__ = ["NOT_STATE", "DocMask", "Model", "TopK"]
+
 NOT_STATE = ("graph_", "stats_", "artefact_")  # attributes that end in `_` and are stored by other means
 
 
-class Model:
+class Model(ModelHooks):
     """Base class of all models: fit, search, score, explain, save."""
-
-    name: ClassVar[str]
-    summary: ClassVar[str] = ""  # one line for tables and help
-    presets: ClassVar[Mapping[str, Preset]] = {}  # parameters as papers set them
-    requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.provides`
-    capabilities: frozenset[str] = frozenset()  # of `CAPABILITIES`
-    evidence_names: tuple[str, ...] = ()  # what `evidence` may return
-    max_docs: float = math.inf  # above it `compare` leaves the model out unless asked for
-    uses_query: bool = True
-
-    graph_: ClickGraph
-    stats_: dict[str, Any]
-    artefact_: Artefact | None = None
 
     def __init_subclass__(cls) -> None:
         """Keep declared state out of the dataclass's fields, and give every class the short repr."""
@@ -74,99 +57,6 @@ class Model:
                 cls.__annotations__[name] = ClassVar
         if "__repr__" not in vars(cls):
             cls.__repr__ = Model.__repr__  # type: ignore[method-assign]
-
-    # -- hooks for subclasses --------------------------------------------------------------------------
-
-    def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Learn from the graph into attributes that end in `_`."""
-        raise NotImplementedError  # abstract
-
-    def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Score some documents, given as rows of the graph."""
-        raise NotImplementedError  # abstract
-
-    def _score_all(self, query: Query) -> NDArray[np.float32]:
-        """Score all documents; override it where there is a faster way."""
-        return self._score(query, np.arange(len(self.graph_.docs), dtype=np.int32))
-
-    def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
-        """Score documents that are not in the graph, given by their fields."""
-        raise NotImplementedError  # abstract
-
-    def _score_texts_with_features(
-        self, query: Query, texts: Mapping[str, Strings], features: RowsByView
-    ) -> NDArray[np.float32]:
-        """Score documents by their fields and by features of user views; for models with user views."""
-        raise NotImplementedError  # abstract for models with user views
-
-    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
-        """Find the k best rows of each query; override it where not all documents must be scored."""
-        rows, scores = padded(len(queries), k)
-        for i, query in enumerate(queries):
-            found = self._score_all(query)
-            if mask is not None:
-                found = np.where(mask > 0, found, np.float32(0))
-            best, values = top_rows(found, k)
-            rows[i, : len(best)], scores[i, : len(best)] = best, values
-        return rows, scores
-
-    def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
-        """Find the k queries nearest to each query; the query itself may be among them."""
-        raise NotImplementedError  # abstract
-
-    def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
-        """Find the k documents nearest to each document; the document itself may be among them."""
-        raise NotImplementedError  # abstract
-
-    def _expand(self, query: Query) -> list[tuple[str, float]]:
-        """List expansion words of a query with their weights, heaviest first."""
-        raise NotImplementedError  # abstract
-
-    @property
-    def _expansion_words(self) -> ExpansionWords:
-        """The vocabulary of document expansions."""
-        raise NotImplementedError  # abstract
-
-    def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
-        """Find the k heaviest words of each document, except those in its row of `excluded`."""
-        raise NotImplementedError  # abstract
-
-    def _explain_expansion(self, doc: int, term: int, weight: float, clicks: int | None) -> Contribution:
-        """Explain the weight of a word of a document's expansion: by default, by the document's clicks."""
-        words = self._expansion_words
-        evidence = clicked_queries_with(self.graph_, doc, term, words, clicks)
-        return Contribution("word", words.display_terms[term], weight, *evidence)
-
-    def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
-        """Split the score of a document into contributions."""
-        raise NotImplementedError  # abstract
-
-    def _evidence(self, query: Query) -> dict[str, float]:
-        """Rate the evidence for the scores: numbers from 0 (none) to 1, by names of `evidence_names`."""
-        return {}
-
-    def _add(self, texts: Mapping[str, Strings]) -> None:
-        """Add the documents that were just appended to the graph, by their fields."""
-        raise NotImplementedError  # abstract
-
-    def _add_with_features(self, texts: Mapping[str, Strings], features: RowsByView) -> None:
-        """Add documents by their fields and by features of user views; for models with user views."""
-        raise NotImplementedError  # abstract for models with user views
-
-    def _update_capabilities(self) -> None:
-        """Set the capabilities that depend on what was learned; called after fitting and opening."""
-
-    def _count_unreachable(self, added: int) -> int:
-        """Count those of the documents added last that no query can find."""
-        return 0
-
-    def _describe_topics(self, words: int) -> list[dict[str, Any]]:
-        """List the topics with their most probable words, largest first."""
-        raise NotImplementedError  # abstract
-
-    def _translate(self, word: str, k: int) -> list[tuple[str, float]]:
-        """List the query words that a title word translates to, with probabilities."""
-        raise NotImplementedError  # abstract
 
     # -- public methods --------------------------------------------------------------------------------
 
@@ -233,7 +123,7 @@ class Model:
             raise UserError(f"{queries_} but {lists}")
         scores = []
         for query, docs in zip(asked, candidates, strict=True):
-            rows = self.graph_.docs.lookup(_texts(docs, "a document id"))
+            rows = self.graph_.docs.lookup(texts_of(docs, "a document id"))
             values = np.zeros(len(rows), np.float32)
             values[rows >= 0] = self._score(query, rows[rows >= 0])
             scores.append(values)
@@ -271,7 +161,7 @@ class Model:
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """Find the k documents nearest to a document, or to each of several, given by id; itself excluded."""
         self._require("similar")
-        rows = self.rows_of_docs(_texts(docs, "a document id"))
+        rows = self.rows_of_docs(texts_of(docs, "a document id"))
         k = self._clip(k, len(self.graph_.docs))
         return self._run(*self._other_docs(rows, k), docs, ("doc", "similar"))
 
@@ -290,7 +180,7 @@ class Model:
         """
         self._require("expand_docs")
         asked = self.trained_on.docs.to_list() if docs is None else docs
-        rows = self.rows_of_docs(_texts(asked, "a document id"))
+        rows = self.rows_of_docs(texts_of(asked, "a document id"))
         words = self._expansion_words
         own_texts = titles(self.graph_.texts) if new else None
         k = self._clip(k, max(len(words.terms), 1))
@@ -324,7 +214,7 @@ class Model:
         if clicks is not None:
             check_whole(clicks, "clicks", 0)
         [asked] = self._queries([query])
-        [row] = self.rows_of_docs(_texts([doc], "a document id"))
+        [row] = self.rows_of_docs(texts_of([doc], "a document id"))
         return replace(self._explain(asked, int(row), clicks), query=query, doc=doc)
 
     def evidence(self, query: str) -> dict[str, float]:
@@ -460,7 +350,7 @@ class Model:
     # -- for subclasses --------------------------------------------------------------------------------
 
     def _queries(self, texts: str | Sequence[str]) -> list[Query]:
-        return Query.list_of(_texts(texts, "a query"), self.trained_on.queries)
+        return Query.list_of(texts_of(texts, "a query"), self.trained_on.queries)
 
     def _other_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """`_similar_queries` without the query itself, for which one more is fetched."""
@@ -501,7 +391,7 @@ class Model:
     def _mask(self, allow: Collection[str] | None, block: Collection[str] | None) -> DocMask:
         if allow is None and block is None:
             return None
-        allowed, blocked = ([] if ids is None else _texts(ids, "a document id") for ids in (allow, block))
+        allowed, blocked = ([] if ids is None else texts_of(ids, "a document id") for ids in (allow, block))
         if allow is None and not blocked:
             return None
         docs = self.graph_.docs
@@ -521,46 +411,3 @@ class Model:
         names = self.graph_.queries if columns == ("query", "similar") else self.graph_.docs
         single = isinstance(asked, str)
         return Run(rows, scores, names, (asked,) if isinstance(asked, str) else tuple(asked), single, columns)
-
-
-def documents_from(given: Any) -> Mapping[str, str | Mapping[str, str]]:
-    """Documents as a mapping, from a mapping, a table or a file."""
-    if isinstance(given, Mapping):
-        return given
-    if not isinstance(given, str | Path) and not is_table(given):
-        raise UserError(
-            f"docs must be a mapping from id to text, a table or a file, not {given!r:.50}",
-            hint='for example {"n1": "New York hotels"}',
-        )
-    from coclick.logs.documents import read_docs
-
-    return read_docs(given).docs
-
-
-def _texts(given: str | Iterable[str], what: str) -> list[str]:
-    """One text or several as a list; raise for anything else."""
-    if isinstance(given, str):
-        return [given]
-    if not isinstance(given, list | tuple):
-        _check_no_table(given, what)
-    try:
-        texts = list(given)
-    except TypeError:
-        texts = [given]  # type: ignore[list-item]
-    for text in texts:
-        if not isinstance(text, str):
-            raise UserError(f"{what} must be a text, not {text!r}")
-    return texts
-
-
-def _check_no_table(given: Any, what: str) -> None:
-    """Raise for values that can be iterated, but not over their texts: column names, keys, bytes."""
-    if isinstance(given, bytes | bytearray | Mapping) or any(
-        hasattr(type(given), name) for name in ("columns", "column_names")
-    ):
-        names, column = ("queries", "query") if what == "a query" else ("document ids", "doc")
-        is_bytes = isinstance(given, bytes | bytearray)
-        raise UserError(
-            f"{names} must be a string or a list of strings, not {type(given).__name__}",
-            hint="decode it: text.decode()" if is_bytes else f'pass one column: frame["{column}"]',
-        )

@@ -22,7 +22,8 @@ from coclick.errors import UserError
 from coclick.graph.added_documents import RowsByView, ViewFeatures, check_view_features
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
-from coclick.models.base import Model, TopK, documents_from
+from coclick.models.arguments import documents_from
+from coclick.models.base import Model, TopK
 from coclick.models.registry import create
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
