@@ -21,6 +21,7 @@ from coclick.models.capabilities import CAPABILITIES
 from coclick.models.persistence import open_model
 from coclick.models.registry import model_class, model_names
 from coclick.models.spec import parameters_of
+from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Run
 from coclick.storage.artefact import Artefact
 from coclick.text.query import Query
@@ -238,7 +239,7 @@ def describe_model(model: Model) -> dict[str, Any]:
         "edges": model.graph_.clicks.nnz,
         "build": dict(model.graph_.stats),
         "training": model.stats_,
-    }
+    } | ({"language": model.language_} if isinstance(model, TextModel) and model.language_ else {})
 
 
 def distribution(values: NDArray[Any]) -> dict[str, Any]:

@@ -365,6 +365,7 @@ def adds_up(value, parts):
         assert part.kind in KINDS or part.kind.startswith(OF_A_SIDE)
         assert part.label not in KINDS
         assert len(part.clicks) <= part.edges
+        assert all(click.share != 0 and click.clicks > 0 for click in part.clicks)
         if part.parts:
             adds_up(part.value, part.parts)
 
@@ -412,6 +413,7 @@ def test_documents_added_after_training(model, saved, tmp_path):
         [scores] = larger.score([query], [list(larger.graph_.docs)])
         assert [score for _, score in hits] == sorted(scores[scores > 0].tolist(), reverse=True)
         assert dict(hits) == {d: s for d, s in zip(larger.graph_.docs, scores.tolist(), strict=True) if s > 0}
+        assert [score for _, score in larger.search(query, 2).hits()] == [score for _, score in hits[:2]]
 
 
 def test_unknown_documents_are_scored_by_their_texts(model):

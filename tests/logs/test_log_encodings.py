@@ -88,7 +88,7 @@ def test_mixed_encodings_stay_utf_8(tmp_path):
     path = tmp_path / "log.tsv"
     lines = [HEADER.encode(), *["grün\tD1\t1\n".encode()] * 3, *["grün\tD1\t1\n".encode("latin-1")] * 9]
     path.write_bytes(b"".join(lines))
-    graph = build([path], None, tmp_path / "graph")
+    graph = build([path], None, tmp_path / "graph", max_rejected=1)
     assert graph.stats["encodings"] == {str(path): "utf-8"}
     assert graph.stats["right"] == 3 and graph.stats["rejected"] == {"not valid UTF-8": 9}
     hint = decode.not_utf8_hint([line for line in lines if not line.isascii() and b"\xc3" not in line])

@@ -84,14 +84,14 @@ def test_json_in_another_encoding(tmp_path, expected):
 def test_half_a_record_at_the_end(tmp_path):
     path = tmp_path / "log.json"
     path.write_text(SHAPES["lines_in_array.json"][0][:-20])
-    graph = build([path], None, tmp_path / "graph")
+    graph = build([path], None, tmp_path / "graph", max_rejected=1)
     assert rejects(graph)[-1][:4] == (str(path), 6, "", "the record is cut off at the end of the file")
     assert graph.stats["rows"] == 5 and graph.stats["right"] == 2
     path.write_text(
         '[{"query":"shoe","doc":"D1","clicks":1},\n{"query":"caf\udce9","doc":"D2","clicks":1}]',
         errors="surrogateescape",
     )
-    graph = build([path], None, tmp_path / "graph", force=True, encoding="utf-8")
+    graph = build([path], None, tmp_path / "graph", max_rejected=1, force=True, encoding="utf-8")
     assert [row[:4] for row in rejects(graph)] == [(str(path), 2, "", "not valid UTF-8")]
 
 

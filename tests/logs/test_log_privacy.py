@@ -186,11 +186,11 @@ EXPECTED = {  # line → raw
 
 
 def test_rejected_rows_under_min_users(tmp_path):
-    graph = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "graph", min_users=2)
+    graph = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "graph", min_users=2, max_rejected=1)
     found = {row[1]: row[4] for row in rejects(graph)}
     assert found == EXPECTED
     assert (graph.stats["rows"], graph.stats["right"]) == (9, 3)
-    plain = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "plain")
+    plain = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "plain", max_rejected=1)
     assert {row[:4] for row in rejects(plain)} == {row[:4] for row in rejects(graph)}
     assert sum("secretuser" in row[4] for row in rejects(plain)) == 6
 
@@ -198,14 +198,14 @@ def test_rejected_rows_under_min_users(tmp_path):
 def test_rejected_rows_without_user_ids(tmp_path):
     (tmp_path / "key").write_text("ab" * 32)
     options = {"hash_users": True, "key_file": tmp_path / "key"}
-    graph = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "graph", **options)
+    graph = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "graph", max_rejected=1, **options)
     assert graph.stats["hashed_users"] is True
     raw = {row[1]: row[4] for row in rejects(graph)}
     assert raw[5] == '{"query":"secretquery","doc":"secretdoc"}'  # in the graph, by the valid row
     for path in (tmp_path / "graph").rglob("*"):
         assert b"secretuser" not in path.read_bytes()
         assert b"abababab" not in path.read_bytes()
-    plain = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "plain")
+    plain = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "plain", max_rejected=1)
     assert tables_of(graph) == tables_of(plain)
 
 
@@ -226,7 +226,7 @@ def test_errors_do_not_show_what_is_hidden(tmp_path):
 def test_rejected_rows_of_documents_stay(tmp_path):
     (tmp_path / "docs.csv").write_text("doc,title\nA,a hat\nA,the same hat\n")
     docs = tmp_path / "docs.csv"
-    graph = build([bad_log(tmp_path / "log.csv")], docs, tmp_path / "graph", min_users=2)
+    graph = build([bad_log(tmp_path / "log.csv")], docs, tmp_path / "graph", min_users=2, max_rejected=1)
     assert [row[4] for row in rejects(graph) if row[0] == str(docs)] == ["A,the same hat"]
 
 
@@ -246,7 +246,7 @@ def test_options_that_do_not_fit_the_log(tmp_path):
 
 
 def test_rejected_rows_of_a_view_are_hidden_too(tmp_path):
-    graph = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "graph", min_users=2)
+    graph = build([bad_log(tmp_path / "log.csv")], None, tmp_path / "graph", min_users=2, max_rejected=1)
     (tmp_path / "queries.csv").write_text("query,feature,value\nhat,warm,1\nsecretquery,warm,much\n")
     (tmp_path / "docs.csv").write_text("doc,feature,value\nA,warm,1\n")
     files = [tmp_path / "queries.csv"], [tmp_path / "docs.csv"]

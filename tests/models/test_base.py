@@ -171,6 +171,21 @@ def test_k_of_similar_queries_and_documents_is_clipped(graph):
     assert train("bm25", graph).search("hat").columns == ("query", "doc")
 
 
+def test_ten_results_and_clicks_are_the_default():
+    rows = [(f"hat {i}", f"d{j}", 1) for i in range(15) for j in range(15)]
+    graph = ClickGraph.from_clicks(
+        rows, {f"d{j}": f"hat {j} " + " ".join(f"w{i}" for i in range(15)) for j in range(15)}
+    )
+    model = train("vpcg(max_terms=40)", graph)
+    assert len(model.search("hat 3").hits()) == len(model.similar_queries("hat 3").hits()) == 10
+    assert len(model.similar_docs("d3").hits()) == len(model.expand_docs("d3", new=False).hits()) == 10
+    assert len(model.explain("hat 3", "d3").parts[0].clicks) == 10
+    explained = model.explain_expansion("d3", new=False)
+    assert len(explained) == 10 and max(len(part.clicks) for part in explained) == 10
+    assert len(train("wtm(min_probability=0)", graph).translate("hat")) == 10
+    assert len(train("bltm(n_topics=3)", graph).describe_topics()[0]["title_words"]) == 10
+
+
 def test_texts_may_come_in_any_order_of_a_list_but_not_as_a_table(model):
     expected = model.search(["hat", "sock"]).hits()
     assert model.search(("hat", "sock")).hits() == expected

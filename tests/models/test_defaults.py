@@ -6,7 +6,7 @@ from coclick import model_names
 from coclick.models.registry import model_class
 from coclick.models.spec import parameters_of
 
-WORDS = {"fields": "all", "language": "english", "stem": True, "remove_stop_words": False}
+WORDS = {"fields": "all", "language": "auto", "stem": True, "remove_stop_words": False}
 CONTENT_WORDS = {**WORDS, "remove_stop_words": True}
 TITLES = {**WORDS, "fields": "title", "stem": False, "tokenizer": "words"}  # Gao et al. 2011
 CONTENT_TITLES = {**CONTENT_WORDS, "fields": "title", "tokenizer": "words"}
@@ -89,7 +89,7 @@ DEFAULTS = {
         "word_weight": 0.4,
         "min_n": 3,
         "max_n": 4,
-        "language": "english",
+        "language": "auto",
         "stem": True,
         "remove_stop_words": False,
     },

@@ -2,12 +2,15 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 import planted
 from coclick import ClickGraph, open_model, train
 from coclick.answers import describe
+from coclick.arrays.csr import Csr
 from coclick.errors import ArtefactError, UserError
 from coclick.models.verify import verify
 
@@ -56,6 +59,16 @@ def test_concurrent_additions_are_not_lost(saved):
     again = open_model(saved)
     again.add({"two": "another title"}).save(saved, replaces=again)
     assert {"one", "two"} <= set(open_model(saved).graph_.docs)
+
+
+def test_verify_names_the_state_that_is_out_of_bounds(tmp_path):
+    model: Any = train("bm25", planted.graph())
+    rows = model.doc_index_.vectors
+    wrong = Csr(rows.indptr, np.full_like(rows.indices, rows.columns), rows.data, rows.columns)
+    model.doc_index_ = replace(model.doc_index_, vectors=wrong)
+    model.save(tmp_path / "model")
+    [(part, _)] = verify(tmp_path / "model")
+    assert part.startswith("doc_index_")
 
 
 def test_a_graph_is_not_opened_as_a_model(saved):

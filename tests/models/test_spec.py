@@ -48,6 +48,8 @@ def create(spec):
         ("example(rounds=converge)", Example(rounds="converge")),
         ("example(rounds=3,stem=false,weight=2)", Example(rounds=3, stem=False, weight=2.0)),
         ("example(fields=title+body)", Example(fields="title+body")),
+        ("example(stem=False,k=3)", Example(stem=False, k=3)),
+        ("example(stem=TRUE)", Example(stem=True)),
     ],
 )
 def test_parse(spec, expected):

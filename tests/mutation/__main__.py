@@ -71,6 +71,7 @@ def main() -> int:
     parser.add_argument("--named", action="store_true", help="only mutants written by hand")
     parser.add_argument("--json", type=Path, help="write all results to this file")
     parser.add_argument("--again", type=Path, help="only the survivors of such a file")
+    parser.add_argument("--coverage", type=Path, help="keep what tests cover in this file, and use it again")
     parser.add_argument("--root", type=Path, default=Project.root, help="another repository")
     parser.add_argument("--package", default=Project.name, help="its package in src/")
     options = parser.parse_args()
@@ -82,7 +83,12 @@ def main() -> int:
     print(f"{len(todo)} mutants in {len(files)} files; running the tests without a mutant", flush=True)
     runner.warm_up()
     chosen = f"{NOT_RUN} and (not test_contract or {contract_models(project, files)})"
-    coverage = runner.record(project, options.tests or tests_of(project, files), chosen)
+    if options.coverage and options.coverage.exists():
+        coverage = runner.Coverage.read(options.coverage)
+    else:
+        coverage = runner.record(project, options.tests or tests_of(project, files), chosen)
+        if options.coverage:
+            coverage.write(options.coverage)
     print(f"{len(coverage.seconds)} tests, {sum(coverage.seconds.values()):.0f} seconds", flush=True)
     results = run(project, todo, coverage, options, end)
     print(report(results, len(todo)))

@@ -233,6 +233,68 @@ EQUIVALENT = [
         "first, size = first + len(batch), 3 * size",
         "the number of documents solved at a time: it decides about time alone",
     ),
+    Equivalent(
+        "models/lexical/_word_vector_files.py",
+        "entries = _binary(stream, name, dim, words or 0) if is_binary else _text(stream, name, dim, words)",
+        "entries = _binary(stream, name, dim, words or 1) if is_binary else _text(stream, name, dim, words)",
+        "a binary file has a header: the alternative is for the type checker",
+    ),
+    Equivalent(
+        "models/likelihood/_base.py",
+        "batch = max(1, _MAX_SCORES // max(len(self.graph_.docs), 1))",
+        "batch = max(1, _MAX_SCORES // min(len(self.graph_.docs), 1))",
+        "it decides about memory alone: results do not depend on batches, as tests with other sizes show",
+    ),
+    Equivalent(
+        "models/likelihood/_base.py",
+        "batch = max(1, _MAX_SCORES // max(len(self.graph_.docs), 1))",
+        "batch = max(1, _MAX_SCORES // max(len(self.graph_.docs), 2))",
+        "it decides about memory alone: results do not depend on batches, as tests with other sizes show",
+    ),
+    Equivalent(
+        "models/likelihood/_base.py",
+        "batch = max(1, _MAX_SCORES // max(len(self.graph_.docs), 1))",
+        "batch = max(2, _MAX_SCORES // max(len(self.graph_.docs), 1))",
+        "it decides about memory alone: results do not depend on batches, as tests with other sizes show",
+    ),
+    Equivalent(
+        "models/projection/svdfeature.py",
+        "pattern = Csr.from_triples(asked, clicked, np.ones(len(asked)), (weights.rows, weights.columns))",
+        "pattern = Csr.from_triples(asked, clicked, np.zeros(len(asked)), (weights.rows, weights.columns))",
+        "only the places of the pattern are read",
+    ),
+    Equivalent(
+        "models/spec.py",
+        'depth += (character == "(") - (character == ")")',
+        'depth -= (character == "(") - (character == ")")',
+        "the depth counts down instead of up: only 0 is asked for",
+    ),
+    Equivalent(
+        "models/projection/_base.py",
+        "found[found < MIN_NORM * found.max(axis=1, keepdims=True)] = 0  # rounding errors",
+        "found[found <= MIN_NORM * found.max(axis=1, keepdims=True)] = 0  # rounding errors",
+        "real numbers are not exactly at the limit, and zeros become zeros",
+    ),
+    Equivalent(
+        "models/propagation/regression.py",
+        "while iterations < max_iterations and energy > goal:",
+        "while iterations < max_iterations and energy >= goal:",
+        "the energy, a real number, is never exactly the goal",
+    ),
+    Equivalent(
+        "models/sparse_vectors.py",
+        "shared, in_query, in_doc = "
+        "np.intersect1d(q_terms, d_terms, assume_unique=True, return_indices=True)",
+        "shared, in_query, in_doc = "
+        "np.intersect1d(q_terms, d_terms, assume_unique=False, return_indices=True)",
+        "the terms of a vector are distinct: it only saves time",
+    ),
+    Equivalent(
+        "models/lexical/_word_embeddings.py",
+        "information = cooccurrences.copy()",
+        "information = cooccurrences",
+        "the counts are not used any more",
+    ),
 ]
 
 

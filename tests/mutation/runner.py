@@ -8,6 +8,7 @@ in place of its file.
 
 from __future__ import annotations
 
+import gc
 import importlib.machinery
 import importlib.util
 import json
@@ -32,6 +33,7 @@ OPTIONS = [
     "-q",
     "-x",
     "--tb=no",
+    "--assert=plain",  # to rewrite assertions takes longer than most tests
     "--import-mode=importlib",
     "-p",
     "_hypothesis_pytestplugin",  # the only one that is needed: to load all takes a third of a second
@@ -68,6 +70,16 @@ class Coverage:
     tests: dict[str, dict[int, list[str]]] = field(
         default_factory=dict
     )  # by file and first line of the function
+
+    @classmethod
+    def read(cls, path: Path) -> Coverage:
+        """Read what `write` wrote."""
+        seconds, tests = json.loads(path.read_text())
+        return cls(seconds, {file: {int(line): of for line, of in by.items()} for file, by in tests.items()})
+
+    def write(self, path: Path) -> None:
+        """Write everything to a file."""
+        path.write_text(json.dumps([self.seconds, self.tests]))
 
     def of(self, mutant: Mutant, functions: Sequence[range]) -> set[str]:
         """Return the tests that call the function of a mutant; outside of functions, any of its file."""
@@ -179,7 +191,13 @@ class _Mutated(importlib.machinery.SourceFileLoader):
 
 
 def warm_up() -> None:
-    """Import what every child needs. Threads must not be started here: they do not survive a fork."""
+    """Import what every child needs. Threads must not be started here: they do not survive a fork.
+
+    Children find compiled modules in a folder of their own, even where Python writes no bytecode, and the
+    garbage collector does not visit what is imported here.
+    """
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(tempfile.gettempdir()) / f"coclick-mutants-{os.getuid()}")
     libraries = (
         "numpy",
         "scipy.sparse.linalg",
@@ -189,21 +207,23 @@ def warm_up() -> None:
         "ir_measures",
         "pandas",
     )
-    for name in (*libraries, "duckdb", "coclick.jit.compiler"):
+    for name in (*libraries, "coclick.jit.compiler"):
         importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
 
 
 def record(project: Project, tests: Sequence[str], expression: str) -> Coverage:
     """Run tests without a mutant, and return what they cover; `expression` is pytest's -k."""
     with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "coverage.json"
+        output, failed = Path(folder) / "coverage.json", Path(folder) / "failed.json"
 
         def work() -> int:
             recorder = _Recorder(project.package)
             arguments = [option for option in OPTIONS if option != "-x"]
             pytest.main([*arguments, "-k", expression, *tests], plugins=[recorder])
-            found = recorder.coverage
-            output.write_text(json.dumps([found.seconds, found.tests, recorder.failed]))
+            failed.write_text(json.dumps(recorder.failed))
+            recorder.coverage.write(output)
             return 0
 
         child = fork(work, project.root)
@@ -214,14 +234,12 @@ def record(project: Project, tests: Sequence[str], expression: str) -> Coverage:
             raise
         if not output.exists():
             raise SystemExit("the tests could not be run: run them with pytest to see why")
-        seconds, found, failed = json.loads(output.read_text())
-    if not seconds:
+        found, names = Coverage.read(output), json.loads(failed.read_text())
+    if not found.seconds:
         raise SystemExit(f"no tests were found in {', '.join(tests)}")
-    if failed:
-        raise SystemExit(f"tests fail without any mutant: {', '.join(failed[:5])}")
-    return Coverage(
-        seconds, {file: {int(line): names for line, names in by.items()} for file, by in found.items()}
-    )
+    if names:
+        raise SystemExit(f"tests fail without any mutant: {', '.join(names[:5])}")
+    return found
 
 
 def start(project: Project, mutant: Mutant, tests: Sequence[str], seconds: dict[str, float]) -> int:

@@ -21,7 +21,7 @@ from coclick.errors import CoclickError
 INTERRUPTED = 130
 _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
     ("build", "sample build filter view"),
-    ("info", "info verify"),
+    ("info", "info rejects verify"),
     ("train", "train"),
     ("info", "models"),
     ("train", "add"),

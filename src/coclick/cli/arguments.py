@@ -137,6 +137,17 @@ def read_columns(text: str | None) -> list[str] | dict[str, str] | None:
     return columns
 
 
+def read_share(text: str, option: str) -> float:
+    """Read `5%` or `0.05` as a share."""
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UserError(f"{option} {text!r} is not a share", hint=f"write it like {option} 5%")
+    return share
+
+
 def read_judged(queries: Path | None, qrels: Path | None) -> Judgments | None:
     """Read the judgments and the queries they are for; None if no judgments are given."""
     if qrels is None and queries is not None:

@@ -18,6 +18,7 @@ from coclick.cli.arguments import (
     Threads,
     read_action_weights,
     read_columns,
+    read_share,
 )
 from coclick.cli.terminal import output, say, suggest
 
@@ -105,10 +106,29 @@ def build(
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
     ] = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(
+            help="How times are written, if coclick cannot tell: '%d/%m/%Y %H:%M', day-first, month-first, "
+            "or the unit of numbers: s, ms, us, ns."
+        ),
+    ] = None,
+    timezone: Annotated[
+        str | None, typer.Option(help="Time zone of times that name none: Europe/Berlin. Default: UTC.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Count events from this day or time on: 2026-05-01, 2026-05-01T08:00.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Count events before this day or time; the day itself is left out.")
+    ] = None,
     encoding: Annotated[
         str | None,
         typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
     ] = None,
+    max_rejected: Annotated[
+        str, typer.Option(help="Stop if a larger share of the rows is rejected.")
+    ] = "50%",
     database: Annotated[
         str | None,
         typer.Option(
@@ -118,6 +138,9 @@ def build(
     sql: Annotated[str | None, typer.Option(help="Query that returns the log: SELECT query, doc, …")] = None,
     docs_sql: Annotated[
         str | None, typer.Option(help="Query that returns the documents: SELECT doc, title, …")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
     ] = None,
     bots: Annotated[
         Literal["flag", "drop", "keep"],
@@ -144,17 +167,24 @@ def build(
         "hash_users": hash_users,
         "key_file": key_file,
         "actions": read_action_weights(actions),
+        "time_format": time_format,
+        "timezone": timezone,
+        "since": since,
+        "until": until,
+        "language": language,
         "bots": bots,
         "force": force,
     }
+    share = read_share(max_rejected, "--max-rejected")
     reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
     if spark.is_spark(engine, master):
-        spark.refuse(header=header != "auto", **{name: value is not None for name, value in reading.items()})
+        spark.refuse(header=header != "auto", max_rejected=max_rejected != "50%")
+        spark.refuse(**{name: value is not None for name, value in reading.items()})
         spark.build(log or [], docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    options |= {"header": header, **reading}
+    options |= {"header": header, "max_rejected": share, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')

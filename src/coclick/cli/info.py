@@ -1,4 +1,4 @@
-"""Commands that describe graphs and models: info, verify, models."""
+"""Commands that describe graphs and models: info, rejects, verify, models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Json
+from coclick.cli.arguments import GraphPath, Json
 from coclick.cli.terminal import output, print_json, print_table, say
 
 AnyPath = Annotated[Path, typer.Argument(metavar="GRAPH|MODEL", help="Directory of a graph or model.")]
@@ -33,6 +33,30 @@ def info(
     else:
         stats = describe(path)
         output(stats, json_, render.info, stats)
+
+
+def rejects(
+    graph: GraphPath,
+    reason: Annotated[
+        str | None, typer.Option(help="Only rows whose reason contains this text, such as timestamp.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Number of rows to print.")] = 20,
+    json_: Json = False,
+) -> None:
+    """Show the rows that a build rejected: file, line, reason and text."""
+    from coclick import ClickGraph, logs
+    from coclick.errors import counted
+
+    found = [
+        {"file": file, "line": line, "reason": f"{field} {why}".strip(), "raw": raw}
+        for file, line, field, why, raw in logs.rejects(ClickGraph.open(graph))
+        if reason is None or reason in f"{field} {why}"
+    ]
+    shown = [[row["file"] or "", row["line"] or "", row["reason"], row["raw"]] for row in found[:k]]
+    title = counted(len(found), "rejected row")
+    output(found, json_, print_table, title, ["file", "line", "reason", "row"], shown)
+    if len(found) > k and not json_:
+        say(f"{len(found) - k:,} more; see -k, --reason and --json")
 
 
 def verify(path: AnyPath, json_: Json = False) -> None:

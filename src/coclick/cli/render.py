@@ -13,6 +13,7 @@ from coclick.cli.terminal import BAR, Bar, console, one_line, print_table, short
 from coclick.errors import counted
 from coclick.models.spec import as_text
 from coclick.results import Click, Contribution, Explanation, Word
+from coclick.text.languages import find_language
 
 _MEASURES = ("nDCG@10", "AP", "RR", "R@100")  # columns of a leaderboard; JSON has more
 _LEVEL = 0.05
@@ -102,15 +103,24 @@ def graph_summary(stats: Mapping[str, Any]) -> None:
     queries, docs, pairs, clicks = (counted(stats[key], noun) for key, noun in nouns.items())
     size = _size(stats["bytes"])
     console().print(f"[bold]{queries}[/] × [bold]{docs}[/], [bold]{pairs}[/], {clicks}, {size}")
-    built = stats["build"]
-    if below := built.get("pairs_below_thresholds"):
-        thresholds = f"--min-clicks {built['min_clicks']:g} or --min-users {built['min_users']}"
-        console().print(f"dropped {counted(below, 'clicked pair')} below {thresholds}")
-    if scrubbed := built.get("scrubbed"):
-        kinds = ", ".join(f"{kind} {count:,}" for kind, count in scrubbed.items())
-        console().print(f"rows whose query had personal data, which was removed: {kinds}")
-    for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
-        _rejected(rows, "rejects.parquet", built.get(key))
+    build_report(stats["build"])
+
+
+def build_report(stats: Mapping[str, Any]) -> None:
+    """Print what each column was used as, what was ignored and what was lost; large losses in yellow."""
+    from coclick.logs.report import build_report
+
+    report = build_report(stats)
+    for heading, lines in report.to_dict().items():
+        for line in lines if heading != "warnings" else []:
+            console().print(f"[bold]{heading:<8}[/] {escape(line)}")
+    if report.lost and any(stats.get(key) for key in ("rejected", "docs_rejected")):
+        console().print("         coclick rejects GRAPH shows the rejected rows")
+    if language := stats.get("language"):
+        unclear = "yellow" if language["code"] is None else None
+        console().print(language_line(language), style=unclear, highlight=False)
+    for line in report.warnings:
+        console().print(f"[yellow]warning: {escape(line)}[/]")
 
 
 def export_summary(stats: Mapping[str, Any]) -> None:
@@ -156,6 +166,17 @@ def model_summary(stats: Mapping[str, Any]) -> None:
     render_training.notes(stats["training"])
 
 
+def language_line(found: Mapping[str, Any]) -> str:
+    """The line of a summary that says in which language texts are split into words."""
+    code, share = found["code"], found["share"]
+    if code is None:
+        return "language: unclear, so models treat texts as English; name it, such as --language de"
+    name = find_language(code).name.capitalize()
+    if found["source"] == "given":
+        return f"language: {name}"
+    return f"language: {name}, guessed: {share:.0%} of the recognised texts (--language names another)"
+
+
 def info(stats: Mapping[str, Any]) -> None:
     """Print everything known about a graph or model."""
     print_table("", ["", ""], [[k, short(v)] for k, v in stats.items() if not isinstance(v, dict | list)])
@@ -163,7 +184,7 @@ def info(stats: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "views", "build", "training"):
-        separate = render_training.SHOWN if key == "training" else ()
+        separate = {"training": render_training.SHOWN, "build": ("columns", "fields")}.get(key, ())
         if flat := [[name, short(value)] for name, value in _flat(stats.get(key, {}), separate)]:
             console().print()
             print_table(key, ["", ""], flat)

@@ -11,6 +11,7 @@ from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.measures import MAIN_MEASURE, Rankings, mean, measure
 from coclick.graph.click_graph import ClickGraph
 from coclick.text.analyzer import Analyzer
+from coclick.text.languages import AUTO, resolve_language
 from coclick.text.normalise import normalise
 
 _CLICKS = (("≤10", 10.0), ("≤100", 100.0), ("≤1000", 1000.0), (">1000", math.inf))
@@ -23,7 +24,7 @@ def query_groups(graph: ClickGraph, judgments: Judgments) -> Groups:
     """Return {grouping: {group: query ids}}, by seen or unseen, number of clicks and number of words."""
     rows = graph.queries.lookup([normalise(text) for text in judgments.queries.values()])
     clicks = np.where(rows >= 0, graph.clicks.row_sums()[rows], 0)
-    analyzer = Analyzer()
+    analyzer = Analyzer(resolve_language(AUTO, graph.stats))
     groups: Groups = {"query": {"seen": [], "unseen": []}, "clicks": {}, "words": {}}
     groups["clicks"] = {"none": [], **{name: [] for name, _ in _CLICKS}}
     groups["words"] = {_word_group(count): [] for count in range(1, _MAX_WORDS + 1)}

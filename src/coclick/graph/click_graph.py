@@ -37,6 +37,7 @@ from coclick.storage import parquet_tables as tables
 from coclick.storage.array_files import read_csr, read_strings, read_vocab, write_csr, write_strings
 from coclick.storage.artefact import Artefact, ArtefactWriter, writing
 from coclick.storage.manifest import ARRAY_NAME, with_article
+from coclick.text.languages import named_language
 from coclick.text.normalise import normalise_batch
 
 if TYPE_CHECKING:
@@ -116,12 +117,13 @@ class ClickGraph:
     # -- create, open, save ----------------------------------------------------------------------------
 
     @classmethod
-    def from_clicks(cls, clicks: Any, docs: Any = None) -> ClickGraph:
+    def from_clicks(cls, clicks: Any, docs: Any = None, *, language: str | None = None) -> ClickGraph:
         """Make a graph in memory.
 
         Parameters: `clicks`, an iterable of (query, document, clicks), or a table (pandas, polars, Arrow)
         with columns query, doc and, unless every row is one click, clicks; `docs`, a mapping from id to title
-        or to fields, or a table with columns doc, title and further texts. Returns the graph.
+        or to fields, or a table with columns doc, title and further texts; `language` of the texts, by code
+        or name, which models take as their default. Returns the graph.
 
         For logs on disk use `coclick.build`, which also counts and keeps invalid rows.
         """
@@ -150,7 +152,8 @@ class ClickGraph:
             raise UserError(f"a field cannot be called {wrong[0]!r}", hint=hint)
         fields_of = [given.get(doc, {}) for doc in documents]
         columns = {name: Strings.from_list(texts.get(name, "") for texts in fields_of) for name in names}
-        return cls(queries, documents, matrix, columns)
+        stats = {} if language is None else {"language": named_language(language)}
+        return cls(queries, documents, matrix, columns, stats=stats)
 
     @classmethod
     def open(cls, path: str | Path) -> ClickGraph:

@@ -9,7 +9,10 @@ from coclick.errors import UserError
 
 # Field → accepted column names, the canonical one first. Case, spaces and hyphens are ignored.
 LOG_COLUMNS: dict[str, tuple[str, ...]] = {
-    "query": ("query", "q", "query_text", "search_query", "user_query", "search_term", "term", "keyword"),
+    "query": (
+        *("query", "q", "query_text", "search_query", "user_query", "search_term", "term", "keyword"),
+        *("keywords", "search"),
+    ),
     "doc": (
         *("doc", "doc_id", "docid", "docno", "document", "document_id", "item", "item_id", "product"),
         *("product_id", "asin", "sku", "object_id", "result", "url"),
@@ -17,7 +20,10 @@ LOG_COLUMNS: dict[str, tuple[str, ...]] = {
     "clicks": ("clicks", "click_count", "n_clicks", "num_clicks", "count"),
     "impressions": ("impressions", "impression_count", "n_impressions", "shown", "views"),
     "users": ("users", "user_count", "n_users", "distinct_users"),
-    "timestamp": ("timestamp", "@timestamp", "time", "ts", "datetime", "event_time", "date"),
+    "timestamp": (
+        *("timestamp", "@timestamp", "time", "ts", "datetime", "event_time", "event_timestamp", "click_time"),
+        *("clicked_at", "created_at", "query_time", "date"),
+    ),
     "user": ("user", "user_id", "userid", "client_id", "visitor", "visitor_id", "anonid", "anonymous_id"),
     "session": ("session", "session_id", "sessionid", "visit_id"),
     "action": ("action", "action_name", "event", "event_type", "event_name"),

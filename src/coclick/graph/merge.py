@@ -236,9 +236,17 @@ def _merge_texts(graphs: Sequence[ClickGraph], ids: _Ids) -> dict[str, Strings]:
 
 
 def _merge_stats(graphs: Sequence[ClickGraph]) -> dict[str, Any]:
-    """Merge the statistics of the builds, as far as both have them and they can be merged."""
-    merge_by: dict[str, Any] = dict.fromkeys(("sessions", *SEARCH_COUNTS), sum)
-    merge_by |= {"first": min, "last": max}
+    """Merge the statistics of the builds, as far as both have them and they can be merged.
+
+    The language is that of the larger log.
+    """
+    largest = max(graphs, key=lambda graph: float(graph.clicks.data.sum(dtype=np.float64)))
+    merge_by: dict[str, Any] = {
+        **dict.fromkeys(("sessions", *SEARCH_COUNTS), sum),
+        "first": min,
+        "last": max,
+        "language": lambda _: largest.stats["language"],
+    }
     return {
         name: merge_values(graph.stats[name] for graph in graphs)
         for name, merge_values in merge_by.items()

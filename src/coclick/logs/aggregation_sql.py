@@ -257,9 +257,10 @@ def skips(counts: Sequence[str], min_users: int) -> str:
 def is_rejected(has_actions: bool) -> str:
     """Return the condition that a row is rejected: it has an error and its action is not ignored.
 
-    Errors in rows of ignored actions (`action_code` is null) are not reported.
+    Errors in ignored rows (`action_code` is null) are not reported: other actions, events outside the span.
     """
-    return "error IS NOT NULL" + (" AND (action_code IS NOT NULL OR action IS NULL)" if has_actions else "")
+    counted = "(action_code IS NOT NULL OR action IS NULL)" if has_actions else "action_code IS NOT NULL"
+    return f"error IS NOT NULL AND {counted}"
 
 
 def passes_thresholds(min_clicks: float, min_users: int, users: str) -> str:

@@ -10,13 +10,13 @@ their smallest position. The only click of a session is navigational (Jiang et a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from coclick.logs import aggregation_sql
 from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.reader import LogReader
 from coclick.logs.schema import SEARCH
+from coclick.logs.time_options import as_iso
 
 _DIV = "//"
 
@@ -175,9 +175,7 @@ def stats(db: DuckDBSession, schema: EventSchema, log: LogReader) -> dict[str, A
 
 def span(first: int, last: int) -> dict[str, str]:
     """Return the first and last event as ISO times, given microseconds since 1970."""
-    start = datetime(1970, 1, 1, tzinfo=UTC)
-    times = {"first": first, "last": last}
-    return {name: (start + timedelta(microseconds=time)).isoformat() for name, time in times.items()}
+    return {name: str(as_iso(time)) for name, time in (("first", first), ("last", last))}
 
 
 def _create_shown(db: DuckDBSession, schema: EventSchema) -> None:

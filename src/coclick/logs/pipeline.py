@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
@@ -24,12 +26,14 @@ from coclick.logs import (
     write_arrays,
 )
 from coclick.logs.bots import Policy, check_policy, look_for_bots
+from coclick.logs.column_use import column_uses
 from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.intake import Intake
+from coclick.logs.language import guess as guess_language
 from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import (
@@ -39,11 +43,15 @@ from coclick.logs.rejects import (
     publish_rejects,
     write_rejects,
 )
+from coclick.logs.report import WARN_SHARE
 from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.spellings import write_variants
+from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.storage.artefact import ArtefactWriter, writing
+from coclick.text.languages import named_language
 
 REJECTS = "rejects.parquet"
+_MAX_DESCRIBED = 20  # files whose columns are listed in the statistics
 
 
 def build(
@@ -57,6 +65,10 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
+    time_format: str | None = None,
+    timezone: str | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -67,6 +79,8 @@ def build(
     bots: Policy = "flag",
     memory: str = "4GB",
     threads: int | None = None,
+    max_rejected: float = 0.5,
+    language: str | None = None,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ClickGraph:
@@ -96,9 +110,17 @@ def build(
       URLs with parameters from queries.
     - `hash_users`: replace user ids by keyed digests wherever they are shown. The key is in `key_file`, or is
       made once in the user's configuration directory.
+    - `time_format`: how times are written: a format of `strptime` such as `"%d/%m/%Y %H:%M"`, `"day-first"`
+      or `"month-first"` for dates such as 03/04/2011, or the unit of numbers (`"s"`, `"ms"`, `"us"`, `"ns"`).
+      By default all usual forms are read, and the dates of the log decide between day and month.
+    - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
+    - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
+    - `max_rejected`: the build stops, and writes nothing, if a larger share of the rows is rejected.
     - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
       database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
+    - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
+      Without it, it is guessed.
     - `bots`: what to do with users that are probably programs: "flag" lists them in the statistics, "drop"
       removes their events too, "keep" does not look for them. It needs users and times.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
@@ -120,10 +142,12 @@ def build(
             hint=f"columns={[name.strip() for name in columns.split(',')]}",
         )
     started = time.monotonic()
-    validation.check_arguments(min_clicks, min_users)
+    validation.check_arguments(min_clicks, min_users, max_rejected)
+    times = TimeOptions(time_format, timezone, since, until)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
+    named = None if language is None else named_language(language)
     spill = target.parent / f".{target.name}.building"
     with (
         writing(target, force=force) as writer,
@@ -134,16 +158,20 @@ def build(
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
+        times = times.with_defaults(format.time_format, format.timezone)
+        times.check_fields(fields)
         check_policy(bots, format.rows == "events", fields)
         options.check_fields(fields)
-        log = LogReader(db, format, fields, weighted, options.hides_rows)
+        log = LogReader(db, format, fields, weighted, options.hides_rows, times.format, times.span)
         run = _Build(db, writer, log, intake, files, doc_files, options, progress)
         if database is not None:
             run.stats["database"] = without_password(str(database))
+        run.describe(found)
         run.read(found)
         run.aggregate(bots)
+        validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
         run.choose_edges(min_clicks)
-        run.write()
+        run.write(named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
         publish_rejects(writer, "rejects", REJECTS)
@@ -174,6 +202,20 @@ class _Build:
         self.stats["encodings"] = dict(intake.encodings)
         if log.has_events:
             self.stats["actions"] = {action.name: action.weight for action in log.actions}
+
+    def describe(self, found: list[FileFields]) -> None:
+        """Note what each column is used as."""
+        self.stats["fields"] = sorted(self.log.fields)
+        self.stats["columns"] = [
+            {
+                "file": file.name,
+                "columns": [
+                    {"name": use.name, "field": use.field, "looks_like": use.looks_like}
+                    for use in column_uses(file, record)
+                ],
+            }
+            for file, record in found[:_MAX_DESCRIBED]
+        ]
 
     def read(self, found: list[FileFields]) -> None:
         """Read files into typed rows, and assign integer ids to strings."""
@@ -223,12 +265,15 @@ class _Build:
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
+        if "timestamp" in log.fields:
+            self.stats |= time_stats(log.times, log.span, log.n_outside)
         self.stats |= self.privacy.stats(db)
         if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
             events.create_visits(db, log)
             self._look_for_bots(bots)
             self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
+            self.stats["has_impressions"] = self.schema.has_impressions
             self.stats |= searches.count_searches(db, self.schema, "results" in log.fields)
 
     def _look_for_bots(self, policy: Policy) -> None:
@@ -280,12 +325,13 @@ class _Build:
             privacy.drop_rare_events(db, min_users, schema.n_docs, schema.has_impressions)
         privacy.drop_rare_spellings(db, self.log.relation, min_users, schema is not None)
 
-    def write(self) -> None:
-        """Write the tables as arrays, with final ids."""
+    def write(self, language: dict[str, Any] | None = None) -> None:
+        """Write the tables as arrays, with final ids; guess the language of the texts if it is not given."""
         db, out, log, schema = self.db, self.out, self.log, self.schema
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
+        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [
@@ -323,10 +369,20 @@ class _Build:
         self.stats["queries_below_thresholds"] = self.n_queries_seen - int(queries.sum())
         if self.docs:
             in_docs = write_arrays.id_mask(db, len(docs), "SELECT id FROM doc_text")
-            self.stats["docs_missing"] = int((docs & ~in_docs).sum())
+            missing = docs & ~in_docs
+            self.stats |= {"docs_in_log": int(docs.sum()), "docs_missing": int(missing.sum())}
+            if missing.sum() > WARN_SHARE * docs.sum():
+                self.stats["missing_examples"] = self._doc_names(missing)
+                self.stats["described_examples"] = self._doc_names(in_docs)
+            self.stats["docs_rows"] = db.fetch_value("SELECT count(*) FROM document_row")
             self.stats["docs_rejected"] = _count_rejects(db, self.docs)
             docs |= in_docs
         return write_arrays.IdMap.from_mask(queries), write_arrays.IdMap.from_mask(docs)
+
+    def _doc_names(self, mask: NDArray[np.bool_]) -> list[str]:
+        """The first three of some documents."""
+        ids = ", ".join(map(str, np.flatnonzero(mask)[:3].tolist()))
+        return [name for (name,) in self.db.fetchall(f"SELECT name FROM doc WHERE id IN ({ids}) ORDER BY id")]
 
     def _used(self, key: str) -> str:
         """SQL query for the ids of the queries (`q`) or documents (`d`) in the graph."""
@@ -365,8 +421,12 @@ class _Build:
         shown = f"SELECT pair // {schema.n_docs} AS q, pair % {schema.n_docs} AS d FROM shown"
         return shown if schema.has_sessions else f"{shown} UNION ALL SELECT q, d FROM clicked"
 
+    def locate_first_reject(self, reason: str) -> str:
+        """Return the file, line and text of the first row rejected for a reason."""
+        return locate_first_reject(self.db, reason)
+
     def _no_edges_error(self, below: int = 0) -> Exception:
-        return validation.no_edges_error(self.stats, below, partial(locate_first_reject, self.db))
+        return validation.no_edges_error(self.stats, below, self.locate_first_reject)
 
     @property
     def _files(self) -> list[Path]:

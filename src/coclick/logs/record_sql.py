@@ -33,6 +33,7 @@ class RecordFields:
     too_many: str = ""  # condition that a record stands for too many events
     aliases: str = ""  # select list of what SQL expressions read
     used: list[int] = field(default_factory=list)  # columns of a table that are read
+    sources: dict[str, list[str]] = field(default_factory=dict)  # field → columns or paths, for reports
 
     def expand(self, cells: str) -> str:
         """Return a relation with a row for each event: `item`, and `part`, its number from 0."""
@@ -62,7 +63,8 @@ def plain_fields(file: LogFile, fields: Mapping[str, int]) -> RecordFields:
     """Return how fields are read that are columns, or top-level keys of NDJSON, of a file."""
     cells = _Cells(file)
     columns = {name: _trimmed(name, cells.column(index), file) for name, index in fields.items()}
-    return RecordFields(cells.keys, columns, used=cells.used)
+    sources = {name: [file.columns[index]] for name, index in fields.items()}
+    return RecordFields(cells.keys, columns, used=cells.used, sources=sources)
 
 
 def format_fields(format: Format, file: LogFile) -> RecordFields:
@@ -73,6 +75,7 @@ def format_fields(format: Format, file: LogFile) -> RecordFields:
     for name, sources in format.fields.items():
         is_needed = name in _NEEDED and file.kind == "ndjson"
         readable = [source for source in sources if is_needed or cells.has(source)]
+        found.sources[name] = [text for source in readable for text in cells.names(source)]
         if any(source.is_list for source in readable):
             lists[name] = _first_list(cells, readable)
         elif readable:
@@ -83,6 +86,7 @@ def format_fields(format: Format, file: LogFile) -> RecordFields:
         counted = f"coalesce(CAST(TRY_CAST({given} AS BIGINT) + 1 AS VARCHAR), {given})"
         found.columns["position"] = Column(counted)
     shown = [source for source in format.shown if file.kind == "ndjson" or cells.has(source)]
+    found.sources["shown"] = [text for source in shown for text in cells.names(source)]
     if lists or format.has_lists:
         _expand_lists(found, lists, _first_list(cells, shown) if shown else "[]::VARCHAR[]")
     found.aliases = ", ".join(f"{value} AS {alias}" for alias, value in cells.aliases.values())
@@ -181,6 +185,15 @@ class _Cells:
             return all(self._index(name) is not None for name in source.names)
         dotted = ".".join(segment.key for segment in source.path)
         return (dotted or source.names[0]) in self.file.paths
+
+    def names(self, source: Source) -> list[str]:
+        """The columns or paths of a source, as the file writes them."""
+        if self.file.kind != "ndjson":
+            return [self.file.columns[i] for name in source.names if (i := self._index(name)) is not None]
+        if source.sql:
+            return list(source.names)
+        steps = (step.key + "[]" * _is_list(step) for step in source.path)
+        return [".".join(steps)]
 
     def read(self, source: Source) -> Column:
         """The single value of a source."""

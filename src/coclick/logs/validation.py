@@ -12,8 +12,10 @@ from coclick.logs.schema import ACTIONS, Action, action_codes
 _MAX_LISTED = 20
 
 
-def check_arguments(min_clicks: float, min_users: int) -> None:
+def check_arguments(min_clicks: float, min_users: int, max_rejected: float = 1) -> None:
     """Check the arguments that do not depend on the log."""
+    if not (_is_number(max_rejected, 0) and max_rejected <= 1):
+        raise UserError("--max-rejected must be between 0% and 100%", hint="in Python: max_rejected=0.05")
     if not (_is_number(min_clicks, 0) and _is_number(min_users, 1)):
         raise UserError("--min-clicks must be 0 or more, and --min-users 1 or more",
                         hint="in Python: min_clicks and min_users, as numbers")  # fmt: skip
@@ -84,6 +86,21 @@ def no_edges_error(
     return UserError(
         f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
         where=locate_first_reject(reason) if locate_first_reject else None,
+    )
+
+
+def check_rejected(stats: Mapping[str, Any], limit: float, locate: Callable[[str], str]) -> None:
+    """Raise if a larger share of the rows was rejected. `locate` finds an example of a reason."""
+    lost, rows = sum(stats["rejected"].values()), stats["rows"]
+    if not lost or lost <= limit * rows or lost == rows:  # a log without any valid row has its own error
+        return
+    reason, count = next(iter(stats["rejected"].items()))
+    accepted = f"--max-rejected {min(1, lost / rows + 0.01):.0%}"
+    raise UserError(
+        f"{lost / rows:.0%} of the rows were rejected ({lost:,} of {rows:,}), "
+        f"most often because {reason} ({count:,})",
+        where=locate(reason),
+        hint=f"look at the log with coclick check, or accept the loss: {accepted}",
     )
 
 

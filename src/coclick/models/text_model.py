@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
+from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
+from coclick.progress import Progress, quiet
 from coclick.text.analyzer import Analyzer, Tokenizer
+from coclick.text.languages import AUTO, resolve_language
+from coclick.text.stopwords import STOP_WORDS
 
 # For presets of several families.
 GAO2011_TEXT: dict[str, tuple[Any, str]] = {
@@ -19,13 +24,30 @@ GAO2011_TEXT: dict[str, tuple[Any, str]] = {
 
 
 class TextModel(Model):
-    """A model that splits texts into terms, as its parameters `language`, `stem`, `remove_stop_words` say."""
+    """A model that splits texts into terms, as its parameters `language`, `stem`, `remove_stop_words` say.
+
+    `language="auto"` is the language of the graph. The model stores which one that was.
+    """
 
     language: str
     stem: bool
     remove_stop_words: bool
     tokenizer: Tokenizer = "words"  # a parameter only of models that declare it
+    language_: str = ""  # the name of the language, once the model is trained
+
+    def fit(self, graph: ClickGraph, progress: Progress = quiet) -> Self:
+        """Learn from a click graph, in the graph's language unless `language` names another."""
+        self.resolve_language(graph.stats if isinstance(graph, ClickGraph) else {})
+        return super().fit(graph, progress)
+
+    def resolve_language(self, stats: Mapping[str, Any]) -> None:
+        """Set the language by the statistics of the graph to learn from."""
+        self.language_ = resolve_language(self.language, stats)
+        self.__dict__.pop("_analyzer", None)  # of the graph that this was trained on before
 
     @cached_property
     def _analyzer(self) -> Analyzer:
-        return Analyzer(self.language, self.stem, self.remove_stop_words, self.tokenizer)
+        language = self.language_ or resolve_language(self.language, {})
+        # A language of the graph for which there are no stop words keeps them all; one that is named fails.
+        can_remove = self.language != AUTO or language in STOP_WORDS
+        return Analyzer(language, self.stem, self.remove_stop_words and can_remove, self.tokenizer)

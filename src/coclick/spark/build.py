@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,17 @@ from coclick.logs.detect_format import GivenColumns, detect_format
 from coclick.logs.format import Format
 from coclick.logs.privacy import Privacy
 from coclick.logs.schema import Action, action_names, weighted_actions
+from coclick.logs.time_options import TimeOptions, time_stats
 from coclick.logs.validation import check_arguments, check_fields, no_edges_error
 from coclick.spark import documents, events
 from coclick.spark.graph import SparkGraph
+from coclick.spark.language import guess as guess_language
 from coclick.spark.log_rows import LogRows, by_reason, show_known, write_rejects
 from coclick.spark.numbering import assign_ids
 from coclick.spark.session import coclick_session
 from coclick.spark.storage import TableWriter, open_output
 from coclick.spark.typed_fields import FieldParser, as_log_file
+from coclick.text.languages import named_language
 
 
 def build(
@@ -46,9 +50,14 @@ def build(
     min_users: int = 1,
     actions: Mapping[str, float] | None = None,
     bots: Policy = "flag",
+    time_format: str | None = None,
+    timezone: str | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
+    language: str | None = None,
     force: bool = False,
 ) -> SparkGraph:
     """Build a click graph from a log and write it to the directory `out`.
@@ -58,19 +67,23 @@ def build(
     """
     started = time.monotonic()
     check_arguments(min_clicks, min_users)
+    times = TimeOptions(time_format, timezone, since, until)
     privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
+    named = None if language is None else named_language(language)
     session = coclick_session(spark)
     parser = _parser(log, like, columns)
     fields = parser.fields
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
     check_policy(bots, parser.format.rows == "events", fields)
+    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
+    times.check_fields(fields)
     privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
-        run = _Build(session, target, parser.format, fields, weighted, privacy)
-        run.read(log, replace(parser, privacy=privacy))
+        run = _Build(session, target, parser.format, fields, weighted, privacy, times)
+        run.read(log, replace(parser, privacy=privacy, times=times.format))
         run.aggregate(min_clicks, bots)
-        texts = run.write(docs)
+        texts = run.write(docs, named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
         path = target.directory.path
@@ -105,6 +118,7 @@ class _Build:
     fields: set[str]
     actions: list[Action]
     privacy: Privacy
+    times: TimeOptions
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips, searches, followups
@@ -117,6 +131,9 @@ class _Build:
         if self.format.rows == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
+            outside = rows.leave_out_span(self.times.span)
+            if "timestamp" in self.fields:
+                self.stats |= time_stats(rows.times, self.times.span, outside)
         self.rejects = rows.rejected()
         self.stats |= rows.stats | self.privacy.stats_of(rows.scrubbed)
         self.rows, self.searches, self.spellings = rows.valid(), rows.searches(), rows.spellings()
@@ -153,7 +170,7 @@ class _Build:
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users, "pairs_below_thresholds": below}
         self.stats["clicks_below_thresholds"] = round(clicks_below, 6)
 
-    def write(self, docs: DataFrame | None) -> list[str]:
+    def write(self, docs: DataFrame | None, language: dict[str, Any] | None) -> list[str]:
         """Assign ids to the queries and documents in use and write all tables; return the text fields."""
         work, out = self.out.work, self.out
         used = self.edges.select("q", "d") if self.pairs is None else self.pairs
@@ -201,6 +218,7 @@ class _Build:
             _check_counts("followups", out.write_table("followups", followups))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
+        self.stats["language"] = language or guess_language(queries, numbers, fields)
         if fields:
             self.stats["docs_without_text"] = documents.without_text(numbers, fields)
         if self.rejects is not None and self.privacy.hides_rows:

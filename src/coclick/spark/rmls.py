@@ -33,7 +33,6 @@ from coclick.spark.serialization import buffers, map_parts, pack, pack_csr, part
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.vector_tables import vector_rows
 from coclick.spark.vocabulary import BLOCK_SCHEMA
-from coclick.text.analyzer import Analyzer
 
 _MAP_SCHEMA = "part int, vectors binary, thresholds binary, entries long"
 
@@ -41,7 +40,7 @@ _MAP_SCHEMA = "part int, vectors binary, thresholds binary, entries long"
 def fit(model: RMLS, graph: SparkGraph, out: TableWriter, n_parts: int, max_degree: int) -> ModelState:
     """Run the half-iterations and write the embeddings of all queries and documents."""
     _check(model)
-    analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
+    analyzer = model._analyzer
     found = build_features(graph, model.views, analyzer, model.fields, out, n_parts)
     chain = _Chain(model, graph, found, out.work, max_degree)
     halves = round(2 * model.iterations)

@@ -13,6 +13,7 @@ from coclick.errors import UserError
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.models.spec import check, parameters_of
+from coclick.models.text_model import TextModel
 from coclick.spark.graph import SparkGraph
 from coclick.spark.session import default_max_degree, default_n_parts
 from coclick.spark.storage import TableWriter, open_output
@@ -54,6 +55,10 @@ def train(
             hint=f"these do: {', '.join(MODELS)}; --engine local runs all models",
         )
     source = SparkGraph.open(spark, graph) if isinstance(graph, str) else graph
+    language: dict[str, Any] = {}
+    if isinstance(model, TextModel):
+        model.resolve_language(source.stats)
+        language = {"language_": {"type": "json", "value": model.language_}}
     fit = importlib.import_module(MODELS[model.name]).fit
     with open_output(source.spark, out, "model", force) as target:
         edges = source.size("edges")
@@ -69,7 +74,7 @@ def train(
             parameters={field.name: getattr(model, field.name) for field in parameters_of(type(model))},
             stats=stats,
             build=source.stats,
-            state=trained.state,
+            state=trained.state | language,
             texts=texts,
             sizes=source.manifest["sizes"],
         )

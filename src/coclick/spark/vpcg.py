@@ -21,7 +21,6 @@ from coclick.spark.storage import TableWriter
 from coclick.spark.units import Units, UnitTrainer, write_units
 from coclick.spark.vector_tables import vector_rows
 from coclick.spark.vocabulary import Vocabulary
-from coclick.text.analyzer import Analyzer
 from coclick.text.term_matrix import choose_fields, count_terms, short_field
 
 
@@ -33,7 +32,7 @@ def fit(model: VPCG, graph: SparkGraph, out: TableWriter, n_parts: int, max_degr
     from_queries = model.start == "query"
     texts, others = (queries, docs) if from_queries else (docs, queries)
     clicked = [graph.table("edges").select(F.col(side).alias("id")).distinct() for side in ("q", "d")]
-    analyzer = Analyzer(model.language, model.stem, model.remove_stop_words)
+    analyzer = model._analyzer
     placed = vocabulary.assign_parts(
         _mark_clicked(start_texts(model, graph), clicked[0 if from_queries else 1]), texts
     )

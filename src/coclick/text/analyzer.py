@@ -10,7 +10,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
+from coclick.text.languages import DEFAULT, Language, find_language
 from coclick.text.normalise import normalise, normalised_lines
 from coclick.text.stopwords import STOP_WORDS
-from coclick.text.tokenizer import MAX_WORD_LENGTH, split_words
+from coclick.text.tokenizer import MAX_WORD_LENGTH
 
-LANGUAGES: tuple[str, ...] = tuple(sorted(Stemmer.algorithms()))
 Tokenizer = Literal["words", "whitespace"]  # by the rules of `coclick.text.tokenizer`, or at white space only
 
 _MAX_TABLE_BYTES = 64_000_000  # of distinct tokens that are kept while a collection is analysed
@@ -127,9 +127,13 @@ _STEMMABLE = re.compile(r"[^\d!-&(-/:-@\[-`{-~]+")
 
 @dataclass(frozen=True)
 class Analyzer:
-    """Split text into terms. Models save its fields, so that later text is split in the same way."""
+    """Split text into terms. Models save its fields, so that later text is split in the same way.
 
-    language: str = "english"
+    `language` is a name or code of `coclick.text.languages`. Where there is no stemmer for it, words stay as
+    they are; a language without spaces has neither stems nor stop words.
+    """
+
+    language: str = DEFAULT
     stem: bool = True
     remove_stop_words: bool = False
     tokenizer: Tokenizer = "words"
@@ -139,13 +143,12 @@ class Analyzer:
             value = getattr(self, field.name)
             if type(value) is not type(field.default):
                 raise UserError(f"the analyzer's {field.name} cannot be {value!r}")
-        if self.language not in LANGUAGES:
-            raise UserError(f"there is no language {self.language!r}", hint="one of " + ", ".join(LANGUAGES))
+        object.__setattr__(self, "language", find_language(self.language).name)
         if self.tokenizer not in get_args(Tokenizer):
             raise UserError(
                 f"there is no tokenizer {self.tokenizer!r}", hint="one of " + ", ".join(get_args(Tokenizer))
             )
-        if self.remove_stop_words and self.language not in STOP_WORDS:
+        if self.remove_stop_words and self.language not in STOP_WORDS and not self._language.unspaced:
             raise UserError(
                 f"there are no stop words for {self.language!r}",
                 hint="keep the stop words, or use one of " + ", ".join(sorted(STOP_WORDS)),
@@ -165,7 +168,7 @@ class Analyzer:
 
     def stems(self, words: list[str]) -> list[str]:
         """Return the term of each word: its stem, or the word itself for codes and if `stem` is false."""
-        if not self.stem:
+        if not self.stem or not self._language.has_stemmer:
             return words
         stem = _stemmer(self.language)
         return [(stem(word) or word) if _STEMMABLE.fullmatch(word) else word for word in words]
@@ -193,14 +196,21 @@ class Analyzer:
 
     def without_stop_words(self, words: list[str]) -> list[str]:
         """Return the words without stop words, if those are to be removed."""
-        if not self.remove_stop_words:
-            return words
-        unwanted = STOP_WORDS[self.language]
-        return [word for word in words if word not in unwanted]
+        unwanted = STOP_WORDS.get(self.language) if self.remove_stop_words else None
+        return [word for word in words if word not in unwanted] if unwanted else words
+
+    @property
+    def splits_as_any_language(self) -> bool:
+        """Whether words, before stop words are removed, do not depend on the language."""
+        return self.tokenizer == "words" and not self._language.has_rules
+
+    @cached_property
+    def _language(self) -> Language:
+        return find_language(self.language)
 
     def _split(self, token: str) -> list[str]:
         whole = self.tokenizer == "whitespace"
-        return self.without_stop_words([token[:MAX_WORD_LENGTH]] if whole else split_words(token))
+        return self.without_stop_words([token[:MAX_WORD_LENGTH]] if whole else self._language.split(token))
 
 
 def int32_view(values: array[int]) -> NDArray[np.int32]:

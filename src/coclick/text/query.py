@@ -40,7 +40,7 @@ class Query:
 
     def words(self, analyzer: Analyzer) -> list[str]:
         """The words as they are written, without the stop words that the analyzer removes."""
-        if analyzer.tokenizer != "words":
+        if not analyzer.splits_as_any_language:
             return analyzer.words(self.text)
         return analyzer.without_stop_words(self.tokens)
 

@@ -17,7 +17,8 @@
 - Commas between thousands are dropped: 10,000 is 10000.
 - A URL loses its scheme and "www."; the rest is split like any text: https://www.yahoo.com/finance is
   yahoo, com, finance.
-- Runs of Han, Kana and Hangul become overlapping pairs of characters; a lone character is a word.
+- Runs of Han, Kana and Hangul become overlapping pairs of characters; a lone character is a word. With
+  `unspaced`, runs of Thai, Lao, Khmer and Burmese do too; there a character is a letter with its marks.
 - Words are truncated to 100 characters.
 """
 
@@ -25,6 +26,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
+from operator import add
 
 MAX_WORD_LENGTH = 100
 
@@ -32,13 +35,26 @@ _URL_PREFIX = re.compile(r"(?:https?|ftp)://(?:www\.)?|(?<![^\W_])www\.(?=\w)")
 _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 _PUNCTUATION = re.compile(r"(\+\+|[!-/:-@\[-`{-~])")
 _PROGRAMMING_ENDINGS = frozenset({"js", "py", "ts", "io"})
-_CJK = re.compile(
-    "(["
+_CJK_RANGES = (
     "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
     "\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u312f\u31f0-\u31ff"  # Kana
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af\U0001b000-\U0001b16f"  # Han, old Kana
-    "]+)"
 )
+_KANA_MARK = re.compile("[\u3099\u309a]")
+# Thai, Lao, Burmese, Khmer: letters and marks, without digits and punctuation.
+_SOUTH_EAST_ASIAN = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3\u17dc"
+)
+_SOUTH_EAST_ASIAN_LETTER = re.compile(f"[{_SOUTH_EAST_ASIAN}]")
+_MARKS = "".join(
+    character
+    for first, last in ((0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF))
+    for character in map(chr, range(first, last + 1))
+    if unicodedata.category(character)[0] == "M"
+)
+_LETTERS_WITH_MARKS = re.compile(f"[^{_MARKS}][{_MARKS}]*")
+_CJK = re.compile(f"([{_CJK_RANGES}]+)")
+_UNSPACED = re.compile(f"([{_CJK_RANGES}]+|[{_SOUTH_EAST_ASIAN}]+)")
 
 
 class _PlainCharacters(dict[int, int | str | None]):
@@ -63,25 +79,43 @@ _PLAIN.update({ord(slash): "/" for slash in "⁄∕"})
 
 def simplify_punctuation(text: str) -> str:
     """Replace typographic punctuation by ASCII, and all other symbols by spaces."""
-    return text if text.isascii() else text.translate(_PLAIN)
+    # Letters and digits stay as they are, except the one letter that is read as an apostrophe.
+    if text.isascii() or (text.isalnum() and "ʼ" not in text):
+        return text
+    return text.translate(_PLAIN)
 
 
-def split_words(token: str) -> list[str]:
-    """Return the words of a token (normalised text without white space), by the rules above."""
+def split_words(token: str, *, unspaced: bool = False) -> list[str]:
+    """Return the words of a token (normalised text without white space), by the rules above.
+
+    `unspaced`: whether the text is of a language that is written without spaces.
+    """
     if token.isascii():
         if token.isalnum():
             return [token[:MAX_WORD_LENGTH]]
         return [word[:MAX_WORD_LENGTH] for word in _split_run(token)]
     words: list[str] = []
+    pattern = _UNSPACED if unspaced else _CJK
     for run in simplify_punctuation(token).split():
-        # Splitting by a pattern with a group puts the CJK runs at the odd positions.
-        for position, part in enumerate(_CJK.split(run)):
-            words += _bigrams(part) if position % 2 else _split_run(part)
-    return [whole[:MAX_WORD_LENGTH] for word in words if (whole := _without_leading_marks(word))]
+        # Splitting by a pattern with a group puts the runs without spaces at the odd positions.
+        for position, part in enumerate(pattern.split(run)):
+            words += _bigrams(part) if position % 2 else _clean(_split_run(part))
+    return words
 
 
 def _bigrams(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+    """The overlapping pairs of characters of a run; a lone character is a word."""
+    if _SOUTH_EAST_ASIAN_LETTER.match(run):
+        letters = _LETTERS_WITH_MARKS.findall(run)
+        pairs = [(first + second)[:MAX_WORD_LENGTH] for first, second in pairwise(letters)]
+        return pairs or [letter[:MAX_WORD_LENGTH] for letter in letters]
+    pairs = list(map(add, run, run[1:])) or [run]
+    return _clean(pairs) if _KANA_MARK.search(run) else pairs
+
+
+def _clean(words: list[str]) -> list[str]:
+    """The words without leading marks, truncated; words of marks alone are dropped."""
+    return [whole[:MAX_WORD_LENGTH] for word in words if (whole := _without_leading_marks(word))]
 
 
 def _without_leading_marks(word: str) -> str:

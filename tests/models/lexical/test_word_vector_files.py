@@ -42,6 +42,7 @@ FORMATS = {
     "word2vec binary": binary(),
     "word2vec binary, no line ends": binary(end=b""),
     "GloVe": text(header=False),
+    "word2vec text, tabs": text().replace(b" ", b"\t").replace(b"new\tyork", b"new york"),
     "tabs": text(header=False).replace(b" ", b"\t").replace(b"new\tyork", b"new york"),
     "gzipped": gzip.compress(binary()),
     "other words": b"caf\xe9 1 2 3\n" + text(header=False) + b"hotel 9 9 9\n\n",
@@ -167,6 +168,10 @@ def test_the_length_of_words_in_binary_files(read, monkeypatch):
     monkeypatch.setattr("coclick.models.lexical._word_vector_files._CHUNK", 4097)
     with pytest.raises(UserError, match="a word is too long"):
         read(binary({"x" * 9000: [1, 2, 3], **WORDS}))
+
+
+def test_a_binary_file_may_begin_with_an_empty_word(read):
+    assert read(binary({"": [1, 2, 3], **WORDS})).file_words == 5
 
 
 def test_a_word_of_the_file_with_an_empty_vector_has_none(read):

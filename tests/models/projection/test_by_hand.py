@@ -14,7 +14,7 @@ from coclick.errors import ArtefactError, UserError
 from coclick.models.projection import bounds
 from coclick.models.projection._base import _embed
 from coclick.models.projection._biased import _add_biases
-from coclick.models.projection.bounds import bound, limited_rows, objective, orthonormal
+from coclick.models.projection.bounds import Hypotheses, bound, limited_rows, objective, orthonormal
 from coclick.models.projection.click_evidence import FeaturePairEvidence, effective_rank, weight_clicks
 from coclick.models.projection.linear_map import DenseMap, SparseMap, check_columns, columns_between
 from coclick.models.projection.rmls import _curve_point
@@ -192,6 +192,17 @@ def test_ingredients_of_a_bound(graph):
     assert bound(graph.clicks, "log1p", sides, orthonormal(2))["delta"] == 0.05
 
 
+def test_a_bound_is_vacuous_above_r_times_b():
+    """A hundred queries of one document: with C = 0 the bound is R · B · √(2 ln 1/δ) · 2/10 = 0.8 R · B."""
+    graph = ClickGraph.from_clicks([(f"q{i:03}", "a", 5) for i in range(100)])
+    sides = np.ones((100, 2), np.float32), np.ones((1, 2), np.float32)
+    for largest in (0.5, 3.0):
+        space = Hypotheses(5, largest, 0.0)
+        found = bound(graph.clicks, "clicks", sides, space, delta=math.exp(-8))
+        assert found["bound"] == pytest.approx(0.8 * 5 * largest) and found["vacuous"] is False
+        assert bound(graph.clicks, "clicks", sides, space, delta=math.exp(-18))["vacuous"] is True
+
+
 # -- explanations and evidence -------------------------------------------------------------------------------
 
 
@@ -294,6 +305,23 @@ def test_embeddings_by_id_and_by_text(pls, graph):
         np.testing.assert_allclose(both[i], pls.embed_queries(text)[0], rtol=1e-6)
 
 
+def test_models_without_clicks_show_none(graph):
+    why = create("lsa(dim=3)").fit(graph).explain("hat", "a")
+    assert [(inner.clicks, inner.edges) for part in why.parts for inner in part.parts] == [([], 0)] * 2
+
+
+def test_fitting_again_forgets_the_approximate_index():
+    model: Any = create("pls(dim=10,index=approximate)").fit(planted.graph())
+    assert model.approximate_ is not None
+    model.index = "exact"
+    assert model.fit(planted.graph()).approximate_ is None
+    model.explain("hotel", "hotel-0")
+    assert model._pair_evidence is not None
+    assert (
+        model.fit(planted.graph())._pair_evidence is None and model.add({"x": "hotel"})._pair_evidence is None
+    )
+
+
 def test_an_approximate_index_is_not_used_with_a_filter():
     graph = planted.graph()
     model: Any = create("pls(dim=10,index=approximate)").fit(graph)
@@ -365,6 +393,17 @@ def test_a_model_without_a_view_of_words_cannot_expand(graph):
     assert error.value.hint == "views=words+…"
     clicks: Any = create("pls(views=clicks,dim=3)").fit(graph)
     assert "add" not in clicks.capabilities
+
+
+def test_targets_of_svdfeature_have_the_mean_1(graph):
+    """Clicks 4, 1, 9 and 2; as means over documents and queries, 2, ½, 9 and 2 thirds."""
+    asked, clicked = np.array([0, 0, 1, 2], np.int32), np.array([0, 1, 1, 2], np.int32)
+    for weight, values in (("clicks", [4, 1, 9, 2]), ("mean", [2 / 3, 0.5 / 3, 3, 2 / 3])):
+        model: Any = create("svdfeature", weight=weight)
+        scaled = model._targets(graph, asked, clicked)
+        np.testing.assert_allclose(scaled, np.array(values) / np.mean(values), rtol=1e-6)
+        model.scale_targets = False
+        np.testing.assert_allclose(model._targets(graph, asked, clicked), values, rtol=1e-6)
 
 
 def test_biases_are_explained(graph):

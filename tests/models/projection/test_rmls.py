@@ -280,6 +280,7 @@ def test_the_number_of_rounds_is_chosen_on_held_out_clicks():
     tried = {row["rounds"]: row["ndcg"] for row in model.stats_["validation"]}
     chosen = model.stats_["chosen_rounds"]
     assert tried[chosen] == max(tried.values())
+    assert max(tried) == chosen + 1, "two half-iterations without improvement end the search"
     assert [row["round"] for row in model.stats_["curve"]] == [i / 2 for i in range(1, int(2 * chosen) + 1)]
     assert set(model.stats_["curve"][-1]) >= {"query_density", "doc_density", "query_rank", "doc_rank"}
     assert model.stats_["bound"]["theorem"] == 5

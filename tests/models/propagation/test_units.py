@@ -64,6 +64,17 @@ def test_own_words_are_weighted_by_idf():
     assert vectors.row(2)[1].tolist() == [3.0]
 
 
+def test_a_word_that_only_the_text_itself_has_comes_from_no_clicks(graph):
+    """One text has "dough": it is no unit."""
+    model = fit(graph, own_weight=2.0)
+    why = model.explain("dough zzz", "p")
+    [word] = why.words
+    assert (word.word, word.query_clicks, word.query_edges) == ("dough", [], 0)
+    [unit] = why.parts[0].parts
+    assert (unit.label, unit.clicks, unit.edges) == ("“dough” itself", [], 0)
+    assert unit.value == pytest.approx(why.score)
+
+
 def test_coverage_is_the_share_of_words_in_units(graph):
     """A word must be in two texts to be a unit: walmart, money and pizza are."""
     words = fit(graph)

@@ -28,15 +28,15 @@ from coclick.models.click_graph._base import CandidateModel, cosines, lengths, w
 from coclick.models.click_graph.text_similarity import TextSimilarity
 from coclick.models.registry import register
 from coclick.models.spec import Range
+from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Click, Contribution, Explanation
-from coclick.text.analyzer import Analyzer
 from coclick.text.query import Query
 
 
 @register
 @dataclass
-class Neighbours(CandidateModel):
+class Neighbours(CandidateModel, TextModel):
     """Score documents by the clicks of similar queries."""
 
     name = "neighbours"
@@ -49,7 +49,7 @@ class Neighbours(CandidateModel):
     word_weight: Annotated[float, Range(0, 1)] = 0.4  # share of words in the similarity
     min_n: Annotated[int, Range(1)] = 3  # characters per n-gram
     max_n: Annotated[int, Range(1)] = 4
-    language: str = "english"
+    language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
 
@@ -57,9 +57,8 @@ class Neighbours(CandidateModel):
         """Index the texts of the queries that have clicks."""
         self.clicked_ = np.flatnonzero(graph.clicks.row_nnz()).astype(np.int32)
         clicked = graph.queries.take(self.clicked_)
-        analyzer = Analyzer(self.language, self.stem, self.remove_stop_words)
         with progress("wording"):
-            learned = TextSimilarity.fit(clicked, analyzer, (self.min_n, self.max_n), self.word_weight)
+            learned = TextSimilarity.fit(clicked, self._analyzer, (self.min_n, self.max_n), self.word_weight)
             self.similarity_, vectors = learned
         with progress("index"):
             self.index_ = VectorIndex.build(vectors)

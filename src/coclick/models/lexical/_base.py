@@ -27,7 +27,7 @@ class LexicalModel(SparseVectorModel):
     capabilities = SparseVectorModel.capabilities | {"unseen_queries", "unseen_docs", "add"}
 
     fields: str = "all"  # of documents: "all", or names joined with +
-    language: str = "english"
+    language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
 

@@ -154,7 +154,7 @@ class WindowModel(TextModel):
     ordered_weight: Annotated[float, Range(0)] = 0.15  # λ_O
     unordered_weight: Annotated[float, Range(0)] = 0.05  # λ_U
     fields: str = "all"  # of the content: "all", or names joined with +
-    language: str = "english"
+    language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
 

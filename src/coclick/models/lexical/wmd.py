@@ -66,7 +66,7 @@ class WMD(TextModel):
     dim: Annotated[int, Range(1)] = 100  # of embeddings that are learned
     word_vectors: str = ""  # a file of embeddings; without it they are learned
     fields: str = "short"  # the title or, without titles, the first field; "all"; names joined with +
-    language: str = "english"
+    language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = True
     seed: Annotated[int, Range(0)] = 0

@@ -68,7 +68,7 @@ class _LikelihoodParameters(TextModel):
     lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ₁, weight of P(t|C)
     lambda_doc: Annotated[float, Range(0, 1)] = 0.5  # λ₂, weight of P(t|d) in the rest
     fields: str = "title"  # of documents: "all", or names joined with +
-    language: str = "english"
+    language: str = "auto"
     stem: bool = False
     remove_stop_words: bool = False
     tokenizer: Tokenizer = "words"

@@ -54,7 +54,7 @@ class _ProjectionParameters(TextModel):
 
     dim: Annotated[int, Range(1)] = 100
     fields: str = "all"  # of documents: "all", or names joined with +
-    language: str = "english"
+    language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = True
     seed: Annotated[int, Range(0)] = 0

@@ -90,7 +90,7 @@ class VPCG(SparseVectorModel):
     own_weight: Annotated[float, Range(0)] = 0.0  # of own words in generated vectors
     min_texts: Annotated[int, Range(1)] = 2  # a unit must occur in this many texts
     fields: str = "all"  # of documents: "all", or names joined with +
-    language: str = "english"
+    language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
     seed: Annotated[int, Range(0)] = 0
