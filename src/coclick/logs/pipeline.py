@@ -143,6 +143,7 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users, max_rejected)
+    weighted_actions(actions)  # wrong weights are an error before any file is opened
     times = TimeOptions(time_format, timezone, since, until)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
@@ -331,7 +332,7 @@ class _Build:
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
-        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
+        self.stats["language"] = language or guess_language(db, queries, docs, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [

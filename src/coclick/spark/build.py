@@ -218,7 +218,7 @@ class _Build:
             _check_counts("followups", out.write_table("followups", followups))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
-        self.stats["language"] = language or guess_language(queries, numbers, fields)
+        self.stats["language"] = language or guess_language(queries, numbers, fields, self.sizes)
         if fields:
             self.stats["docs_without_text"] = documents.without_text(numbers, fields)
         if self.rejects is not None and self.privacy.hides_rows:
