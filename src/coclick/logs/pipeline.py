@@ -159,7 +159,8 @@ def build(
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
-        times = times.with_defaults(format.time_format, format.timezone)
+        if "timestamp" in fields:
+            times = times.with_defaults(format.time_format, format.timezone)
         times.check_fields(fields)
         check_policy(bots, format.rows == "events", fields)
         options.check_fields(fields)
