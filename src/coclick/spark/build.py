@@ -73,8 +73,8 @@ def build(
     fields = parser.fields
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
-    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
     times.check_fields(fields)
+    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
     privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
         run = _Build(session, target, parser.format, fields, weighted, privacy, times)
