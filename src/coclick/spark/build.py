@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ def build(
     timezone: str | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    half_life: str | timedelta | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -65,7 +66,7 @@ def build(
     """
     started = time.monotonic()
     check_arguments(min_clicks, min_users)
-    times = TimeOptions(time_format, timezone, since, until)
+    times = TimeOptions(time_format, timezone, since, until, half_life)
     privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
     named = None if language is None else named_language(language)
     session = coclick_session(spark)
@@ -149,7 +150,13 @@ class _Build:
             self.pairs = kept.drop("clicks", users) if self.fields & {"impressions", "users"} else None
         else:
             found = events.aggregate(
-                self.spark, self.rows, self.fields, self.actions, self.out.work, min_users
+                self.spark,
+                self.rows,
+                self.fields,
+                self.actions,
+                self.out.work,
+                min_users,
+                self.times.half_life_days,
             )
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
             self.stats |= found.stats
