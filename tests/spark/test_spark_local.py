@@ -307,6 +307,22 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     assert not [value for _, value in spark.sparkContext.getConf().getAll() if key in value]
 
 
+def test_users_of_an_aggregated_log(spark, tmp_path):
+    """As in tests/logs/test_log_privacy.py: the largest row of a pair or spelling decides."""
+    import coclick.spark
+
+    rows = [("hat", "A", 9.0, 5), ("hat", "A", 9.0, 2), ("Hat", "A", 3.0, 3), ("HAT", "A", 7.0, 6)]
+    rows += [("hat", "B", 6.0, 3), ("hat", "B", 6.0, 3), ("cap", "B", 4.0, 4)]
+    log = spark.createDataFrame(rows, "query string, doc string, clicks double, users int")
+    coclick.spark.build(spark, log, None, str(tmp_path / "graph"), min_users=5)
+    graph = ClickGraph.open(tmp_path / "graph")
+    assert (graph.queries.to_list(), graph.docs.to_list()) == (["hat"], ["A"])
+    assert (graph.clicks.data.tolist(), graph.pairs.users.tolist()) == ([28], [16])
+    assert logs.variants(graph) == [("hat", "HAT", 1)]
+    assert graph.stats["pairs_below_thresholds"] == 2
+    assert graph.stats["queries_below_thresholds"] == 1
+
+
 def test_command_line(tmp_path):  # must be last: it stops the session
     from typer.testing import CliRunner
 
