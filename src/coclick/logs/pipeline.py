@@ -147,6 +147,7 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users, max_rejected)
+    weighted_actions(actions)  # wrong weights are an error before any file is opened
     times = TimeOptions(time_format, timezone, since, until, half_life)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
@@ -265,6 +266,8 @@ class _Build:
         if n_valid < log.n_rows:
             self.report(f"rejected {counted(log.n_rows - n_valid, 'row')}; finding their lines")
             log.save_rejects()
+        if hints := self.intake.encoding_hints(self.files):
+            self.stats["encoding_hints"] = hints
         self.intake.restore_places()
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
