@@ -106,6 +106,22 @@ def build(
         str | None,
         typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
     ] = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(
+            help="How times are written, if coclick cannot tell: '%d/%m/%Y %H:%M', day-first, month-first, "
+            "or the unit of numbers: s, ms, us, ns."
+        ),
+    ] = None,
+    timezone: Annotated[
+        str | None, typer.Option(help="Time zone of times that name none: Europe/Berlin. Default: UTC.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Count events from this day or time on: 2026-05-01, 2026-05-01T08:00.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Count events before this day or time; the day itself is left out.")
+    ] = None,
     encoding: Annotated[
         str | None,
         typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
@@ -126,6 +142,10 @@ def build(
     language: Annotated[
         str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
     ] = None,
+    bots: Annotated[
+        Literal["flag", "drop", "keep"],
+        typer.Option(help="Users that are probably programs: list them, drop their events, or do not look."),
+    ] = "flag",
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -147,7 +167,12 @@ def build(
         "hash_users": hash_users,
         "key_file": key_file,
         "actions": read_action_weights(actions),
+        "time_format": time_format,
+        "timezone": timezone,
+        "since": since,
+        "until": until,
         "language": language,
+        "bots": bots,
         "force": force,
     }
     share = read_share(max_rejected, "--max-rejected")
