@@ -142,6 +142,10 @@ def build(
     language: Annotated[
         str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
     ] = None,
+    bots: Annotated[
+        Literal["flag", "drop", "keep"],
+        typer.Option(help="Users that are probably programs: list them, drop their events, or do not look."),
+    ] = "flag",
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -168,6 +172,7 @@ def build(
         "since": since,
         "until": until,
         "language": language,
+        "bots": bots,
         "force": force,
     }
     share = read_share(max_rejected, "--max-rejected")

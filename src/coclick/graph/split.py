@@ -1,7 +1,9 @@
 """Split a graph into training data and held-out clicks.
 
 Impressions, sessions, days and skips are split with the clicks, so that nothing about held-out clicks leaks
-into training. User views are not part of the log: like texts, they stay with their queries and documents.
+into training. Searches are split by query and by day, follow-ups by query; where that is not enough to take
+the held-out clicks out of them, they are dropped. User views are not part of the log: like texts, they stay
+with their queries and documents.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError, check_number
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
+from coclick.graph.search_tables import FollowUps, SearchStats
 
 Mask = NDArray[np.bool_]
-T = TypeVar("T", PairStats, DailyStats, SkipPairs)
+T = TypeVar("T", PairStats, DailyStats, SkipPairs, SearchStats, FollowUps)
 
 
 class Split(NamedTuple):
@@ -53,7 +56,19 @@ def hold_out_queries(graph: ClickGraph, held_out: Mask) -> Split:
     skips = graph.skips
     if skips is not None:
         skips = _keep(skips, np.repeat(~held_out, np.diff(skips.indptr)))
-    return _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
+    rest = _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
+    return rest._replace(train=replace(rest.train, **_searches_without(graph, held_out)))
+
+
+def _searches_without(graph: ClickGraph, held_out: Mask) -> dict[str, Any]:
+    """The searches and follow-ups, without those from or to the marked queries."""
+    searches, followups = graph.searches, graph.followups
+    if searches is not None:
+        searches = _keep(searches, np.repeat(~held_out, np.diff(searches.indptr)))
+    if followups is not None:
+        kept = np.repeat(~held_out, np.diff(followups.indptr)) & ~held_out[followups.next]
+        followups = _keep(followups, kept)
+    return {"searches": searches, "followups": followups}
 
 
 def remove_queries(graph: ClickGraph, held_out: Mask) -> ClickGraph:
@@ -73,6 +88,13 @@ def remove_queries(graph: ClickGraph, held_out: Mask) -> ClickGraph:
         clicks=clicks,
         pairs=rest.pairs and replace(rest.pairs, indptr=kept_rows(rest.pairs.indptr)),
         skips=rest.skips and replace(rest.skips, indptr=kept_rows(rest.skips.indptr)),
+        searches=rest.searches and replace(rest.searches, indptr=kept_rows(rest.searches.indptr)),
+        followups=rest.followups
+        and replace(
+            rest.followups,
+            indptr=kept_rows(rest.followups.indptr),
+            next=_pointers(~held_out)[rest.followups.next].astype(np.int32),
+        ),
         views={name: view.take_queries(kept) for name, view in graph.views.items()},
     )
 
@@ -102,7 +124,8 @@ def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -
 
 
 def _by_time(graph: ClickGraph, fraction: float) -> Split:
-    """Hold out the last days. Skips are dropped: they are not kept by day. Users are counted once per day."""
+    """Hold out the last days. Skips and follow-ups are dropped: they are not kept by day. Users are counted
+    once per day."""
     pairs, daily = graph.pairs, graph.daily
     if daily is None or pairs is None:
         raise UserError("this graph has no days, so it cannot be split by time", hint="split by queries")
@@ -118,7 +141,11 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     }
     kept = np.diff(daily.indptr) > 0
     daily = replace(daily, indptr=np.append(daily.indptr[:-1][kept], daily.indptr[-1]))
-    return _split(graph, held_out, _keep(replace(pairs, **counts), kept), daily, None)
+    rest = _split(graph, held_out, _keep(replace(pairs, **counts), kept), daily, None)
+    searches = graph.searches
+    if searches is None or searches.day is None:
+        return rest
+    return rest._replace(train=replace(rest.train, searches=_keep(searches, searches.day < cut)))
 
 
 def clicks_of(source: Csr, wanted: Csr) -> NDArray[np.float32]:
@@ -141,7 +168,8 @@ def _split(
 ) -> Split:
     clicks = graph.clicks
     rest = _drop_zeros(clicks, clicks.data - held_out)
-    train = replace(graph, clicks=rest, pairs=pairs, daily=daily, skips=skips, artefact=None)
+    tables: dict[str, Any] = {"pairs": pairs, "daily": daily, "skips": skips}
+    train = replace(graph, clicks=rest, **tables, searches=None, followups=None, artefact=None)
     return Split(train, _drop_zeros(clicks, held_out))
 
 

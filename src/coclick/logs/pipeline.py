@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql, documents, events, numbering, privacy, validation, write_arrays
+from coclick.logs import (
+    aggregation_sql,
+    documents,
+    events,
+    numbering,
+    privacy,
+    searches,
+    validation,
+    write_arrays,
+)
+from coclick.logs.bots import Policy, check_policy, look_for_bots
 from coclick.logs.column_use import column_uses
 from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
@@ -66,6 +76,7 @@ def build(
     database: str | None = None,
     sql: str | None = None,
     docs_sql: str | None = None,
+    bots: Policy = "flag",
     memory: str = "4GB",
     threads: int | None = None,
     max_rejected: float = 0.5,
@@ -110,6 +121,8 @@ def build(
       database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
     - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
       Without it, it is guessed.
+    - `bots`: what to do with users that are probably programs: "flag" lists them in the statistics, "drop"
+      removes their events too, "keep" does not look for them. It needs users and times.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -148,6 +161,7 @@ def build(
         validation.check_fields(fields, min_users, actions)
         times = times.with_defaults(format.time_format, format.timezone)
         times.check_fields(fields)
+        check_policy(bots, format.rows == "events", fields)
         options.check_fields(fields)
         log = LogReader(db, format, fields, weighted, options.hides_rows, times.format, times.span)
         run = _Build(db, writer, log, intake, files, doc_files, options, progress)
@@ -155,7 +169,7 @@ def build(
             run.stats["database"] = without_password(str(database))
         run.describe(found)
         run.read(found)
-        run.aggregate()
+        run.aggregate(bots)
         validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
         run.choose_edges(min_clicks)
         run.write(named)
@@ -183,6 +197,7 @@ class _Build:
         self.privacy = privacy
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
+        self.dropped = False  # whether events of bots were dropped
         self.text_fields: list[str] = []
         self.stats: dict[str, Any] = {"format": log.format.name, "files": [file.name for file in files]}
         self.stats["encodings"] = dict(intake.encodings)
@@ -217,6 +232,8 @@ class _Build:
             numbering.assign_doc_ids(db, log.relation, bool(self.docs))
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
+            if "session" in log.fields:
+                numbering.assign_session_ids(db, log.relation, events.session_key(log))
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if self.docs:
@@ -229,7 +246,7 @@ class _Build:
                     for found in duplicates
                 ]
 
-    def aggregate(self) -> None:
+    def aggregate(self, bots: Policy = "flag") -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
         db, log = self.db, self.log
         self.report("aggregating clicks")
@@ -255,9 +272,22 @@ class _Build:
             self.stats |= time_stats(log.times, log.span, log.n_outside)
         self.stats |= self.privacy.stats(db)
         if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
+            events.create_visits(db, log)
+            self._look_for_bots(bots)
             self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
             self.stats["has_impressions"] = self.schema.has_impressions
+            self.stats |= searches.count_searches(db, self.schema, "results" in log.fields)
+
+    def _look_for_bots(self, policy: Policy) -> None:
+        """Flag users that are probably programs, or drop their events."""
+        found = self.stats["bots"] = look_for_bots(self.db, self.log, policy)
+        self.dropped = policy == "drop" and found["n_users"] > 0
+        if self.dropped and not self.db.fetch_value("SELECT count(*) FROM event"):
+            raise UserError(
+                f"all {counted(found['n_users'], 'user')} of the log look like bots, so nothing is left",
+                hint=f"the first is {found['users'][0]}; keep them with --bots flag",
+            )
 
     def choose_edges(self, min_clicks: float) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
@@ -320,6 +350,7 @@ class _Build:
         if schema is not None and schema.has_skips:
             columns = {"clicked": "clicked", "skipped": "skipped"}
             write_arrays.write_by_query(db, out, "skips", "skip", columns, {"count": "n"}, queries, docs)
+        searches.write_searches(db, out, queries, self.stats["min_users"])
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
@@ -367,10 +398,13 @@ class _Build:
     def _seen(self, key: str) -> str:
         """SQL query for the ids in valid rows. If every row is valid and counted, these are all ids."""
         every_row = self.stats["right"] == self.log.n_rows and not self.log.n_ignored
-        if every_row and not self.log.has_searches:
+        if every_row and not self.log.has_searches and not self.dropped:
             table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
             return f"SELECT id FROM {table}"
-        return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
+        ids = f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
+        if key == "q" and "searches" in self.stats:  # those without results too
+            ids += " UNION SELECT q FROM searched"
+        return ids
 
     @property
     def _has_pairs(self) -> bool:
