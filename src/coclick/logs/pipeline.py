@@ -163,11 +163,6 @@ def build(
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
-<<<<<<< HEAD
-        if "timestamp" in fields:
-            times = times.with_defaults(format.time_format, format.timezone)
-=======
->>>>>>> main
         times.check_fields(fields)
         times = times.with_defaults(format.time_format, format.timezone)
         check_policy(bots, format.rows == "events", fields)
