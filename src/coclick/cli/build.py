@@ -125,6 +125,9 @@ def build(
     until: Annotated[
         str | None, typer.Option(help="Count events before this day or time; the day itself is left out.")
     ] = None,
+    half_life: Annotated[
+        str | None, typer.Option(help="Clicks count half after this time: 60d, 12h, 4w. Default: never.")
+    ] = None,
     encoding: Annotated[
         str | None,
         typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
@@ -174,6 +177,7 @@ def build(
         "timezone": timezone,
         "since": since,
         "until": until,
+        "half_life": half_life,
         "language": language,
         "bots": bots,
         "force": force,

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr, check_count
 from coclick.arrays.strings import Strings, Vocab
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
+from coclick.graph.recency import HalfLife, common_half_life
 from coclick.graph.search_tables import FollowUps, SearchStats
 from coclick.graph.user_views import merge_views
 
@@ -39,11 +40,12 @@ def merge(first: ClickGraph, second: ClickGraph) -> ClickGraph:
     new_query = [queries.lookup(graph.queries.to_list()) for graph in graphs]
     new_doc = [docs.lookup(graph.docs.to_list()) for graph in graphs]
     ids = _Ids(new_query, new_doc, len(queries), len(docs))
+    half_life, factors = common_half_life([HalfLife.from_stats(graph.stats) for graph in graphs])
     edges = [graph.clicks.to_scipy().tocoo() for graph in graphs]
     clicks = Csr.from_triples(
         np.concatenate([new[edge.row] for new, edge in zip(new_query, edges, strict=True)]),
         np.concatenate([new[edge.col] for new, edge in zip(new_doc, edges, strict=True)]),
-        np.concatenate([edge.data for edge in edges]),
+        np.concatenate([edge.data * np.float32(f) for edge, f in zip(edges, factors, strict=True)]),
         (len(queries), len(docs)),
     )
     pairs, daily = _merge_history(graphs, ids)
@@ -61,7 +63,8 @@ def merge(first: ClickGraph, second: ClickGraph) -> ClickGraph:
         followups=_merge_followups(graphs, ids),
     )
     lost = sorted((first.provides | second.provides) - merged.provides)
-    return replace(merged, stats={**_merge_stats(graphs), **({"not_merged": lost} if lost else {})})
+    stats = {**_merge_stats(graphs), **({"not_merged": lost} if lost else {})}
+    return replace(merged, stats=stats if half_life is None else {**stats, "half_life": half_life.stats})
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError, check_number
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
+from coclick.graph.recency import HalfLife
 from coclick.graph.search_tables import FollowUps, SearchStats
 
 Mask = NDArray[np.bool_]
@@ -131,7 +132,9 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
         raise UserError("this graph has no days, so it cannot be split by time", hint="split by queries")
     days = np.unique(daily.day)
     cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
-    late = _sums(np.where(daily.day >= cut, daily.clicks, 0), daily.indptr).astype(np.float32)
+    half_life = HalfLife.from_stats(graph.stats)
+    counted = daily.clicks if half_life is None else daily.clicks * half_life.factors(daily.day)
+    late = _sums(np.where(daily.day >= cut, counted, 0), daily.indptr).astype(np.float32)
     held_out = clicks_of(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
     daily = _keep(daily, daily.day < cut)
     counts: dict[str, Any] = {
@@ -141,11 +144,24 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     }
     kept = np.diff(daily.indptr) > 0
     daily = replace(daily, indptr=np.append(daily.indptr[:-1][kept], daily.indptr[-1]))
-    rest = _split(graph, held_out, _keep(replace(pairs, **counts), kept), daily, None)
+    split = _split(graph, held_out, _keep(replace(pairs, **counts), kept), daily, None)
+    if half_life is not None:
+        split = split._replace(train=_refer_to(split.train, half_life, days, cut))
     searches = graph.searches
     if searches is None or searches.day is None:
-        return rest
-    return rest._replace(train=replace(rest.train, searches=_keep(searches, searches.day < cut)))
+        return split
+    return split._replace(train=replace(split.train, searches=_keep(searches, searches.day < cut)))
+
+
+def _refer_to(train: ClickGraph, half_life: HalfLife, days: NDArray[Any], cut: int) -> ClickGraph:
+    """Let the clicks of the earlier days decay from their own last day, as if no later day were known."""
+    before = days[days < cut]
+    if not len(before):
+        return train
+    own = replace(half_life, last_day=int(before[-1]))
+    factor = 1 / half_life.factors(before[-1:])[0]
+    clicks = train.clicks.with_data((train.clicks.data * factor).astype(np.float32))
+    return replace(train, clicks=clicks, stats={**train.stats, "half_life": own.stats})
 
 
 def clicks_of(source: Csr, wanted: Csr) -> NDArray[np.float32]:

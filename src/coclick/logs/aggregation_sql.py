@@ -24,10 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coclick.graph.recency import HalfLife
 from coclick.logs.schema import SEARCH, Action, click_codes, long_click_codes
 
 MICRO = 1_000_000  # clicks are summed in millionths: exact, so independent of the order of rows
 GAP = 30 * 60 * 1_000_000  # microseconds; a longer gap between events starts a new session
+_BILLION = 1_000_000_000
 DAY = 24 * 60 * 60 * 1_000_000
 
 
@@ -210,12 +212,23 @@ def clickers() -> str:
         GROUP BY q, d"""
 
 
-def weighted_clicks(actions: Sequence[Action]) -> str:
-    """Return for each pair its weighted clicks, and the unweighted number of actions that count as clicks."""
-    counts = [f"sum({name})" for name in action_counts(actions)]
-    weighted = [f"CAST({a.weight!r} AS DOUBLE) * {n}" for a, n in zip(actions, counts, strict=True)]
+def weighted_clicks(actions: Sequence[Action], half_life: HalfLife | None = None) -> str:
+    """Return for each pair its weighted clicks, and the unweighted number of actions that count as clicks.
+
+    With a half-life, the clicks of a day decay with its age. They are summed in billionths: exact, so
+    independent of the order of rows.
+    """
+    names = action_counts(actions)
+    counts = [f"sum({name})" for name in names]
+    summed = counts if half_life is None else names
+    weighted = [f"CAST({a.weight!r} AS DOUBLE) * {n}" for a, n in zip(actions, summed, strict=True)]
+    clicks = " + ".join(weighted)
+    if half_life is not None:
+        age = f"greatest({half_life.last_day} - day, 0) / CAST({half_life.days!r} AS DOUBLE)"
+        units = f"({clicks}) * power(CAST(2 AS DOUBLE), -({age})) * {_BILLION}"
+        clicks = f"CAST(sum(CAST(round({units}) AS BIGINT)) AS DOUBLE) / {_BILLION}"
     return f"""
-        SELECT q, d, {" + ".join(weighted)} AS clicks, {" + ".join(counts)} AS actions
+        SELECT q, d, {clicks} AS clicks, {" + ".join(counts)} AS actions
         FROM clicked GROUP BY q, d"""
 
 
@@ -261,4 +274,6 @@ def is_rejected(has_actions: bool) -> str:
 
 def passes_thresholds(min_clicks: float, min_users: int, users: str) -> str:
     """Return the condition that a clicked pair becomes an edge; `users` is the column that counts users."""
-    return f"actions >= {min_clicks!r}" + (f" AND {users} >= {min_users}" if min_users > 1 else "")
+    return f"actions >= {min_clicks!r} AND clicks > 0" + (
+        f" AND {users} >= {min_users}" if min_users > 1 else ""
+    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coclick.logs import aggregation_sql
+from coclick.logs import aggregation_sql, recency
 from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.reader import LogReader
 from coclick.logs.schema import SEARCH
@@ -169,7 +169,8 @@ def stats(db: DuckDBSession, schema: EventSchema, log: LogReader) -> dict[str, A
     if schema.has_sessions:
         found["sessions"] = db.fetch_value("SELECT count(*) FROM session")
     if schema.has_days:
-        found |= span(*db.fetchall("SELECT min(t), max(t) FROM event")[0])
+        days = db.fetchall(recency.events_by_day(recency.future_limit(), _DIV))
+        found |= span(days[0][2], days[-1][3]) | recency.day_stats(days)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +36,7 @@ from coclick.logs.intake import Intake
 from coclick.logs.language import guess as guess_language
 from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
+from coclick.logs.recency import future_limit, half_life_of
 from coclick.logs.rejects import (
     count_rejects,
     create_reject_tables,
@@ -69,6 +70,7 @@ def build(
     timezone: str | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    half_life: str | timedelta | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -115,6 +117,8 @@ def build(
       By default all usual forms are read, and the dates of the log decide between day and month.
     - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
     - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.
+    - `half_life`: clicks count half after this time, such as `"60d"`, `"12h"` or `"4w"`, by their age in days
+      before the last day of the log. `min_clicks` counts them in full.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
     - `max_rejected`: the build stops, and writes nothing, if a larger share of the rows is rejected.
     - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
@@ -144,7 +148,7 @@ def build(
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users, max_rejected)
     weighted_actions(actions)  # wrong weights are an error before any file is opened
-    times = TimeOptions(time_format, timezone, since, until)
+    times = TimeOptions(time_format, timezone, since, until, half_life)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
@@ -159,8 +163,8 @@ def build(
         format, found, fields = detect_format(files, like, columns, header)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
-        times = times.with_defaults(format.time_format, format.timezone)
         times.check_fields(fields)
+        times = times.with_defaults(format.time_format, format.timezone)
         check_policy(bots, format.rows == "events", fields)
         options.check_fields(fields)
         log = LogReader(db, format, fields, weighted, options.hides_rows, times.format, times.span)
@@ -171,7 +175,7 @@ def build(
         run.read(found)
         run.aggregate(bots)
         validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
-        run.choose_edges(min_clicks)
+        run.choose_edges(min_clicks, times.half_life_days)
         run.write(named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
@@ -289,7 +293,7 @@ class _Build:
                 hint=f"the first is {found['users'][0]}; keep them with --bots flag",
             )
 
-    def choose_edges(self, min_clicks: float) -> None:
+    def choose_edges(self, min_clicks: float, half_life_days: float | None) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
         db, log, min_users, users = self.db, self.log, self.privacy.min_users, "users"
         if not log.has_events:
@@ -298,7 +302,10 @@ class _Build:
         elif self.schema is None:
             raise self._no_edges_error()
         else:
-            candidates = aggregation_sql.weighted_clicks(log.actions)
+            last = db.fetch_value("SELECT max(t) FROM event") if half_life_days else 0
+            half_life = half_life_of(half_life_days, last, future_limit())
+            self.stats |= {} if half_life is None else {"half_life": half_life.stats}
+            candidates = aggregation_sql.weighted_clicks(log.actions, half_life)
         if min_users > 1 and log.has_events:
             candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
         db.execute(f"""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ def build(
     timezone: str | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    half_life: str | timedelta | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -67,7 +68,7 @@ def build(
     """
     started = time.monotonic()
     check_arguments(min_clicks, min_users)
-    times = TimeOptions(time_format, timezone, since, until)
+    times = TimeOptions(time_format, timezone, since, until, half_life)
     privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
     named = None if language is None else named_language(language)
     session = coclick_session(spark)
@@ -76,8 +77,8 @@ def build(
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
     check_policy(bots, parser.format.rows == "events", fields)
-    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
     times.check_fields(fields)
+    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
     privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
         run = _Build(session, target, parser.format, fields, weighted, privacy, times)
@@ -153,7 +154,7 @@ class _Build:
         else:
             found = events.aggregate(
                 *(self.spark, self.rows, self.searches, self.fields, self.actions, self.out.work),
-                *(min_users, bots),
+                *(min_users, bots, self.times.half_life_days),
             )
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
             self.stats |= found.stats

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.logs import aggregation_sql
+from coclick.logs import aggregation_sql, recency
 from coclick.logs import bots as bots_sql
 from coclick.logs.bots import Policy
 from coclick.logs.events import has_sessions, span
@@ -40,6 +40,7 @@ def aggregate(
     work: WorkDir,
     min_users: int,
     bots: Policy = "flag",
+    half_life_days: float | None = None,
 ) -> EventTables:
     """Aggregate the events, and the searches that the log records.
 
@@ -79,13 +80,18 @@ def aggregate(
         clicks = aggregation_sql.clicks_without_sessions(counts, days, users, _DIV)
         spark.sql(clicks).createOrReplaceTempView("click")
     _view(spark, work, "clicked", aggregation_sql.clicks_by_day(counts, users, sessions))
-    candidates = spark.sql(aggregation_sql.weighted_clicks(actions))
+    limit = recency.future_limit()
+    half_life = recency.half_life_of(half_life_days, last or 0, limit)
+    candidates = spark.sql(aggregation_sql.weighted_clicks(actions, half_life))
     if users:
         _view(spark, work, "clickers", aggregation_sql.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
         stats |= _user_stats(spark, counts, sessions)
     if days and first is not None:
-        stats |= span(first, last)
+        by_day = spark.sql(recency.events_by_day(limit, _DIV)).collect()
+        stats |= span(first, last) | recency.day_stats([tuple(row) for row in by_day])
+    if half_life is not None:
+        stats["half_life"] = half_life.stats
     shown = spark.table("result_page")
     if min_users > 1:
         shown = _drop_rare(spark, min_users)
