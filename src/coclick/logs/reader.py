@@ -17,7 +17,7 @@ from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.format import Format
 from coclick.logs.record_sql import RecordFields
-from coclick.logs.schema import SEARCH, Action, action_names
+from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
 from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, typed, typed_columns
@@ -144,13 +144,7 @@ class LogReader:
         self._groups.append(_Group(files, typed_rows, numbered))
         paths = paths_sql([file.path for file in files])
         source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
-        return f"SELECT {self._select}, error FROM ({typed_rows(source)})"
-
-    @property
-    def _select(self) -> str:
-        """The select list of `names` over typed rows."""
-        listed = "item.action IS NOT NULL AS listed"
-        return ", ".join(listed if name == "listed" else name for name in self.names)
+        return f"SELECT {', '.join(self.names)}, error FROM ({typed_rows(source)})"
 
     def _joined(self, rows: str) -> str:
         """Rows of a format with a join: events with the query that they belong to."""
@@ -187,6 +181,7 @@ class LogReader:
     def _assign_action_codes(self) -> None:
         """Assign codes to impressions and the actions that count as clicks; count the other actions."""
         if "action" not in self.fields:
+            self._action_code = with_dwell(self._action_code, self.actions)
             return
         known = action_names(self.format.actions)
         counts = self._count_actions("true")
@@ -197,6 +192,7 @@ class LogReader:
         self.has_searches = SEARCH in codes.values()
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
         self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
+        self._action_code = with_dwell(f"({self._action_code})", self.actions)
         self.other_actions = most_common_actions(others)
         self.n_ignored += sum(others.values())
 
@@ -209,7 +205,7 @@ class LogReader:
         """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
         self._groups.append(group)
         path = self.db.temp_path("parquet")
-        chosen = f"SELECT {self._select}, error FROM ({group.typed(lines)})"
+        chosen = f"SELECT {', '.join(self.names)}, error FROM ({group.typed(lines)})"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
@@ -263,8 +259,9 @@ class LogReader:
 
     def _numbered_rows(self) -> Iterator[str]:
         """Relations of typed rows with file, line and raw text: each file, or all if joined by time."""
+        names = ", ".join([*self.names, "error", "file", "line", "raw"])
         parts = [
-            f"SELECT {self._select}, error, file, line, raw FROM ({group.typed(group.numbered(file))})"
+            f"SELECT {names} FROM ({group.typed(group.numbered(file))})"
             for group in self._groups
             for file in group.files
         ]
