@@ -231,9 +231,11 @@ class _Build:
         """The number of queries in valid rows, including those below the thresholds."""
         if self.pairs is not None and not self.thresholds:
             return self.sizes["queries"]
-        seen = self.rows.select("query")
+        if self.format.rows == "clicks":
+            return self.rows.select("query").distinct().count()
+        seen = self.spark.table("event").select("q")  # without the bots that were dropped
         if self.searches is not None and "searches" in self.history:
-            seen = seen.union(self.searches.select("query"))
+            seen = seen.union(self.spark.table("search").select("q"))
         return seen.distinct().count()
 
 
