@@ -50,7 +50,7 @@ def test_equal_rows_are_counted_and_dropped_on_request(tmp_path):
     assert edges(dropped) == {("hat", "A"): 3}
     assert dropped.stats["duplicates"] == {"by_id": 0, "exact": 2, "dropped": 2}
     with pytest.raises(UserError, match="count or drop"):
-        build([log], None, tmp_path / "x", duplicates="twice")
+        build([log], None, tmp_path / "x", duplicates="twice")  # type: ignore[arg-type]
 
 
 @settings(max_examples=10, deadline=None)
