@@ -128,7 +128,7 @@ class _Build:
     def read(self, log: DataFrame, parser: FieldParser) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
         rows = LogRows(log, parser, self.out.work)
-        self.stats |= {"format": self.format.name, "engine": "spark"}
+        self.stats |= {"format": self.format.name, "engine": "spark", "fields": sorted(self.fields)}
         if self.format.rows == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
