@@ -34,8 +34,10 @@ def main() -> None:
     if not args.page:
         papers = [PAPERS[key] for key in args.only]
         sources = [SOURCES[name] for name in args.log]
-        run(papers, sources, args.work, stored, quick=args.quick, processes=args.processes)
-    write_page(results.read(stored), results.read_notes(stored), page)
+        facts = run(papers, sources, args.work, stored, quick=args.quick, processes=args.processes)
+        if len(papers) == len(PAPERS) and len(sources) == len(SOURCES):
+            results.write_run(stored, facts)
+    write_page(results.read(stored), results.read_run(stored), results.read_notes(stored), page)
     tell(f"wrote {page}")
 
 

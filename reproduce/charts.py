@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -10,22 +11,27 @@ SHARES = ("#059669", "#d1d5db", "#dc2626")  # won, equal, lost
 GRADES = {"4": "perfect", "3": "excellent", "2": "good", "1": "fair", "0": "bad"}
 _FONT = "font:12px ui-sans-serif,system-ui,sans-serif"
 _WIDTH, _BAR = 640, 22
+_MAX_STEPS = 8  # between ticks of an axis
+_ROUNDING = 1e-9
 
 
-def lines(x_label: str, points: Sequence[float], series: Mapping[str, Sequence[float]]) -> str:
+def lines(
+    x_label: str, points: Sequence[float], series: Mapping[str, Sequence[float]], *, from_zero: bool = False
+) -> str:
     """Draw one line for each series; the points of the horizontal axis have equal distances."""
     height, left, right, top, bottom = 300, 50, 110, 12, 40
     low = min(min(values) for values in series.values())
     high = max(max(values) for values in series.values())
-    margin = 0.08 * (high - low or 1)
-    low, high = low - margin, high + margin
+    ticks = round_ticks(0.0 if from_zero else low, high)
+    low, high = ticks[0], ticks[-1]
     step = (_WIDTH - left - right) / max(len(points) - 1, 1)
 
     def place(i: int, value: float) -> tuple[float, float]:
         return left + i * step, top + (high - value) / (high - low) * (height - top - bottom)
 
-    body = [_text(left - 6, place(0, v)[1] + 4, f"{v:.3f}", "end") for v in _ticks(low, high)]
-    body += [_line(left, place(0, v)[1], _WIDTH - right, place(0, v)[1]) for v in _ticks(low, high)]
+    digits = max(len(f"{v:g}".partition(".")[2]) for v in ticks)
+    body = [_text(left - 6, place(0, v)[1] + 4, f"{v:.{digits}f}", "end") for v in ticks]
+    body += [_line(left, place(0, v)[1], _WIDTH - right, place(0, v)[1]) for v in ticks]
     body += [_text(place(i, low)[0], height - bottom + 16, f"{p:g}", "middle") for i, p in enumerate(points)]
     body.append(_text((left + _WIDTH - right) / 2, height - 6, x_label, "middle"))
     ends = _apart([place(len(points) - 1, values[-1])[1] + 4 for values in series.values()])
@@ -91,8 +97,15 @@ def panels(curves: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     return _svg(top + rows * (height + 34) + 10, body)
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    return [low + (high - low) * i / 4 for i in range(5)]
+def round_ticks(low: float, high: float) -> list[float]:
+    """Return at most nine multiples of 1, 2 or 5 times a power of ten that include `low` and `high`."""
+    span = high - low or abs(high) or 1.0
+    power = math.floor(math.log10(span)) - 1
+    for step, digits in ((10.0 ** (power + i // 3) * (1, 2, 5)[i % 3], power + i // 3) for i in range(9)):
+        first, last = math.floor(low / step + _ROUNDING), math.ceil(high / step - _ROUNDING)
+        if last - first <= _MAX_STEPS:
+            return [round(i * step, max(0, -digits)) for i in range(first, max(last, first + 1) + 1)]
+    raise AssertionError("a step of the size of the span always suffices")
 
 
 def _apart(places: Sequence[float], least: float = 14) -> list[float]:

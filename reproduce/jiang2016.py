@@ -19,6 +19,12 @@ _BASE0 = (
 )
 _BASE = (*_BASE0, "CTR", "BM25SD_MULT")
 _OURS = ("VPCG&VG_QUERY", "VPCG&VG_DOC")
+_FIRST = "VPCG&VG_QUERY > {VPCG_QUERY, BM25SD_MULT, CTR, WMD, BM25SD, VPCG_DOC, VPCG&VG_DOC}"
+_RANKERS = "Base+VPCG&VG > Base+VPCG > {Base+WMD, Base, Base0}"
+_IMPORTANT = "{VPCG&VG_DOC, VPCG&VG_QUERY} > {CTR, BM25SD_MULT}"
+_MOST_IMPORTANT = "{VPCG&VG_DOC, VPCG&VG_QUERY} > {" + ", ".join(_BASE) + "}"
+_UNSEEN = "VG > Unit+equal > Unigram+equal > BOW"
+_BASELINE = "The same order on a smaller log: the baseline of the row below."
 
 
 def _table(name: str, rows: dict[str, tuple[float, float, float, float]], *orders: str) -> Table:
@@ -75,7 +81,7 @@ PAPER = Paper(
                 "VPCG_DOC": (0.5648, 0.6209, 0.6623, 0.7382),
                 "VPCG&VG_DOC": (0.5668, 0.6268, 0.6717, 0.7509),
             },
-            "VPCG&VG_QUERY > {VPCG_QUERY, BM25SD_MULT, CTR, WMD, BM25SD, VPCG_DOC, VPCG&VG_DOC}",
+            _FIRST,
             "VPCG_QUERY > BM25SD_MULT > CTR",
             "VPCG_QUERY > VPCG_DOC > WMD > BM25SD",
             "VPCG&VG_DOC > VPCG_DOC",
@@ -90,7 +96,7 @@ PAPER = Paper(
                 "Base+VPCG": (0.7068, 0.7207, 0.7470, 0.8080),
                 "Base+VPCG&VG": (0.7096, 0.7256, 0.7506, 0.8108),
             },
-            "Base+VPCG&VG > Base+VPCG > {Base+WMD, Base, Base0}",
+            _RANKERS,
             "Base ≈ Base0",
             "Base+WMD ≈ Base",
         ),
@@ -99,8 +105,8 @@ PAPER = Paper(
             "web-unseen",
             "Base+VPCG&VG",
             (
-                "{VPCG&VG_DOC, VPCG&VG_QUERY} > {CTR, BM25SD_MULT}",
-                "{VPCG&VG_DOC, VPCG&VG_QUERY} > {" + ", ".join(_BASE) + "}",
+                _IMPORTANT,
+                _MOST_IMPORTANT,
             ),
         ),
         Separability(
@@ -134,7 +140,7 @@ PAPER = Paper(
             "web-unseen",
             "vpcg(preset=paper)",
             {"BOW": 0.4833, "Unigram+equal": 0.5368, "Unit+equal": 0.5927, "VG": 0.6057},
-            ("VG > Unit+equal > Unigram+equal > BOW",),
+            (_UNSEEN,),
         ),
         Examples(
             "Table 6",
@@ -165,16 +171,30 @@ PAPER = Paper(
         ),
         Ablation(
             "Table 1",
-            "VPCG&VG_QUERY > {VPCG_QUERY, BM25SD_MULT, CTR, WMD, BM25SD, VPCG_DOC, VPCG&VG_DOC}",
-            "Least squares without a prior give rare units extreme weights: with a prior the generated "
-            "vectors "
+            _FIRST,
+            "Least squares without a prior give rare units extreme weights: with a prior the "
+            "generated vectors "
             "should be better.",
+            {"VPCG&VG_QUERY": "vpcg(preset=paper,unit_weights=regression)"},
+        ),
+        Ablation(
+            "Table 1",
+            _FIRST,
+            "Propagation until convergence mixes the queries of a component; with one iteration "
+            "VPCG&VG_QUERY "
+            "should rise.",
+            {"VPCG&VG_QUERY": "vpcg(preset=paper,iterations=1)"},
+        ),
+        Ablation(
+            "Table 1",
+            _FIRST,
+            "Both: a prior and one iteration.",
             {"VPCG&VG_QUERY": "vpcg(preset=paper,unit_weights=regression,iterations=1)"},
         ),
         Ablation(
             "Table 1",
             "VPCG_QUERY > VPCG_DOC > WMD > BM25SD",
-            "The same on a smaller log, to compare with the next row.",
+            _BASELINE,
             log="unseen-small",
         ),
         Ablation(
@@ -188,7 +208,7 @@ PAPER = Paper(
         Ablation(
             "Table 1",
             "VPCG_QUERY > BM25SD_MULT > CTR",
-            "The same on a smaller log, to compare with the next row.",
+            _BASELINE,
             log="unseen-small",
         ),
         Ablation(
@@ -196,6 +216,82 @@ PAPER = Paper(
             "VPCG_QUERY > BM25SD_MULT > CTR",
             "Clicks are too clean: with more users who click nearly everything CTR should fall.",
             log="unseen-careless-users",
+        ),
+        Ablation(
+            "Table 2",
+            _RANKERS,
+            "The vectors of WMD are learned from this log: with 10 dimensions Base+WMD should fall.",
+            {"WMD": "wmd(dim=10)"},
+        ),
+        Ablation("Table 2", "Base ≈ Base0", _BASELINE, log="unseen-small"),
+        Ablation(
+            "Table 2",
+            "Base ≈ Base0",
+            "Clicks are too clean, so CTR adds much: with more users who click nearly everything it "
+            "should add "
+            "less.",
+            log="unseen-careless-users",
+        ),
+        *(
+            Ablation(
+                "Figure 3",
+                order,
+                "Extreme weights of rare units spoil the generated vectors: with a prior, VPCG&VG "
+                "should be more "
+                "important.",
+                {
+                    "VPCG&VG_QUERY": "vpcg(preset=paper,unit_weights=regression)",
+                    "VPCG&VG_DOC": "vpcg(preset=paper,start=doc,fields=title,unit_weights=regression)",
+                },
+            )
+            for order in (_IMPORTANT, _MOST_IMPORTANT)
+        ),
+        Ablation(
+            "Table 5",
+            _UNSEEN,
+            "Few one-word queries are in the log, and a query without any counts as 0: among "
+            "queries for which "
+            "every method has a vector Unigram+equal should be above BOW.",
+            queries="covered",
+        ),
+        Ablation(
+            "Table 5",
+            _UNSEEN,
+            "A query that shares no document with others keeps its own words, so BOW has a cosine "
+            "of nearly 1: "
+            "among those that share one BOW should fall.",
+            queries="linked",
+        ),
+        Ablation("Table 5", _UNSEEN, "Both.", queries="covered+linked"),
+        Ablation(
+            "Table 5",
+            _UNSEEN,
+            "Least squares without a prior give rare units extreme weights: with a prior VG should "
+            "rise above "
+            "Unit+equal.",
+            spec="vpcg(preset=paper,unit_weights=regression)",
+        ),
+        Ablation(
+            "Table 5",
+            _UNSEEN,
+            "The same without a prior, but only with units that occur in ten queries or more: VG should rise "
+            "above Unit+equal.",
+            spec="vpcg(preset=paper,min_texts=10)",
+        ),
+        Ablation("Table 5", _UNSEEN, _BASELINE, log="unseen-small"),
+        Ablation(
+            "Table 5",
+            _UNSEEN,
+            "The log of the paper is denser, so more queries share documents: BOW should fall.",
+            log="unseen-dense",
+        ),
+        Ablation(
+            "Table 5",
+            _UNSEEN,
+            "All of them: the denser log, queries that are covered and linked, and a prior.",
+            log="unseen-dense",
+            spec="vpcg(preset=paper,unit_weights=regression)",
+            queries="covered+linked",
         ),
     ),
 )

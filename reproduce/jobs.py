@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.errors import CoclickError
-from coclick.evaluation.unit_vectors import compare_units
+from coclick.evaluation.unit_vectors import unit_values
+from coclick.graph.click_graph import ClickGraph
+from coclick.jit.threads import set_threads, threads
 from coclick.models.base import Model
 from coclick.models.propagation.vpcg import VPCG
 from coclick.models.registry import create
@@ -26,6 +28,8 @@ from reproduce.logs import Log
 
 Arrays = dict[str, NDArray[Any]]
 N_SAMPLED = 500  # queries whose similar queries are compared (Wu, Li & Xu 2013 §5.2)
+HELD_OUT = 0.2  # of the queries, whose vectors are generated (Table 5 of Jiang et al. 2016)
+N_TIMINGS = 3  # of each number of threads; the shortest counts
 N_NEIGHBOURS = 100  # similar queries that are kept of each, for combinations
 _STATS = ("effective_rank", "views", "chosen_rounds", "notes", "curve")
 _QUERIES_PER_STEP = 256
@@ -37,7 +41,8 @@ class Job:
 
     With `values`, the scores are computed once for each value of `parameter`, without training again.
     `neighbours` adds similar queries; `units` compares generated vectors instead of scoring (Table 5 of
-    Jiang et al. 2016); `expand` are queries whose vectors are shown, `split` those whose units are.
+    Jiang et al. 2016); `timed` trains with these numbers of threads instead, while no other job runs.
+    `expand` are queries whose vectors are shown, `split` those whose units are.
     """
 
     spec: str
@@ -45,12 +50,13 @@ class Job:
     values: tuple[float, ...] = ()
     neighbours: bool = False
     units: bool = False
+    timed: tuple[int, ...] = ()
     expand: tuple[str, ...] = ()
     split: tuple[str, ...] = ()
 
     def path(self, log: Log) -> Path:
         """The file of the result, without ending."""
-        text = json.dumps([self.spec, self.parameter, self.values, self.units])
+        text = json.dumps([self.spec, self.parameter, self.values, self.units, self.timed])
         return log.directory / "jobs" / hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
     def is_done(self, log: Log) -> bool:
@@ -72,7 +78,9 @@ class Job:
         found: dict[str, Any] = {}
         try:
             if self.units:
-                found["rows"] = compare_units(log.graph(), self.spec)
+                found["methods"] = self._compare_units(log.graph(), arrays)
+            elif self.timed:
+                found["timings"] = self._time(log.graph())
             else:
                 found |= self._train(log, arrays)
         except (CoclickError, MemoryError) as error:
@@ -82,6 +90,29 @@ class Job:
         path.parent.mkdir(exist_ok=True)
         np.savez(path.with_suffix(".npz"), **arrays)  # type: ignore[arg-type]
         path.with_suffix(".json").write_text(json.dumps(found, default=float), encoding="utf-8")
+
+    def _compare_units(self, graph: ClickGraph, arrays: Arrays) -> list[str]:
+        """Store the values of each held-out query, one row for each method; return the methods."""
+        values = unit_values(graph, self.spec, HELD_OUT)
+        for name in ("cosine", "nDCG@10", "covered"):
+            arrays[name] = np.stack([found[name] for found in values.values()])
+        arrays["linked"] = linked_queries(graph, HELD_OUT)
+        return list(values)
+
+    def _time(self, graph: ClickGraph) -> dict[str, list[float]]:
+        """Train several times with each number of threads; return the seconds by the clock."""
+        found: dict[str, list[float]] = {str(count): [] for count in self.timed}
+        usual = threads()
+        try:
+            for _ in range(N_TIMINGS):
+                for count in self.timed:
+                    set_threads(count)
+                    started = time.perf_counter()
+                    create(self.spec).fit(graph)
+                    found[str(count)].append(time.perf_counter() - started)
+        finally:
+            set_threads(usual)
+        return found
 
     def _train(self, log: Log, arrays: Arrays) -> dict[str, Any]:
         model = create(self.spec)
@@ -130,13 +161,21 @@ def merge(jobs: Iterable[Job]) -> list[Job]:
     """Return each model once, with all that any job asks of it."""
     merged: dict[tuple[Any, ...], Job] = {}
     for job in jobs:
-        key = job.spec, job.parameter, job.values, job.units
+        key = job.spec, job.parameter, job.values, job.units, job.timed
         if (known := merged.get(key)) is not None:
             expand = tuple(dict.fromkeys(known.expand + job.expand))
             split = tuple(dict.fromkeys(known.split + job.split))
             job = replace(job, neighbours=job.neighbours or known.neighbours, expand=expand, split=split)
         merged[key] = job
     return list(merged.values())
+
+
+def linked_queries(graph: ClickGraph, fraction: float) -> NDArray[np.bool_]:
+    """Mark the held-out queries that share a clicked document with a query that is not held out."""
+    train, held = graph.split("queries", fraction, 0)
+    clicked = train.clicks_by_doc.row_nnz() > 0
+    rows = np.flatnonzero(held.row_nnz() > 0)
+    return np.array([bool(clicked[held.row(row)[0]].any()) for row in rows.tolist()])
 
 
 def score_pairs(model: Model, log: Log) -> NDArray[np.float32]:

@@ -23,6 +23,8 @@ from coclick.simulate import PROFILES, sample_like
 from coclick.text.normalise import normalise
 from reproduce.judged import GOOD, Judged
 
+MIN_JUDGED = 400  # queries of a simulated log, so that click bins have some also with --quick
+QUICK_SCALE = 0.02  # size of the logs of --quick, as a share of the week
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -135,20 +137,22 @@ class Simulated:
     profile: str
     world: Mapping[str, Any] = field(default_factory=dict)
     traffic: Mapping[str, Any] = field(default_factory=dict)
+    judging: Mapping[str, Any] = field(default_factory=dict)
     scale: float = 1.0
 
     def __call__(self, directory: Path, scale: float) -> None:
         """Write the log; `scale` is its size as a share of the full one."""
 
         profile = PROFILES[self.profile]
-        judged = round(profile.judging.queries / self.scale)  # a smaller log, but as many judged queries
+        size = self.scale * scale
+        judged = round(max(scale * profile.judging.queries, MIN_JUDGED) / size)  # scaled below
         profile = replace(
             profile,
             world=replace(profile.world, **self.world),
             traffic=replace(profile.traffic, **self.traffic),
-            judging=replace(profile.judging, queries=judged),
+            judging=replace(profile.judging, queries=judged, **self.judging),
         )
-        sample_like(directory, profile, scale=self.scale * scale)
+        sample_like(directory, profile, scale=size)
         _write_judgments(directory, read_judgments(directory / "queries.tsv", directory / "qrels.tsv"))
 
 
@@ -233,22 +237,28 @@ def _rows(path: Path) -> list[list[str]]:
         return [line.rstrip("\n").split("\t") for line in file]
 
 
-_SETTINGS = {"dim": 300, "third": 100, "topics": 200, "ssi_dim": 100, "max_dim": 400, "fields": ""}
-_QUICK = {"dim": 50, "topics": 30, "ssi_dim": 50, "max_dim": 50, "third": 17, "fields": ""}
+_SETTINGS = {
+    "dim": 300, "third": 100, "many": 1000, "most": 3000, "max_dim": 400, "topics": 200, "ssi_dim": 100,
+    "svd_dim": 300, "svd_iterations": 20, "fields": "",
+}  # fmt: skip
+_QUICK = {
+    "dim": 40, "third": 15, "many": 50, "most": 60, "max_dim": 50, "topics": 20, "ssi_dim": 20,
+    "svd_dim": 20, "svd_iterations": 2, "fields": "",
+}  # fmt: skip
 _REAL = ("web-week", "web-unseen", "web-new")
 _NO_URLS = {"fields": ",fields=all"}  # the papers use the words of URLs, which real logs lack
 
 
 def _like(name: str, about: str, scale: float = 1.0, **settings: int) -> LogSource:
     make = Simulated(name, scale=scale)
-    quick_scale = 0.03 / scale
+    quick_scale = QUICK_SCALE / scale
     return LogSource(name, about, make, (name,), {**_SETTINGS, **settings}, _QUICK, quick_scale)
 
 
-def _small(name: str, about: str, like: str = "web-week", **knobs: Mapping[str, float]) -> LogSource:
-    """A tenth of the week with one knob changed, for ablations only."""
+def _small(name: str, about: str, like: str = "web-week", **knobs: Mapping[str, Any]) -> LogSource:
+    """A tenth of a log, perhaps with one knob changed, for ablations only."""
     make = Simulated(like, **knobs, scale=0.1)
-    return LogSource(name, about, make, (), _SETTINGS, _QUICK, quick_scale=0.3)
+    return LogSource(name, about, make, (), _SETTINGS, _QUICK, quick_scale=10 * QUICK_SCALE)
 
 
 SOURCES = {
@@ -260,6 +270,7 @@ SOURCES = {
             dim=1000,
             third=300,
             max_dim=1000,
+            svd_dim=1000,
         ),
         _like(
             "web-halfyear",
@@ -267,8 +278,16 @@ SOURCES = {
             dim=400,
             third=200,
             topics=100,
+            svd_dim=100,
+            svd_iterations=10,
         ),
-        _like("enterprise", "One year of a company's search engine (Wu, Li & Xu 2013).", dim=400),
+        _like(
+            "enterprise",
+            "One year of a company's search engine (Wu, Li & Xu 2013).",
+            dim=1000,
+            third=300,
+            max_dim=1000,
+        ),
         _like(
             "web-unseen",
             "A web log that lacks some judged queries and pages (Jiang et al. 2016), a fourth of the week.",
@@ -290,6 +309,13 @@ SOURCES = {
             "A tenth of web-week, without misspelt and run-together queries.",
             world={"misspelt_share": 0.0, "run_together_share": 0.0},
         ),
+        _small(
+            "week-clicked-documents",
+            "A tenth of web-week, with clicks in the log for all judged documents, instead of two thirds.",
+            judging={"document_coverage": 1.0},
+        ),
+        _small("halfyear-small", "A tenth of web-halfyear.", "web-halfyear"),
+        _small("enterprise-small", "A tenth of enterprise.", "enterprise"),
         _small("unseen-small", "A tenth of the week, with judgments as in web-unseen.", "web-unseen"),
         _small(
             "unseen-noisy-titles",
@@ -302,6 +328,20 @@ SOURCES = {
             "As unseen-small, with three times as many users who click nearly everything.",
             "web-unseen",
             traffic={"informational_share": 0.6},
+        ),
+        _small(
+            "unseen-dense",
+            "As unseen-small, with queries and traffic as in web-halfyear, so denser. Jiang et al. "
+            "2016 have 3.1 "
+            "documents a query and 8.3 queries a document.",
+            "web-unseen",
+            world={"formulation_skew": 0.3, "formulation_zipf": 1.0},
+            traffic={
+                "tail_exponent": 0.36,
+                "max_searches": 100_000,
+                "page_versions": 4,
+                "informational_share": 0.15,
+            },
         ),
         LogSource(
             "nfcorpus",

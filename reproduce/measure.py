@@ -25,11 +25,13 @@ from reproduce.paper import (
     Grid,
     Importance,
     Mix,
+    Ordered,
     Paper,
     Separability,
     Similar,
     System,
     Table,
+    Threads,
     UnseenVectors,
 )
 from reproduce.systems import NotMeasured, Systems, job_of, parts_of
@@ -43,7 +45,12 @@ Answer = dict[str, Any]
 
 def exhibits_on(paper: Paper, log: Log) -> list[Exhibit]:
     """Return the tables and figures that a log can stand for."""
-    return [exhibit for exhibit in paper.exhibits if exhibit.log in log.source.stands_for]
+    return [
+        exhibit
+        for exhibit in paper.exhibits
+        if exhibit.log in log.source.stands_for
+        and (not isinstance(exhibit, Threads) or exhibit.log == log.source.name)  # small logs show nothing
+    ]
 
 
 def jobs_for(paper: Paper, log: Log) -> list[Job]:
@@ -51,7 +58,7 @@ def jobs_for(paper: Paper, log: Log) -> list[Job]:
     jobs: list[Job] = []
     for exhibit in exhibits_on(paper, log):
         jobs += _jobs(exhibit, paper.systems, log)
-    for _, changed, exhibit in _ablations(paper, log):
+    for _, _, changed, exhibit in _ablations(paper, log):
         jobs += _jobs(exhibit, changed.systems, log)
     return jobs
 
@@ -61,18 +68,26 @@ def measure_paper(paper: Paper, log: Log) -> Answer:
     systems = Systems(paper, log)
     shown = [_checked(exhibit, systems) for exhibit in exhibits_on(paper, log)]
     ablations = [
-        {**_checked(exhibit, Systems(changed, log)), "why": ablation.why, "change": _describe(ablation, log)}
-        for ablation, changed, exhibit in _ablations(paper, log)
+        {
+            **_checked(exhibit, Systems(changed, log)),
+            "number": number,
+            "why": ablation.why,
+            "change": _describe(ablation, log),
+        }
+        for number, ablation, changed, exhibit in _ablations(paper, log)
     ]
     return {"exhibits": shown, "ablations": ablations, "models": _models(systems, log)}
 
 
 def _checked(exhibit: Exhibit, systems: Systems) -> Answer:
     found = {"name": exhibit.name, "kind": type(exhibit).__name__, "log": exhibit.log}
+    if isinstance(exhibit, Table):
+        found["group"] = exhibit.queries
     try:
         return {**found, **measure(exhibit, systems)}
     except NotMeasured as error:
-        return {**found, "not_measured": str(error)}
+        orders = [{"order": text, "verdicts": {}} for text in getattr(exhibit, "orders", ())]
+        return {**found, "not_measured": str(error), "orders": orders}
 
 
 def _models(systems: Systems, log: Log) -> Answer:
@@ -88,32 +103,44 @@ def _models(systems: Systems, log: Log) -> Answer:
 # -- ablations -----------------------------------------------------------------------------------------
 
 
-def _ablations(paper: Paper, log: Log) -> list[tuple[Ablation, Paper, Table | Similar]]:
-    """The ablations on this log, with the changed paper, and the exhibit with only the order's systems."""
-    found: list[tuple[Ablation, Paper, Table | Similar]] = []
-    for ablation in paper.ablations:
-        exhibit = next(
-            one
-            for one in paper.exhibits
-            if isinstance(one, Table | Similar)
-            and one.name == ablation.exhibit
-            and ablation.order in one.orders
-        )
+def _ablations(paper: Paper, log: Log) -> list[tuple[int, Ablation, Paper, Ordered]]:
+    """The ablations on this log, with their number, the changed paper, and the exhibit of the order."""
+    found = []
+    for number, ablation in enumerate(paper.ablations):
+        exhibit = exhibit_of(ablation, paper)
         if (ablation.log or exhibit.log) == log.source.name:
-            names = Order.parse(ablation.order).names
             changed = replace(paper, systems={**paper.systems, **ablation.systems})
-            orders = (ablation.order,)
-            if isinstance(exhibit, Table):
-                values = {name: exhibit.values[name] for name in names}
-                found.append((ablation, changed, replace(exhibit, values=values, orders=orders)))
-            else:
-                others = tuple(name for name in names if name != exhibit.ours)
-                found.append((ablation, changed, replace(exhibit, others=others, orders=orders)))
+            found.append((number, ablation, changed, _narrowed(exhibit, ablation)))
     return found
+
+
+def exhibit_of(ablation: Ablation, paper: Paper) -> Ordered:
+    """Return the table or figure that has the order of an ablation."""
+    return next(
+        one
+        for one in paper.exhibits
+        if isinstance(one, Ordered) and one.name == ablation.exhibit and ablation.order in one.orders
+    )
+
+
+def _narrowed(exhibit: Ordered, ablation: Ablation) -> Ordered:
+    """The exhibit with this order and its systems only."""
+    orders, names = (ablation.order,), Order.parse(ablation.order).names
+    if isinstance(exhibit, Table):
+        return replace(exhibit, values={name: exhibit.values[name] for name in names}, orders=orders)
+    if isinstance(exhibit, Similar):
+        others = tuple(name for name in names if name != exhibit.ours)
+        return replace(exhibit, others=others, orders=orders)
+    if isinstance(exhibit, UnseenVectors):
+        spec, queries = ablation.spec or exhibit.spec, ablation.queries or exhibit.queries
+        return replace(exhibit, spec=spec, queries=queries, orders=orders)  # type: ignore[arg-type]
+    return replace(exhibit, orders=orders)
 
 
 def _describe(ablation: Ablation, log: Log) -> str:
     changes = [f"log {ablation.log}"] if ablation.log else []
+    changes += [f"`{ablation.spec.format(**log.settings)}`"] if ablation.spec else []
+    changes += [f"queries that are {ablation.queries.replace('+', ' and ')}"] if ablation.queries else []
     for name, made in ablation.systems.items():
         spec = made.spec if isinstance(made, Grid) else made
         assert isinstance(spec, str)
@@ -127,6 +154,8 @@ def _describe(ablation: Ablation, log: Log) -> str:
 def _jobs(exhibit: Exhibit, systems: Mapping[str, System], log: Log) -> list[Job]:
     if isinstance(exhibit, UnseenVectors):
         return [Job(exhibit.spec.format(**log.settings), units=True)]
+    if isinstance(exhibit, Threads):
+        return [_timing(exhibit, systems, log)]
     if isinstance(exhibit, Curve):
         return [_point(exhibit, systems, point, log) for point in _points(exhibit, log)]
     names = parts_of(systems, _names(exhibit))
@@ -157,6 +186,10 @@ def _point(exhibit: Curve, systems: Mapping[str, System], point: int, log: Log) 
     made = systems[exhibit.system]
     assert isinstance(made, str)
     return Job(made.format(**{**log.settings, exhibit.parameter: point}))
+
+
+def _timing(exhibit: Threads, systems: Mapping[str, System], log: Log) -> Job:
+    return replace(job_of(systems[exhibit.system], log), timed=exhibit.threads)
 
 
 # -- measurements --------------------------------------------------------------------------------------
@@ -352,13 +385,36 @@ def _(exhibit: UnseenVectors, systems: Systems) -> Answer:
     found = JobResult.read(Job(exhibit.spec.format(**systems.log.settings), units=True), systems.log)
     if found is None or "error" in found.info:
         raise NotMeasured(found.info["error"] if found else "it has not been run")
-    rows = dict(zip(exhibit.values, found.info["rows"][1:], strict=True))  # the first is a mean vector
+    arrays = {name: found.arrays[name][1:] for name in ("cosine", "nDCG@10", "covered")}  # no mean vector
+    chosen = np.ones(arrays["covered"].shape[1], bool)
+    if "covered" in exhibit.queries:
+        chosen &= arrays["covered"].all(axis=0)
+    if "linked" in exhibit.queries:
+        chosen &= found.arrays["linked"]
+    if chosen.sum() < MIN_QUERIES:
+        raise NotMeasured(f"only {chosen.sum()} held-out queries")
     values = {
-        name: {system: np.array([row[name]]) for system, row in rows.items()}
+        name: {system: arrays[name][i][chosen] for i, system in enumerate(exhibit.values)}
         for name in ("cosine", "nDCG@10")
     }
-    return {"rows": rows, "paper": exhibit.values,
+    rows = {
+        system: {
+            **{name: float(by_system[system].mean()) for name, by_system in values.items()},
+            "coverage": float(arrays["covered"][i][chosen].mean()),
+        }
+        for i, system in enumerate(exhibit.values)
+    }
+    return {"rows": rows, "paper": exhibit.values, "queries": int(chosen.sum()),
+            "linked": float(found.arrays["linked"].mean()),
             "orders": [_order(text, values, systems.paper, [*rows]) for text in exhibit.orders]}  # fmt: skip
+
+
+@measure.register
+def _(exhibit: Threads, systems: Systems) -> Answer:
+    found = JobResult.read(_timing(exhibit, systems.paper.systems, systems.log), systems.log)
+    if found is None or "error" in found.info:
+        raise NotMeasured(found.info["error"] if found else "it has not been run")
+    return {"system": exhibit.system, "timings": found.info["timings"], "paper": exhibit.values}
 
 
 @measure.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,17 @@ All systems re-rank the judged documents, as in the papers. nDCG has exponential
 better documents as relevant. Ties are broken at random. Weights of mixes are tuned in steps of 0.1 and
 rankers are trained as in each paper: on one half of the judged queries and measured on the other (Wu, Lu & Li
 2012 and 2013), two-fold (Gao et al. 2011, Jiang et al. 2016), or the best is reported (Wu, Li & Xu 2013).
+"""
+
+THREADS = """Seconds by the clock, while no other job ran; the chart has the shortest run of each. The machine
+has two cores, so this shows whether the work is divided between two, and what dividing it costs. It cannot
+show the paper's curve, which falls up to 20 threads and flattens after 10 on 24 processors, nor where ours
+would flatten.
+"""
+
+ABLATIONS = """Each row changes one thing, or several where it says so, and judges the order again in the
+first measure of its table. *Before* are the values without the change; for rows on a smaller log those of
+the row above that names only that log.
 """
 
 MODELS = """
@@ -86,22 +98,22 @@ class Totals:
     def cells(self) -> list[str]:
         """The counts as cells of a table."""
         beyond = self.hold - self.expected
-        share = f"{self.relations_hold / self.relations:.0%}" if self.relations else ""
+        share = f" ({self.relations_hold / self.relations:.0%})" if self.relations else ""
         return [
             f"{self.hold} of {self.orders}", f"{self.expected:.1f}", f"{beyond:+.1f}",
-            f"{self.relations_hold} of {self.relations} ({share})", f"{self.equal_hold} of {self.equal}",
+            f"{self.relations_hold} of {self.relations}{share}", f"{self.equal_hold} of {self.equal}",
             str(self.not_measured),
         ]  # fmt: skip
 
 
-def write_page(found: Sequence[Result], notes: str, path: Path) -> None:
-    """Write the page with notes on the run, and the charts beside it under images/reproduction."""
+def write_page(found: Sequence[Result], run: Result, notes: str, path: Path) -> None:
+    """Write the page with facts and notes on the run, and the charts beside it under images/reproduction."""
     images = path.parent / "images" / "reproduction"
     images.mkdir(parents=True, exist_ok=True)
     for old in images.glob("*.svg"):
         old.unlink()
     page = Page(images)
-    text = page.render(found, notes)
+    text = page.render(found, run, notes)
     path.write_text(text, encoding="utf-8")
 
 
@@ -111,9 +123,9 @@ class Page:
     def __init__(self, images: Path) -> None:
         self.images = images
 
-    def render(self, found: Sequence[Result], notes: str) -> str:
+    def render(self, found: Sequence[Result], run: Result, notes: str) -> str:
         """Return the whole page."""
-        parts = [HEAD, self._totals(found), RULES, notes, self._logs(found)]
+        parts = [HEAD, self._totals(found, run), RULES, notes, self._logs(found)]
         for key, paper in PAPERS.items():
             of_paper = [result for result in found if result["paper"] == key]
             of_paper.sort(key=lambda result: list(SOURCES).index(result["log"]))
@@ -123,7 +135,7 @@ class Page:
 
     # -- totals and logs -------------------------------------------------------------------------------
 
-    def _totals(self, found: Sequence[Result]) -> str:
+    def _totals(self, found: Sequence[Result], run: Result) -> str:
         groups: dict[str, Totals] = {}
         for result in found:
             is_simulated = result["log"] in SIMULATED
@@ -151,8 +163,15 @@ class Page:
             f"together, {total.hold + total.equal_hold} of {total.orders + total.equal} hold, and "
             f"{total.expected + total.equal:.1f} would by chance if every `≈` held."
         )
+        failed, explained = explained_by_ablations(found)
+        if failed:
+            sentence += (
+                f" Of the {failed} that do not hold, {explained} hold in at least one of the ablations."
+            )
         runs = sorted({(result["commit"], result["date"]) for result in found})
         when = "Measured at commit " + ", ".join(f"`{commit}` on {date}" for commit, date in runs) + "."
+        if run.get("commit") in {commit for commit, _ in runs}:
+            when += _duration(run)
         if any(result["quick"] for result in found):
             when += " This is a quick run on small logs: it tests that all parts work, not the papers."
         header = [
@@ -187,10 +206,9 @@ class Page:
                 title = f"{exhibit['name']}, {log}" + (
                     "" if group == "all" else f", queries with {group} clicks"
                 )
-                parts.append(f"### {title}\n")
-                parts.append(self._exhibit(paper, result, exhibit))
+                parts.append(f"### {title}\n\n{self._exhibit(paper, result, exhibit)}")
         parts += [self._ablations(paper, found)]
-        return "\n".join(parts)
+        return "\n".join(dict.fromkeys(parts))  # once, if several bins of a table have too few queries
 
     def _exhibit(self, paper: Paper, result: Result, exhibit: Result) -> str:
         if "not_measured" in exhibit:
@@ -235,6 +253,36 @@ class Page:
         )
         return f"{exhibit['system']} by {exhibit['parameter']}. Training time: {seconds}.\n\n{chart}"
 
+    def _threads(self, exhibit: Result, name: str) -> str:
+        shortest = {int(count): min(seconds) for count, seconds in exhibit["timings"].items()}
+        points = list(shortest)
+        chart = self._chart(
+            name,
+            charts.lines(
+                "threads", points, {f"{exhibit['system']}, seconds": list(shortest.values())}, from_zero=True
+            ),
+            exhibit["name"],
+        )
+        theirs = {int(count): seconds for count, seconds in exhibit["paper"].items()}
+        rows = [
+            [
+                str(count),
+                ", ".join(f"{seconds:.1f}" for seconds in exhibit["timings"].get(str(count), ())),
+                f"{shortest[count] / shortest[points[0]]:.2f}" if count in shortest else "",
+                f"{theirs[count]:,.0f}" if count in theirs else "",
+                f"{theirs[count] / theirs[points[0]]:.2f}" if count in theirs else "",
+            ]
+            for count in sorted({*points, *theirs})
+        ]
+        header = [
+            "threads",
+            "seconds, each run",
+            "relative to one thread",
+            "paper: seconds",
+            "paper: relative",
+        ]
+        return f"{chart}\n{_table([header, *rows])}\n{THREADS}"
+
     def _importance(self, exhibit: Result, name: str) -> str:
         return self._chart(name, charts.bars(exhibit["importance"]), exhibit["name"])
 
@@ -243,7 +291,8 @@ class Page:
         rows = [[system, f"{value:.1%}"] for system, value in exhibit["in_order"].items()]
         table = _table([["system", "pairs of documents with different grades in the right order"], *rows])
         return (
-            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)}\n\n{chart}\n{table}"
+            f"{exhibit['pairs']:,} pairs, at most 500 of each grade.{_missing(exhibit)} Scores between 0 "
+            f"and 1 are drawn upwards, pairs from the highest score to the right.\n\n{chart}\n{table}"
         )
 
     def _unseenvectors(self, exhibit: Result, name: str) -> str:
@@ -258,7 +307,10 @@ class Page:
             for system, row in exhibit["rows"].items()
         ]
         header = ["method", "cosine", "paper: cosine", "nDCG@10 of held-out clicks", "queries with a vector"]
-        return _table([header, *rows])
+        about = (
+            f"{exhibit['queries']:,} held-out queries; {exhibit['linked']:.0%} share a document with others."
+        )
+        return f"{about}\n\n{_table([header, *rows])}"
 
     def _cost(self, exhibit: Result, name: str) -> str:
         rows = [
@@ -278,21 +330,14 @@ class Page:
         return f"![{alternative}](images/reproduction/{name}.svg)\n"
 
     def _ablations(self, paper: Paper, found: Sequence[Result]) -> str:
-        rows = []
-        for result in found:
-            for measured in result["ablations"]:
-                rows += list(_ablation_rows(paper, result, measured))
+        measured = sorted(
+            (one for result in found for one in result["ablations"]), key=lambda one: one["number"]
+        )
+        rows = [row for one in measured for row in _ablation_rows(one, measured, found)]
         if not rows:
             return ""
-        header = [
-            "table",
-            "order",
-            "suspected reason",
-            "changed",
-            "means after the change",
-            "holds after the change?",
-        ]
-        return "### Why some orders do not hold: ablations\n\n" + _table([header, *rows])
+        header = ["table", "order", "suspected reason", "changed", "before", "after", "holds after?"]
+        return f"### Why some orders do not hold: ablations\n\n{ABLATIONS}\n" + _table([header, *rows])
 
 
 _LOG_HEADER = [
@@ -317,17 +362,86 @@ def _log_cells(name: str, result: Result) -> list[str]:
     ]
 
 
-def _ablation_rows(paper: Paper, result: Result, measured: Result) -> Iterator[list[str]]:
-    changed = measured["change"]
+def _ablation_rows(
+    measured: Result, ablations: Sequence[Result], found: Sequence[Result]
+) -> Iterator[list[str]]:
+    """A row for the order of an ablation, with the values before and after the change."""
+    group = measured.get("group", "all")
+    name = measured["name"] + ("" if group == "all" else f", {group} clicks")
+    if "not_measured" in measured:
+        reason = measured["not_measured"]
+        order = measured["orders"][0]["order"]
+        yield [name, order, measured["why"], measured["change"], "", "", f"not measured: {reason}"]
+    before = values_of(_baseline(measured, ablations, found))
     for order in measured.get("orders", ()):
         if not order["verdicts"]:
             continue
-        first = next(iter(order["verdicts"].values()))
-        names = dict.fromkeys(name for one in first for name in (one["a"], one["b"]))
-        rows = measured.get("rows") or {name: [value] for name, value in measured["grade"].items()}
-        means = ", ".join(f"{name} {_number(rows[name][0])}" for name in names)
-        holds = "yes" if all(one["holds"] for one in first) else "no"
-        yield [measured["name"], order["order"], measured["why"], changed, means, holds]
+        verdicts = next(iter(order["verdicts"].values()))
+        names = dict.fromkeys(name for one in verdicts for name in (one["a"], one["b"]))
+        cells = [
+            ", ".join(f"{name} {_number(values[name])}" for name in names if name in values)
+            for values in (before, values_of(measured))
+        ]
+        holds = "yes" if all(one["holds"] for one in verdicts) else f"no: {remark(verdicts)}"
+        yield [name, order["order"], measured["why"], measured["change"], *cells, holds]
+
+
+def _baseline(measured: Result, ablations: Sequence[Result], found: Sequence[Result]) -> Result:
+    """The same table or figure before the change; on a smaller log if the ablation uses one."""
+
+    def key(one: Result) -> tuple[Any, ...]:
+        return one["name"], one["log"], one.get("group", "all"), "not_measured" in one
+
+    small = re.compile(r"log \S+-small")
+    if measured["change"].startswith("log ") and not small.fullmatch(measured["change"]):
+        orders = [order["order"] for order in measured.get("orders", ())]
+        for one in reversed(ablations):
+            is_earlier = one["number"] < measured["number"] and small.fullmatch(one["change"])
+            if is_earlier and key(one) == key(measured) and orders == [o["order"] for o in one["orders"]]:
+                return one
+    shown = (
+        one for result in found if result["log"] == measured["log"] for one in result["exhibits"]
+    )  # only the log that the paper's table stands for
+    return next((one for one in shown if key(one) == key(measured)), {})
+
+
+def explained_by_ablations(found: Sequence[Result]) -> tuple[int, int]:
+    """Count the orders that fail on the simulated logs, and those of them that hold in an ablation."""
+
+    def orders(results: Sequence[Result], part: str, *, holding: bool) -> set[tuple[str, ...]]:
+        return {
+            (result["paper"], one["name"], one["log"], one.get("group", "all"), order["order"])
+            for result in results
+            for one in result[part]
+            for order in one.get("orders", ())
+            if order["verdicts"]
+            and all(v["holds"] for v in next(iter(order["verdicts"].values()))) == holding
+        }
+
+    simulated = [result for result in found if result["log"] in SIMULATED]
+    failed = orders(simulated, "exhibits", holding=False)
+    return len(failed), len(failed & orders(found, "ablations", holding=True))
+
+
+def values_of(exhibit: Result) -> dict[str, float]:
+    """Return the value of each system that decides whether an order holds."""
+    kind = exhibit.get("kind")
+    if kind is None or "not_measured" in exhibit:
+        return {}
+    if kind == "Table":
+        return {name: row[0] for name, row in exhibit["rows"].items()}
+    if kind == "UnseenVectors":
+        return {name: row["cosine"] for name, row in exhibit["rows"].items()}
+    return dict(exhibit[{"Similar": "grade", "Importance": "importance", "Cost": "seconds"}[kind]])
+
+
+def _duration(run: Result) -> str:
+    """A sentence about the time that the run took."""
+    minutes = f"{run['seconds'] / 60:.0f} minutes with {run['processes']} processes"
+    took = f" The complete run at `{run['commit']}` took {minutes}"
+    if run["reused"]:
+        return f"{took}, with {run['reused']} of {run['jobs']} jobs from an earlier one."
+    return f"{took} and computed all {run['jobs']} jobs anew."
 
 
 # -- pieces --------------------------------------------------------------------------------------------

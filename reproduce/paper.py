@@ -120,13 +120,32 @@ class Separability:
 
 @dataclass(frozen=True)
 class UnseenVectors:
-    """The cosine of generated vectors of unseen queries to those learned from their clicks."""
+    """The cosine of generated vectors of unseen queries to those learned from their clicks.
+
+    `queries` is the group of held-out queries: all; `covered`, for which every method has a vector; `linked`,
+    which share a clicked document with a query that is not held out; or both.
+    """
 
     name: str
     log: str
     spec: str
     values: Mapping[str, float]
     orders: tuple[str, ...]
+    queries: Literal["all", "covered", "linked", "covered+linked"] = "all"
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Training times of a system by the number of threads, in seconds; `values` are the paper's.
+
+    The paper draws a curve; its text gives only some of the values.
+    """
+
+    name: str
+    log: str
+    system: str
+    threads: tuple[int, ...]
+    values: Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -153,18 +172,21 @@ class Examples:
     rankings: tuple[str, ...] = ()  # systems whose first three documents are shown for an example
 
 
-Exhibit = Table | Similar | Curve | Importance | Separability | UnseenVectors | Cost | Examples
+Exhibit = Table | Similar | Curve | Importance | Separability | UnseenVectors | Threads | Cost | Examples
+Ordered = Table | Similar | Importance | UnseenVectors | Cost  # whose orders have ablations
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """Why an order may not hold, tested: the same order after a change of the systems or of the log."""
+    """Why an order may not hold, tested: the same order after one change of systems, log or queries."""
 
     exhibit: str
     order: str
     why: str  # the suspected reason: what the order should do after the change
     systems: Mapping[str, System] = field(default_factory=dict)
     log: str = ""  # a log with another knob, instead of the exhibit's
+    spec: str = ""  # of unseen vectors: another model
+    queries: str = ""  # of unseen vectors: another group of held-out queries
 
 
 @dataclass(frozen=True)
@@ -199,3 +221,4 @@ class Paper:
         for exhibit in self.exhibits:
             if isinstance(exhibit, UnseenVectors):
                 yield exhibit.spec
+        yield from (ablation.spec for ablation in self.ablations if ablation.spec)

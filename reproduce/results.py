@@ -8,6 +8,7 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 _DIGITS = 4  # of numbers
+_RUN = "run.json"
 
 
 def write(directory: Path, result: dict[str, Any]) -> None:
@@ -20,7 +21,19 @@ def write(directory: Path, result: dict[str, Any]) -> None:
 
 def read(directory: Path = RESULTS) -> list[dict[str, Any]]:
     """Read all results."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json"))]
+    paths = sorted(path for path in directory.glob("*.json") if path.name != _RUN)
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+
+
+def write_run(directory: Path, facts: dict[str, Any]) -> None:
+    """Write facts about a complete run: of all papers on all logs."""
+    (directory / _RUN).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def read_run(directory: Path = RESULTS) -> dict[str, Any]:
+    """Read the facts about the last complete run; empty if there was none."""
+    path = directory / _RUN
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 
 def read_notes(directory: Path = RESULTS) -> str:

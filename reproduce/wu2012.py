@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from reproduce.paper import Paper, Table
-from reproduce.wu2013 import SYSTEMS
+from dataclasses import replace
+
+from reproduce.paper import Ablation, Paper, Table
+from reproduce.wu2013 import MANY_DIMENSIONS, NORMALISED_CLICKS, SYSTEMS, THREADS
 
 _MEASURES = ("AP", "nDCG@1", "nDCG@3", "nDCG@5")
+_PROJECTIONS = "{RMLS, PLS} > {RW, RW+BM25, LSI_qd, LSI_qd+BM25, LSI_dt, BM25}"
+_WALKS = "RW+BM25 > RW > {BM25, LSI_dt} > LSI_qd"
+_HALF_YEAR = "RMLS > PLS(word) > BM25"
+_BASELINE = "The same order on a tenth of the log: the baseline of the row below."
 
 PAPER = Paper(
     "wu2012",
@@ -35,11 +41,12 @@ PAPER = Paper(
                 "BM25": (0.462, 0.637, 0.690, 0.690),
             },
             (
-                "{RMLS, PLS} > {RW, RW+BM25, LSI_qd, LSI_qd+BM25, LSI_dt, BM25}",
-                "RW+BM25 > RW > {BM25, LSI_dt} > LSI_qd",
+                _PROJECTIONS,
+                _WALKS,
                 "LSI_qd+BM25 > {LSI_qd, BM25}",
             ),
         ),
+        replace(THREADS, name="Figure 1"),
         Table(
             "Table 3",
             "web-halfyear",
@@ -49,7 +56,40 @@ PAPER = Paper(
                 "PLS(word)": (0.474, 0.638, 0.666, 0.677),
                 "BM25": (0.441, 0.643, 0.663, 0.670),
             },
-            ("RMLS > PLS(word) > BM25",),
+            (_HALF_YEAR,),
+        ),
+    ),
+    (
+        Ablation(
+            "Table 2",
+            _PROJECTIONS,
+            "Raw numbers of clicks as features outweigh words: with normalised clicks PLS should rise.",
+            NORMALISED_CLICKS,
+        ),
+        Ablation("Table 2", _PROJECTIONS, _BASELINE, log="week-small"),
+        Ablation(
+            "Table 2",
+            _PROJECTIONS,
+            "Too few dimensions: 1,000 for a tenth of the log should be enough for PLS.",
+            MANY_DIMENSIONS,
+            log="week-small",
+        ),
+        Ablation("Table 2", _WALKS, _BASELINE, log="week-small"),
+        Ablation(
+            "Table 2",
+            _WALKS,
+            "RW cannot rank the third of the judged documents that have no clicks, which AP counts "
+            "and nDCG@5 "
+            "hardly does: if all have clicks RW should rise.",
+            log="week-clicked-documents",
+        ),
+        Ablation("Table 3", _HALF_YEAR, _BASELINE, log="halfyear-small"),
+        Ablation(
+            "Table 3",
+            _HALF_YEAR,
+            "Too few dimensions for the words of this log: with 1,000 for a tenth of it PLS should rise.",
+            {"PLS(word)": "pls(preset=wu2013,dim={many},views=words{fields})"},
+            log="halfyear-small",
         ),
     ),
 )

@@ -11,6 +11,11 @@ from dataclasses import dataclass, field
 T = "2024-03-01T10:0{}:00Z"
 MS = 1_709_287_200_000  # 2024-03-01T10:00:00Z in milliseconds
 
+NO_TIME = (
+    "timestamp is not a time but a text without digits; accepted are ISO 8601, 14/09/2011, 14 Sep 2011, "
+    "1316004360, or what --time-format says"
+)
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -100,7 +105,7 @@ SAMPLES = {
             ("217", "lottery", "2006-03-01 11:58:51"),
         ),
         clicks={("westchester hotel", "http://hotel.example"): 1, ("lottery", "http://lottery.example"): 1},
-        rejected={5: "timestamp is not a time", 6: "wrong number of columns"},
+        rejected={5: NO_TIME, 6: "wrong number of columns"},
         positions={("westchester hotel", "http://hotel.example"): 2},
         name="user-ct-test-collection-01.txt",
     ),
@@ -126,7 +131,7 @@ SAMPLES = {
             {"DateCreated": "soon", "SessionId": "s2", "Keywords": "flu", "Documents": [], "DocumentId": 11},
         ),
         clicks={("asthma child", "12"): 1, ("asthma child", "99"): 1},
-        rejected={3: "query is missing", 4: "timestamp is not a time"},
+        rejected={3: "query is missing", 4: NO_TIME},
         impressions={("asthma child", "11"): 2, ("asthma child", "12"): 2, ("asthma child", "13"): 1,
                      ("asthma child", "99"): 1},
         positions={("asthma child", "12"): 2, ("asthma child", "13"): 3},

@@ -2,6 +2,7 @@
 
 import base64
 import secrets
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -138,6 +139,44 @@ def test_errors_are_raised_before_anything_is_written(spark, graph, local_graph,
     assert not any((tmp_path / name / "manifest.json").exists() for name in ("g", "m", "s"))
 
 
+def test_dates_and_span_as_in_the_local_engine(spark, tmp_path):
+    import coclick.spark
+
+    rows = [
+        ("03/05/2026 10:00", "u1", "Shoe", "d1"),
+        ("14/05/2026 1:30 PM", "u1", "shoe", "d2"),
+        ("2026-05-04", "u2", "hat", "d1"),
+        ("yesterday", "u2", "hat", "d1"),
+        ("31/05/2026", "u1", "hat", "d3"),
+        ("01/04/2026", "u1", "boot", "d1"),
+        ("01/04/2026", "u1", "™", "d1"),
+        ("31/02/2026", "u1", "a", "d1"),
+        ("15/05/2026 02:00", "u3", "shoe", "d2"),
+    ]
+    names = ["time", "user", "query", "doc"]
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table(dict(zip(names, zip(*rows, strict=True), strict=True))), path)
+    options: dict[str, Any] = {"since": "2026-05-01", "until": "2026-05-31", "timezone": "Europe/Berlin"}
+    options["half_life"] = "36h"
+    there = coclick.spark.build(
+        spark, spark.createDataFrame(rows, names), None, str(tmp_path / "spark"), **options
+    )
+    here = logs.build([path], None, tmp_path / "local", **options)
+    opened = ClickGraph.open(there.path.removeprefix("file:"))
+    assert opened.queries.to_list() == here.queries.to_list() == ["hat", "shoe"]
+    assert np.array_equal(opened.daily.day, here.daily.day)
+    assert np.array_equal(opened.clicks.data, here.clicks.data)
+    found = [sorted(row[2:4] for row in logs.rejects(graph)) for graph in (opened, here)]
+    assert found[0] == found[1] and len(found[0]) == 2
+    compared = (
+        "rows right rejected outside_span time_format timezone since until first last future gaps half_life"
+    )
+    for name in compared.split():
+        assert there.stats[name] == here.stats[name], name
+    assert here.stats["outside_span"] == 3 and here.stats["time_format"] == "day-first"
+    assert here.stats["first"] == "2026-05-03T08:00:00+00:00"
+
+
 def test_small_graph_of_aggregated_clicks(spark, tmp_path):
     import coclick.spark
 
@@ -172,7 +211,11 @@ def test_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert (opened.clicks.to_scipy() != here.clicks.to_scipy()).nnz == 0
     assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
     assert_same_rejects(opened, here)
-    counted = {name: there.stats[name] for name in here.stats if name not in ("files", "seconds")}
+    counted = {
+        name: there.stats[name]
+        for name in here.stats
+        if name not in ("files", "seconds", "encodings", "columns")
+    }
     assert counted == {name: here.stats[name] for name in counted}
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
     spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes than parts
@@ -244,6 +287,7 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     key = secrets.token_hex(32)
     (tmp_path / "key").write_text(key)
     options = {"min_users": rare_words.K, "scrub": "pii", "hash_users": True, "key_file": tmp_path / "key"}
+    options |= {"bots": "drop"}
     schema = pa.schema([(name, pa.string()) for name in rare_words.COLUMNS[:-1]] + [("position", pa.int32())])
     pq.write_table(pa.Table.from_pylist(rare_words.events(), schema), tmp_path / "log.parquet")
     texts = pa.table({"doc": list(rare_words.docs()), "title": list(rare_words.docs().values())})
@@ -255,6 +299,8 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     assert_same_graph(opened, here)
     for name in ("scrubbed", "hashed_users", "rejected", "queries_below_thresholds", "merged_spellings"):
         assert there.stats[name] == here.stats[name], name
+    assert there.stats["bots"] == here.stats["bots"]
+    assert there.stats["bots"]["n_users"] == 1
     assert there.stats["scrubbed"].keys() == {"email", "card"}
     coclick.spark.train(spark, "vpcg", there, str(tmp_path / "model"), n_parts=FEW_PARTS)
     assert {place: rare_words.find_in_files(tmp_path / place) for place in ("there", "here", "model")} == {
@@ -264,6 +310,22 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     secret = [key, base64.b64encode(bytes.fromhex(key)).decode()[:40]]
     assert not rare_words.find_in_files(event_log, secret)
     assert not [value for _, value in spark.sparkContext.getConf().getAll() if key in value]
+
+
+def test_users_of_an_aggregated_log(spark, tmp_path):
+    """As in tests/logs/test_log_privacy.py: the largest row of a pair or spelling decides."""
+    import coclick.spark
+
+    rows = [("hat", "A", 9.0, 5), ("hat", "A", 9.0, 2), ("Hat", "A", 3.0, 3), ("HAT", "A", 7.0, 6)]
+    rows += [("hat", "B", 6.0, 3), ("hat", "B", 6.0, 3), ("cap", "B", 4.0, 4)]
+    log = spark.createDataFrame(rows, "query string, doc string, clicks double, users int")
+    coclick.spark.build(spark, log, None, str(tmp_path / "graph"), min_users=5)
+    graph = ClickGraph.open(tmp_path / "graph")
+    assert (graph.queries.to_list(), graph.docs.to_list()) == (["hat"], ["A"])
+    assert (graph.clicks.data.tolist(), graph.pairs.users.tolist()) == ([28], [16])
+    assert logs.variants(graph) == [("hat", "HAT", 1)]
+    assert graph.stats["pairs_below_thresholds"] == 2
+    assert graph.stats["queries_below_thresholds"] == 1
 
 
 def test_command_line(tmp_path):  # must be last: it stops the session

@@ -104,7 +104,29 @@ def build(
     ] = None,
     actions: Annotated[
         str | None,
-        typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
+        typer.Option(
+            help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10. With 'dwell>30s=3' "
+            "a click with a longer dwell time counts 3 instead."
+        ),
+    ] = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(
+            help="How times are written, if coclick cannot tell: '%d/%m/%Y %H:%M', day-first, month-first, "
+            "or the unit of numbers: s, ms, us, ns."
+        ),
+    ] = None,
+    timezone: Annotated[
+        str | None, typer.Option(help="Time zone of times that name none: Europe/Berlin. Default: UTC.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Count events from this day or time on: 2026-05-01, 2026-05-01T08:00.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Count events before this day or time; the day itself is left out.")
+    ] = None,
+    half_life: Annotated[
+        str | None, typer.Option(help="Clicks count half after this time: 60d, 12h, 4w. Default: never.")
     ] = None,
     encoding: Annotated[
         str | None,
@@ -126,6 +148,14 @@ def build(
     language: Annotated[
         str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
     ] = None,
+    duplicates: Annotated[
+        Literal["count", "drop"],
+        typer.Option(help="Rows that are equal in all fields: count (and report) them, or drop them."),
+    ] = "count",
+    bots: Annotated[
+        Literal["flag", "drop", "keep"],
+        typer.Option(help="Users that are probably programs: list them, drop their events, or do not look."),
+    ] = "flag",
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -147,19 +177,27 @@ def build(
         "hash_users": hash_users,
         "key_file": key_file,
         "actions": read_action_weights(actions),
+        "time_format": time_format,
+        "timezone": timezone,
+        "since": since,
+        "until": until,
+        "half_life": half_life,
         "language": language,
+        "bots": bots,
         "force": force,
     }
     share = read_share(max_rejected, "--max-rejected")
     reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
     if spark.is_spark(engine, master):
-        spark.refuse(header=header != "auto", max_rejected=max_rejected != "50%")
+        spark.refuse(
+            header=header != "auto", duplicates=duplicates != "count", max_rejected=max_rejected != "50%"
+        )
         spark.refuse(**{name: value is not None for name, value in reading.items()})
         spark.build(log or [], docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    options |= {"header": header, "max_rejected": share, **reading}
+    options |= {"header": header, "duplicates": duplicates, "max_rejected": share, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')

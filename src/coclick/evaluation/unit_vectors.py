@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
@@ -35,6 +36,25 @@ def compare_units(
         fraction: the share of queries to hold out.
         seed: random seed.
     """
+    return [
+        {
+            "method": method,
+            "cosine": round(float(found["cosine"].mean()), 4),
+            "nDCG@10": round(float(found["nDCG@10"].mean()), 4),
+            "coverage": round(float(found["covered"].mean()), 4),
+        }
+        for method, found in unit_values(graph, spec, fraction, seed, progress).items()
+    ]
+
+
+def unit_values(
+    graph: ClickGraph, spec: str = "vpcg", fraction: float = 0.2, seed: int = 0, progress: Progress = quiet
+) -> dict[str, dict[str, NDArray[Any]]]:
+    """Return for each method the cosine and nDCG@10 of every held-out query, and whether it has a vector.
+
+    The parameters are those of `compare_units`; the queries are the rows of `graph.split("queries", fraction,
+    seed).held_out` that have clicks.
+    """
     truth, learner = create(spec), create(spec)
     if not isinstance(truth, VPCG) or truth.units == "none":
         raise UserError(f"{spec} generates no vectors from units", hint='use "vpcg" or "vpcg(units=chars)"')
@@ -45,19 +65,17 @@ def compare_units(
     truth.fit(graph, progress)
     learner.fit(train, progress)
     assert isinstance(learner, VPCG)
-    targets = truth.embed_queries(
-        [graph.queries[int(row)] for row in rows]
-    )  # held-out texts stay: same terms
+    texts = [graph.queries[int(row)] for row in rows]  # the terms stay the same: held-out texts do too
+    targets = truth.embed_queries(texts)
     grades = {str(row): {graph.docs[int(doc)]: 1 for doc in held.row(row)[0]} for row in rows.tolist()}
-    return [
-        {
-            "method": name,
-            "cosine": round(float(row_dots(vectors, targets).mean()), 4),
-            "nDCG@10": round(_ndcg(learner, vectors, rows.tolist(), grades), 4),
-            "coverage": round(float((vectors.row_nnz() > 0).mean()), 4),
+    return {
+        method: {
+            "cosine": row_dots(vectors, targets),
+            "nDCG@10": _ndcg(learner, vectors, rows.tolist(), grades),
+            "covered": vectors.row_nnz() > 0,
         }
-        for name, vectors in _methods(learner, [graph.queries[int(row)] for row in rows]).items()
-    ]
+        for method, vectors in _methods(learner, texts).items()
+    }
 
 
 def _methods(model: VPCG, texts: list[str]) -> dict[str, Csr]:
@@ -97,9 +115,12 @@ def _one_word_queries(model: VPCG, texts: list[str]) -> Csr:
     )
 
 
-def _ndcg(model: VPCG, vectors: Csr, rows: list[int], grades: dict[str, dict[str, int]]) -> float:
+def _ndcg(
+    model: VPCG, vectors: Csr, rows: list[int], grades: dict[str, dict[str, int]]
+) -> NDArray[np.float64]:
+    """The nDCG@10 of every query."""
     found, _ = model.doc_index_.search(vectors, min(10, len(model.graph_.docs)))
     docs = model.graph_.docs
     run = {str(row): [docs[int(d)] for d in found[i] if d >= 0] for i, row in enumerate(rows)}
     values = measure(grades, run, ("nDCG@10",))
-    return float(np.mean([value["nDCG@10"] for value in values.values()]))
+    return np.array([values[str(row)]["nDCG@10"] for row in rows])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 
 from coclick.logs import aggregation_sql, join_sql, text_sql
@@ -17,7 +17,9 @@ from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.format import Format
 from coclick.logs.record_sql import RecordFields
-from coclick.logs.schema import SEARCH, Action, action_names
+from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
+from coclick.logs.time_options import check_outside
+from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
 from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
 
@@ -48,13 +50,17 @@ class LogReader:
     fields: set[str]
     actions: Sequence[Action]
     hides_rows: bool = False  # whether rejected rows are stored without their raw lines
+    times: TimeFormat = field(default_factory=TimeFormat)
+    span: TimeSpan = field(default_factory=TimeSpan)
     relation: str = ""
     n_rows: int = 0  # valid or not
-    n_ignored: int = 0  # valid rows that are not counted: other actions
+    n_ignored: int = 0  # valid rows that are not counted: other actions, events outside the span
+    n_outside: int = 0  # of these, outside the span
     has_searches: bool = False  # rows without a document that say what was searched
     other_actions: dict[str, int] = field(default_factory=dict)  # the most common ignored actions
     _action_code: str = "1"  # SQL
     _groups: list[_Group] = field(default_factory=list)
+    _order_is_known: bool = False  # of day and month
 
     @property
     def has_events(self) -> bool:
@@ -65,7 +71,12 @@ class LogReader:
     def names(self) -> list[str]:
         """The columns of the relation, without `error` and `action_code`."""
         parts = ["part", "listed"] if self.format.has_lists else []
-        return [*typed_columns(self.format.rows, self.fields), *parts]
+        undecided = self.times.undecided and "timestamp" in self.fields and not self._order_is_known
+        return [
+            *typed_columns(self.format.rows, self.fields),
+            *parts,
+            *(["date_text"] if undecided else []),
+        ]
 
     @property
     def is_record(self) -> str:
@@ -78,6 +89,8 @@ class LogReader:
         for file, fields in found:
             groups.setdefault(file.shape, ([], fields))[0].append(file)
         self.relation = " UNION ALL ".join(self._open_group(*group) for group in groups.values())
+        if "date_text" in self.names:
+            self._decide_order()
         if self.format.join:
             self.db.execute(join_sql.logged_queries(self.format, self.relation, self.fields, self._searches))
             self.relation = self._joined(self.relation)
@@ -85,6 +98,7 @@ class LogReader:
             self.relation = self._count_positions_from_one(self.relation)
         if self.has_events:
             self._assign_action_codes()
+            self._leave_out_span()
             self.relation = f"SELECT *, {self._action_code}::TINYINT AS action_code FROM ({self.relation})"
         self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self.relation}) WHERE {self.is_record}")
         self.n_rows += self.db.fetch_value(f"SELECT count(*) FROM ({self._unreadable()})")
@@ -100,6 +114,7 @@ class LogReader:
                 self.format.rows,
                 fields.columns,
                 source,
+                self.times,
                 joined=bool(self.format.join),
                 searches=self._searches,
             )
@@ -129,13 +144,7 @@ class LogReader:
         self._groups.append(_Group(files, typed_rows, numbered))
         paths = paths_sql([file.path for file in files])
         source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
-        return f"SELECT {self._select}, error FROM ({typed_rows(source)})"
-
-    @property
-    def _select(self) -> str:
-        """The select list of `names` over typed rows."""
-        listed = "item.action IS NOT NULL AS listed"
-        return ", ".join(listed if name == "listed" else name for name in self.names)
+        return f"SELECT {', '.join(self.names)}, error FROM ({typed_rows(source)})"
 
     def _joined(self, rows: str) -> str:
         """Rows of a format with a join: events with the query that they belong to."""
@@ -148,9 +157,31 @@ class LogReader:
             return rows
         return f"SELECT * REPLACE (position + CAST(NOT listed AS INTEGER) AS position) FROM ({rows})"
 
+    def _decide_order(self) -> None:
+        """Decide whether dates begin with the day or the month, from all dates of the log."""
+        order = decide_order(*self.db.fetchall(COUNT_ORDERS.format(source=self.relation))[0])
+        self._order_is_known = True
+        if order is None:
+            self.relation = f"SELECT * EXCLUDE (date_text) FROM ({self.relation})"
+            return
+        self.times = replace(self.times, order=order)
+        self.relation = self.times.resolve(self.relation)
+
+    def _leave_out_span(self) -> None:
+        """Ignore events outside the span, and count them."""
+        if self.span.is_open:
+            return
+        counts = self.db.fetchall(f"""SELECT {", ".join(self.span.counts)} FROM ({self.relation})
+            WHERE error IS NULL AND {self._action_code} IS NOT NULL AND {self.is_record}""")
+        self.n_outside = check_outside(*counts[0])
+        self.n_ignored += self.n_outside
+        inside = self._action_code
+        self._action_code = f"CASE WHEN error IS NULL AND {self.span.outside} THEN NULL ELSE {inside} END"
+
     def _assign_action_codes(self) -> None:
         """Assign codes to impressions and the actions that count as clicks; count the other actions."""
         if "action" not in self.fields:
+            self._action_code = with_dwell(self._action_code, self.actions)
             return
         known = action_names(self.format.actions)
         counts = self._count_actions("true")
@@ -161,6 +192,7 @@ class LogReader:
         self.has_searches = SEARCH in codes.values()
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
         self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
+        self._action_code = with_dwell(f"({self._action_code})", self.actions)
         self.other_actions = most_common_actions(others)
         self.n_ignored += sum(others.values())
 
@@ -173,7 +205,7 @@ class LogReader:
         """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
         self._groups.append(group)
         path = self.db.temp_path("parquet")
-        chosen = f"SELECT {self._select}, error FROM ({group.typed(lines)})"
+        chosen = f"SELECT {', '.join(self.names)}, error FROM ({group.typed(lines)})"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
@@ -227,8 +259,9 @@ class LogReader:
 
     def _numbered_rows(self) -> Iterator[str]:
         """Relations of typed rows with file, line and raw text: each file, or all if joined by time."""
+        names = ", ".join([*self.names, "error", "file", "line", "raw"])
         parts = [
-            f"SELECT {self._select}, error, file, line, raw FROM ({group.typed(group.numbered(file))})"
+            f"SELECT {names} FROM ({group.typed(group.numbered(file))})"
             for group in self._groups
             for file in group.files
         ]

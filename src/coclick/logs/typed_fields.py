@@ -7,22 +7,19 @@ be split.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coclick.graph.columns import FIELDS
 from coclick.logs.aggregation_sql import MICRO
 from coclick.logs.schema import ACTIONS
+from coclick.logs.times import TimeFormat
 
 BLANK_QUERY = "query|is blank once normalised"  # detected after normalisation, not here
 BLANK_SCRUBBED = "query|is blank once scrubbed"
 NO_QUERY = " without a query"  # appended to the action of a search
 _MAX_VALUE = 10**12
 _MAX_POSITION = 10**9  # leaves room in int32 to add 1 if the log counts from 0
-_YEAR_2200 = 7_258_118_400_000_000  # in microseconds
-_NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*")
-_TIME = re.compile(r"TIMESTAMP.*|DATE")
 
 
 @dataclass(frozen=True)
@@ -47,28 +44,15 @@ class Column:
         """Return the value as a DOUBLE; null if it is not a number."""
         return f"TRY_CAST({self.sql} AS DOUBLE)"
 
-    def microseconds(self) -> str:
-        """Return the value as microseconds since 1970; null if it is not a time.
 
-        Strings are ISO 8601, in UTC unless they name another zone. Numbers are seconds, milli-, micro- or
-        nanoseconds, depending on their size.
-        """
-        count = self.number()
-        scale = f"""CASE WHEN {count} < 1e11 THEN 1e6 WHEN {count} < 1e14 THEN 1e3
-            WHEN {count} < 1e17 THEN 1 ELSE 1e-3 END"""
-        since = f"TRY_CAST({count} * {scale} AS BIGINT)"
-        if _NUMERIC.fullmatch(self.type):
-            return since
-        if _TIME.fullmatch(self.type):
-            return f"CASE WHEN isfinite({self.sql}) THEN epoch_us({self.sql}) END"
-        time = f"TRY_CAST({self.sql} AS TIMESTAMPTZ)"
-        return f"CASE WHEN isfinite({time}) THEN epoch_us({time}) ELSE {since} END"
+_DEFAULT_TIMES = TimeFormat()
 
 
 def typed(
     rows: str,
     column: Mapping[str, Column],
     source: str,
+    times: TimeFormat = _DEFAULT_TIMES,
     joined: bool = False,
     searches: Sequence[str] = ACTIONS["search"],
 ) -> str:
@@ -78,7 +62,10 @@ def typed(
     `searches` are the names of actions that mean a search.
     """
     if rows == "events":
-        return f"SELECT *, {event_fields(column, joined, searches)} FROM ({source})"
+        if "timestamp" in column:  # apart, because the other fields refer to it several times
+            time = column["timestamp"]
+            source = f"SELECT *, {times.microseconds(time.sql, time.type)} AS ts FROM ({source})"
+        return f"SELECT *, {event_fields(column, times, joined, searches)} FROM ({source})"
     fields = {"clicks": click_fields, "view": view_fields}[rows]
     return f"SELECT *, {fields(column)} FROM ({source})"
 
@@ -118,8 +105,12 @@ def click_fields(column: Mapping[str, Column]) -> str:
     return ", ".join(fields)
 
 
-def event_fields(column: Mapping[str, Column], joined: bool, searches: Sequence[str]) -> str:
-    """Return the select list of an event log: query, doc, the optional fields, error.
+def event_fields(
+    column: Mapping[str, Column], times: TimeFormat, joined: bool, searches: Sequence[str]
+) -> str:
+    """Return the select list of an event log: query, doc, the optional fields, error, given `ts`.
+
+    If `times` is undecided, `date_text` is the text of a date: `times.resolve` adds its `ts` and `error`.
 
     `action` is null only if it is missing or the row could not be split into columns. A search needs no
     document; one without a query is renamed, so that it is ignored like other actions.
@@ -139,10 +130,11 @@ def event_fields(column: Mapping[str, Column], joined: bool, searches: Sequence[
         fields.append(f"{column['user'].text()} AS usr")
         checks += [] if joined else [MISSING_USER]
     if "timestamp" in column:
-        fields.append(f"{column['timestamp'].microseconds()} AS ts")
-        checks.append(f"WHEN {column['timestamp'].missing} THEN 'timestamp|is missing'")
-        checks.append("WHEN ts IS NULL THEN 'timestamp|is not a time'")
-        checks.append(f"WHEN ts NOT BETWEEN 0 AND {_YEAR_2200} THEN 'timestamp|is not between 1970 and 2200'")
+        time = column["timestamp"]
+        if times.undecided:
+            fields.append(f"{times.date_text(time.sql, time.type)} AS date_text")
+        checks.append(f"WHEN {time.missing} THEN 'timestamp|is missing'")
+        checks += times.error(time.sql, time.type)
     if "position" in column:
         fields.append(f"TRY_CAST({column['position'].sql} AS INTEGER) AS position")
         given = column["position"].number()

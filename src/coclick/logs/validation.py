@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from coclick.errors import UserError, counted
-from coclick.logs.schema import ACTIONS, Action, action_codes
+from coclick.graph.columns import canonical_name
+from coclick.logs.schema import ACTIONS, Action, action_codes, dwell_seconds
 
 _MAX_LISTED = 20
 
@@ -32,7 +33,15 @@ def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] 
             "--min-users needs a log with a column for the user",
             hint="leave --min-users (in Python: min_users) out",
         )
-    if actions is not None and "action" not in fields:
+    dwell = [name for name in actions or () if dwell_seconds(name) is not None]
+    if dwell and "dwell" not in fields:
+        raise UserError(
+            f"{dwell[0]!r} needs a log of events with a column for the dwell time",
+            where="--actions",
+            hint="name the column with --columns dwell=NAME, or leave it out",
+        )
+    others = {canonical_name(name) for name in actions or () if name not in dwell}
+    if actions is not None and "action" not in fields and not (dwell and others == {"click"}):
         raise UserError("--actions needs a log of events with a column for the action", hint="leave it out")
 
 
@@ -46,7 +55,7 @@ def classify_actions(
     codes = action_codes(counts, actions, known)
     others = {name: count for name, count in counts.items() if name not in codes}
     for code, action in enumerate(actions, 1):
-        if code not in codes.values() and action.name not in ACTIONS:
+        if code not in codes.values() and action.name not in ACTIONS and action.min_dwell is None:
             existing = ", ".join(most_common_actions(others)) or "none"
             raise UserError(
                 f"the log has no action {action.name!r}",
@@ -86,6 +95,16 @@ def no_edges_error(
     return UserError(
         f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
         where=locate_first_reject(reason) if locate_first_reject else None,
+        hint=_encoding_hint(stats, reason),
+    )
+
+
+def _encoding_hint(stats: Mapping[str, Any], reason: str) -> str | None:
+    """What to do if most rejected rows are not valid in the encoding of their file."""
+    return (
+        next(iter(stats.get("encoding_hints", {}).values()), None)
+        if reason.startswith("not valid UTF")
+        else None
     )
 
 
@@ -96,11 +115,12 @@ def check_rejected(stats: Mapping[str, Any], limit: float, locate: Callable[[str
         return
     reason, count = next(iter(stats["rejected"].items()))
     accepted = f"--max-rejected {min(1, lost / rows + 0.01):.0%}"
+    remedy = _encoding_hint(stats, reason) or "look at the log with coclick check"
     raise UserError(
         f"{lost / rows:.0%} of the rows were rejected ({lost:,} of {rows:,}), "
         f"most often because {reason} ({count:,})",
         where=locate(reason),
-        hint=f"look at the log with coclick check, or accept the loss: {accepted}",
+        hint=f"{remedy}, or accept the loss: {accepted}",
     )
 
 

@@ -7,14 +7,18 @@ are kept with the reason, as in the local engine's `rejects.parquet`, but withou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
-from coclick.logs.schema import Action, action_names
+from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
+from coclick.logs.time_options import check_outside
+from coclick.logs.times import COUNT_ORDERS, TimeSpan, decide_order
+from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED
 from coclick.logs.validation import classify_actions, most_common_actions
 from coclick.spark.storage import TableWriter, WorkDir
 from coclick.spark.typed_fields import FieldParser
@@ -24,38 +28,86 @@ class LogRows:
     """A parsed log and its row counts."""
 
     def __init__(self, log: DataFrame, parser: FieldParser, work: WorkDir) -> None:
+        self.format, self.times = parser.format, parser.times
+        read = log.select(*(log[f"`{name.replace('`', '``')}`"] for name in parser.columns))
+        self._rows = work.checkpoint("rows", read.mapInArrow(parser, parser.schema))
+        if order := self._date_order():
+            self.times = replace(parser.times, order=order)
+            parser = replace(parser, times=self.times)
+            self._rows = work.checkpoint("rows_in_order", read.mapInArrow(parser, parser.schema))
+        self._rows = self._rows.drop("date_text")
         self.format, self._privacy = parser.format, parser.privacy
         quoted = [log[f"`{name.replace('`', '``')}`"] for name in parser.columns]
         self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(parser, parser.schema))
         self._has_actions = "action" in parser.fields
         self._counts = self._count()
         self._n_ignored = 0
+        self.has_searches = False
         self.stats: dict[str, Any] = {}
 
-    def _count(self) -> list[tuple[str | None, str | None, int]]:
+    def _date_order(self) -> str | None:
+        """Decide whether dates begin with the day or the month, from all dates of the log."""
+        if "date_text" not in self._rows.columns:
+            return None
+        self._rows.createOrReplaceTempView("undecided")
+        counts = self._rows.sparkSession.sql(COUNT_ORDERS.format(source="SELECT date_text FROM undecided"))
+        return decide_order(*counts.collect()[0])
+
+    def _count(self, where: str = "true") -> list[tuple[str | None, str | None, int]]:
         """The number of rows by action and reason of rejection."""
         action = F.col("action") if self._has_actions else F.lit(None).cast("string").alias("action")
-        return [tuple(row) for row in self._rows.groupBy(action, "error").count().collect()]
+        return [tuple(row) for row in self._rows.filter(where).groupBy(action, "error").count().collect()]
 
     def assign_action_codes(self, actions: Sequence[Action]) -> None:
         """Add the column `action_code` with the codes of known actions; count and ignore the others."""
         if not self._has_actions:
-            self._rows = self._rows.withColumn("action_code", F.lit(1))
+            self._rows = self._rows.withColumn("action_code", F.expr(with_dwell("1", actions)))
             return
         counts = _sums((name, count) for name, _, count in self._counts)
         codes, others = classify_actions(counts, actions, action_names(self.format.actions))
+        self.has_searches = SEARCH in codes.values()
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
             cases = F.when(F.col("action") == name, code).otherwise(cases)
         self._rows = self._rows.withColumn("action_code", cases)
+        self._rows = self._rows.withColumn("action_code", F.expr(with_dwell("action_code", actions)))
         self._counts = [(name, error, n) for name, error, n in self._counts if name is None or name in codes]
         self._n_ignored = sum(others.values())
 
+    def leave_out_span(self, span: TimeSpan) -> int:
+        """Ignore events outside the span; return their number. Call it after `assign_action_codes`."""
+        if span.is_open:
+            return 0
+        # The local engine finds blank queries later.
+        blank = f"error IN ('{BLANK_QUERY}', '{BLANK_SCRUBBED}')"
+        valid = f"(error IS NULL OR {blank}) AND action_code IS NOT NULL"
+        counts = self._rows.filter(valid).selectExpr(*span.counts)
+        outside = check_outside(*counts.collect()[0])
+        code = F.expr(f"CASE WHEN {valid} AND {span.outside} THEN NULL ELSE action_code END")
+        self._rows = self._rows.withColumn("action_code", code)
+        counted = "action_code IS NOT NULL" + (" OR action IS NULL" if self._has_actions else "")
+        self._counts = self._count(counted)
+        self._n_ignored += outside
+        return outside
+
     def valid(self) -> DataFrame:
-        """Return the valid rows."""
+        """Return the valid rows, without searches."""
         events = self.format.rows == "events"
-        return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
+        return self._once("error IS NULL" + (" AND action_code >= 0" if events else ""))
+
+    def searches(self) -> DataFrame | None:
+        """Return the valid rows that record a search, or None if the log has no such action."""
+        return self._once(f"error IS NULL AND action_code = {SEARCH}") if self.has_searches else None
+
+    def _once(self, condition: str) -> DataFrame:
+        """Some rows; of several events with one id, the smallest, as on one machine."""
+        rows = self._rows.filter(condition)
+        if "event_id" not in rows.columns:
+            return rows
+        copies = Window.partitionBy("event_id").orderBy(*rows.columns)
+        rows = rows.withColumn("copy", F.row_number().over(copies))
+        return rows.filter("event_id IS NULL OR copy = 1").drop("copy")
 
     def rejected(self) -> DataFrame | None:
         """Return the rejected rows (error, raw, query, doc), or None; add their counts to the statistics."""
@@ -68,8 +120,9 @@ class LogRows:
         }
         if not rejected:
             return None
-        rejected_rows = self._rows.filter(aggregation_sql.is_rejected(self._has_actions))
-        return rejected_rows.select("error", "raw", "query", "doc")
+        coded = "action_code" in self._rows.columns
+        rejects = aggregation_sql.is_rejected(self._has_actions) if coded else "error IS NOT NULL"
+        return self._rows.filter(rejects).select("error", "raw", "query", "doc")
 
     def spellings(self) -> DataFrame:
         """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows.

@@ -22,11 +22,14 @@ from coclick.logs.format import Format
 from coclick.logs.privacy import Privacy
 from coclick.logs.record_sql import format_fields, plain_fields
 from coclick.logs.schema import action_names
+from coclick.logs.times import TimeFormat
 from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, typed, typed_columns
 from coclick.logs.user_hash import hash_names
 from coclick.text.normalise import normalise_batch
 
-_TYPES = dict.fromkeys(("query", "doc", "action", "usr", "session", "event_id", "query_id"), "string")
+_TYPES = dict.fromkeys(
+    ("query", "doc", "action", "usr", "session", "event_id", "query_id", "date_text"), "string"
+)
 _TYPES |= dict.fromkeys(("dwell", "results"), "double")
 _TYPES |= dict.fromkeys(("ts", "clicks", "impressions", "users"), "bigint") | {"position": "int"}
 _EXTRA_COLUMNS = ", error string, spelt string, scrubbed int, raw string"
@@ -62,11 +65,13 @@ class FieldParser:
     fields: set[str]
     field_columns: dict[str, int] | None = None  # field → column, of a plain log
     privacy: Privacy = field(default_factory=Privacy)
+    times: TimeFormat = field(default_factory=TimeFormat)
 
     @property
     def names(self) -> list[str]:
         """The typed fields."""
-        return typed_columns(self.format.rows, self.fields)
+        names = typed_columns(self.format.rows, self.fields)
+        return [*names, "date_text"] if "ts" in names and self.times.undecided else names
 
     @property
     def schema(self) -> str:
@@ -93,7 +98,7 @@ class FieldParser:
             record.complete(self.fields)
         rows = record.expand("SELECT *, NULL::VARCHAR AS parse_error FROM batch")
         searches = action_names(self.format.actions)["search"]
-        source = typed(self.format.rows, record.columns, rows, searches=searches)
+        source = typed(self.format.rows, record.columns, rows, self.times, searches=searches)
         casts = ", ".join(f"CAST({name} AS {_sql(_TYPES[name])}) AS {name}" for name in self.names)
         found = connection.sql(f"SELECT {casts}, error FROM ({source})").to_arrow_table()
         found = _normalised(self._with_hashed_users(found), self.privacy)
