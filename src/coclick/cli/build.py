@@ -104,7 +104,7 @@ def build(
     ] = None,
     actions: Annotated[
         str | None,
-        typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10."),
+        typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3; or view=impression."),
     ] = None,
     time_format: Annotated[
         str | None,

@@ -47,7 +47,7 @@ def build(
     columns: GivenColumns = None,
     min_clicks: float = 1,
     min_users: int = 1,
-    actions: Mapping[str, float] | None = None,
+    actions: Mapping[str, float | str] | None = None,
     time_format: str | None = None,
     timezone: str | None = None,
     since: str | date | None = None,
@@ -71,6 +71,7 @@ def build(
     session = coclick_session(spark)
     parser = _parser(log, like, columns)
     fields = parser.fields
+    parser = replace(parser, format=parser.format.with_roles(actions))
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
     times = times.with_defaults(parser.format.time_format, parser.format.timezone)
