@@ -163,6 +163,11 @@ class Page:
             f"together, {total.hold + total.equal_hold} of {total.orders + total.equal} hold, and "
             f"{total.expected + total.equal:.1f} would by chance if every `≈` held."
         )
+        failed, explained = explained_by_ablations(found)
+        if failed:
+            sentence += (
+                f" Of the {failed} that do not hold, {explained} hold in at least one of the ablations."
+            )
         runs = sorted({(result["commit"], result["date"]) for result in found})
         when = "Measured at commit " + ", ".join(f"`{commit}` on {date}" for commit, date in runs) + "."
         if run.get("commit") in {commit for commit, _ in runs}:
@@ -398,6 +403,24 @@ def _baseline(measured: Result, ablations: Sequence[Result], found: Sequence[Res
         one for result in found if result["log"] == measured["log"] for one in result["exhibits"]
     )  # only the log that the paper's table stands for
     return next((one for one in shown if key(one) == key(measured)), {})
+
+
+def explained_by_ablations(found: Sequence[Result]) -> tuple[int, int]:
+    """Count the orders that fail on the simulated logs, and those of them that hold in an ablation."""
+
+    def orders(results: Sequence[Result], part: str, *, holding: bool) -> set[tuple[str, ...]]:
+        return {
+            (result["paper"], one["name"], one["log"], one.get("group", "all"), order["order"])
+            for result in results
+            for one in result[part]
+            for order in one.get("orders", ())
+            if order["verdicts"]
+            and all(v["holds"] for v in next(iter(order["verdicts"].values()))) == holding
+        }
+
+    simulated = [result for result in found if result["log"] in SIMULATED]
+    failed = orders(simulated, "exhibits", holding=False)
+    return len(failed), len(failed & orders(found, "ablations", holding=True))
 
 
 def values_of(exhibit: Result) -> dict[str, float]:

@@ -51,6 +51,8 @@ def events() -> list[dict[str, object]]:
         add(5, RARE_USER, query, "hat-0", "click", 1)
     add(5, RARE_USER, "hat", RARE_DOC, "impression", 1)
     add(5, RARE_USER, "hat", RARE_DOC, "click", 1)
+    rows.append(dict.fromkeys(COLUMNS) | {"timestamp": "2026-05-06 10:00:00", "user": RARE_USER})
+    rows[-1] |= {"query": f"cheap {RARE_QUERY}", "action": "search"}
     for user in range(10):  # many ask, nobody clicks
         add(6, f"u{user}", UNCLICKED_QUERY, "hat-1", "impression", 1)
     bad = {"user": RARE_USER, "query": RARE_QUERY, "doc": RARE_DOC, "action": "click", "position": 1}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coclick.evaluation.tune import tune
     from coclick.exporters import export
     from coclick.graph.click_graph import ClickGraph
-    from coclick.logs import build
+    from coclick.logs import build, check
     from coclick.models.base import Model
     from coclick.models.persistence import open_model
     from coclick.models.registry import create, model_names, register
@@ -46,6 +46,7 @@ _MODULES = {
     "Run": "results",
     "UserError": "errors",
     "build": "logs",
+    "check": "logs",
     "compare": "evaluation.compare",
     "create": "models.registry",
     "evaluate": "evaluation.evaluate",
@@ -69,6 +70,7 @@ __all__ = [
     "UserError",
     "__version__",
     "build",
+    "check",
     "compare",
     "create",
     "evaluate",

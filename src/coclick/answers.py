@@ -206,7 +206,7 @@ def describe_graph(graph: ClickGraph) -> dict[str, Any]:
     clicks, by_doc = graph.clicks, graph.clicks_by_doc
     counted = dict(graph.stats)
     by_view = counted.pop("views", {})
-    tables = {"pairs": graph.pairs, "daily": graph.daily, "skips": graph.skips}
+    names = ("pairs", "daily", "skips", "searches", "followups")
     return {
         "queries": len(graph.queries),
         "docs": len(graph.docs),
@@ -220,7 +220,7 @@ def describe_graph(graph: ClickGraph) -> dict[str, Any]:
         "clicks_per_edge": distribution(clicks.data),
         "texts": {name: int((np.diff(text.offsets) > 0).sum()) for name, text in graph.texts.items()},
         "views": {name: view.stats() | by_view.get(name, {}) for name, view in graph.views.items()},
-        "tables": [name for name, table in tables.items() if table is not None],
+        "tables": [name for name in names if getattr(graph, name) is not None],
         "build": counted,
     }
 

@@ -88,7 +88,7 @@ MODELS = [
     (lambda m, g: coclick.train("bm25", g, progress=True), "progress must be a function, not True"),
 ]
 GRAPHS = [
-    (lambda m, g: coclick.build(None, None, "x"), "a log cannot be None"),
+    (lambda m, g: coclick.build(None, None, "x"), "no log file was given"),
     (lambda m, g: coclick.build(5, None, "x"), "a log cannot be 5"),
     (lambda m, g: coclick.build([5], None, "x"), "a log or a file of documents cannot be int"),
     (lambda m, g: coclick.build("f", None, "x", min_clicks="x"), "--min-clicks must be 0 or more"),

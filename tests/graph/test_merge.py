@@ -59,6 +59,10 @@ def test_a_merged_graph_is_the_graph_of_both_logs(tmp_path):
         assert np.array_equal(array, getattr(merged.pairs, name)), name
     for name, array in vars(together.daily).items():
         assert np.array_equal(array, getattr(merged.daily, name)), name
+    for table in ("searches", "followups"):
+        for name, array in vars(getattr(together, table)).items():
+            assert array is None or np.array_equal(array, getattr(getattr(merged, table), name)), name
+    assert merged.stats["searches"] == together.stats["searches"] > 0
     merged.save(tmp_path / "merged")
     assert tables(ClickGraph.open(tmp_path / "merged")) == tables(together)
     scores = [list(create("ctr").fit(graph).search("a")) for graph in (merged, together)]
@@ -84,11 +88,11 @@ def test_what_only_one_graph_has_is_left_out(tmp_path):
     without_positions = built(tmp_path, "plain", events, COLUMNS[:-1])
     merged = full.merge(without_positions)
     assert merged.stats["not_merged"] == ["positions", "skips"]
-    assert merged.provides == {"impressions", "sessions", "days"}
+    assert merged.provides == {"impressions", "sessions", "days", "searches", "followups"}
     assert merged.pairs.impressions.tolist() == (2 * full.pairs.impressions).tolist()
     assert merged.daily.position is None
     clicks = ClickGraph.from_clicks([("a", "s", 1)])
-    assert full.merge(clicks).stats["not_merged"] == ["days", "impressions", "positions", "sessions", "skips"]
+    assert full.merge(clicks).stats["not_merged"] == sorted(full.provides)
     assert full.merge(clicks).pairs is None
 
 

@@ -60,6 +60,7 @@ def test_the_user_decides(tmp_path):
     with pytest.raises(UserError) as caught:
         build([path], None, tmp_path / "graph2")
     assert "not valid UTF-8 (1)" in str(caught.value) and "line 2" in str(caught.value)
+    assert "name the encoding of the file with --encoding" in str(caught.value)
     with pytest.raises(UserError, match="unknown encoding 'latin-99'"):
         build([path], None, tmp_path / "graph2", encoding="latin-99")
     with pytest.raises(UserError, match="unknown encoding 'base64'"):
@@ -88,7 +89,11 @@ def test_mixed_encodings_stay_utf_8(tmp_path):
     path = tmp_path / "log.tsv"
     lines = [HEADER.encode(), *["grün\tD1\t1\n".encode()] * 3, *["grün\tD1\t1\n".encode("latin-1")] * 9]
     path.write_bytes(b"".join(lines))
+    with pytest.raises(UserError, match="75% of the rows were rejected") as caught:
+        build([path], None, tmp_path / "graph")
+    assert "these lines look like latin-1" in str(caught.value) and "--max-rejected 76%" in str(caught.value)
     graph = build([path], None, tmp_path / "graph", max_rejected=1)
+    assert list(graph.stats["encoding_hints"]) == [str(path)]
     assert graph.stats["encodings"] == {str(path): "utf-8"}
     assert graph.stats["right"] == 3 and graph.stats["rejected"] == {"not valid UTF-8": 9}
     hint = decode.not_utf8_hint([line for line in lines if not line.isascii() and b"\xc3" not in line])

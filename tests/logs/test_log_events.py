@@ -251,10 +251,16 @@ def test_missing_columns_leave_out_what_needs_them(tmp_path):
 
 
 COLUMNS = ["timestamp", "user", "query", "doc", "action", "position"]
+EVERYTHING = {"impressions", "sessions", "days", "positions", "skips", "searches", "followups"}
 MISSING_WITHOUT = {  # column → what the graph lacks without it
-    "timestamp": {"sessions", "days", "positions", "skips"},
-    "user": {"sessions", "skips"},
-    "action": {"impressions", "positions", "skips"},  # every row is a click; users and times make sessions
+    "timestamp": {"sessions", "days", "positions", "skips", "searches", "followups"},
+    "user": {"sessions", "skips", "searches", "followups"},
+    "action": {
+        "impressions",
+        "positions",
+        "skips",
+        "searches",
+    },  # every row is a click; users and times make sessions
     "position": {"positions", "skips"},
 }
 
@@ -265,9 +271,7 @@ def test_a_graph_of_any_log_can_be_split(tmp_path, missing):
     columns = [name for name in COLUMNS if name != missing]
     path = write_events(tmp_path / "log.csv", random_events(300, 8), columns)
     graph = build([path], None, tmp_path / "graph")
-    assert (
-        graph.provides == {"impressions", "sessions", "days", "positions", "skips"} - MISSING_WITHOUT[missing]
-    )
+    assert graph.provides == EVERYTHING - MISSING_WITHOUT[missing]
     for by in ["queries", "pairs", *(["time"] if "days" in graph.provides else [])]:
         train, held = graph.split(by, 0.3)
         assert held.data.sum() > 0
@@ -345,6 +349,6 @@ def test_searches_need_no_document(tmp_path):
     assert stats["rows"] == 5 and stats["right"] == 4
     assert stats["rejected"] == {"doc is missing": 1}
     assert stats["other_actions"] == {"search without a query": 1}
-    assert stats["users"] == 1  # in a log without users, sessions stand in
+    assert stats["users"] == 2  # in a log without users, sessions stand in
     with pytest.raises(UserError, match="'search' is a search and cannot count as a click"):
         build([log], None, tmp_path / "other", actions={"search": 1})

@@ -199,6 +199,12 @@ def test_urls_need_an_extension(tmp_path):
     message = refused(tmp_path, ["https://example.org/log.tsv"])
     assert "needs DuckDB's extension httpfs" in message and "https://example.org/log.tsv" in message
     assert "INSTALL httpfs" in message
+    message = refused(tmp_path, ["https://me:secret@example.org/log.tsv?signature=hidden"])
+    assert (
+        "secret" not in message
+        and "hidden" not in message
+        and "https://me:***@example.org/log.tsv" in message
+    )
 
 
 def test_a_file_that_is_named_twice_is_read_once(tmp_path, expected):

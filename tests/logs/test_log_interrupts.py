@@ -90,3 +90,37 @@ def test_a_first_build_that_is_killed(tmp_path, big_log):
     small.write_text("query\tdoc\tclicks\nshoe\tD1\t3\n")
     assert build([small], None, out).clicks.nnz == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["graph", "small.tsv"]
+
+
+SPLIT = """
+import sys
+from coclick.logs import build
+build([sys.argv[1]], None, sys.argv[2], force=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["log.json", "latin.tsv", "-"])
+def test_interrupted_while_a_file_is_written_anew(tmp_path, old_graph, name):
+    """Ctrl-C while temporary files are written: nothing of them is left, and the old graph is as before."""
+    source = tmp_path / name
+    if name == "log.json":
+        source.write_text("[" + '{"query":"shoe","doc":"D1"},\n' * 2_000_000 + "]")
+    elif name == "latin.tsv":
+        source.write_bytes(b"query\tdoc\n" + "grün\tD1\n".encode("latin-1") * 8_000_000)
+    out, spill = tmp_path / "graph", tmp_path / ".graph.building"
+    process = subprocess.Popen(
+        [sys.executable, "-c", SPLIT, "-" if name == "-" else str(source), str(out)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    if name == "-":
+        process.stdin.write(b"query\tdoc\n" + b"shoe\tD1\n" * 200_000)
+        process.stdin.flush()
+    while process.poll() is None and not any(file.stat().st_size for file in spill.glob("*.*")):
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) != 0
+    process.stdin.close()
+    assert ClickGraph.open(out).digest == old_graph.digest
+    expected = {"graph", "small.tsv", *([] if name == "-" else [name])}
+    assert {path.name for path in tmp_path.iterdir()} == expected

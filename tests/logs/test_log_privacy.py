@@ -1,5 +1,6 @@
 """Builds with `min_users`, `scrub` and `hash_users`: what the graph and its rejected rows hold."""
 
+import hashlib
 import json
 import random
 from collections import defaultdict
@@ -211,6 +212,24 @@ def test_rejected_rows_without_user_ids(tmp_path):
 
 def tables_of(graph: ClickGraph):
     return list(graph.queries), list(graph.docs), graph.clicks.data.tolist(), graph.pairs.users.tolist()
+
+
+def test_the_list_of_bots_has_digests(tmp_path):
+    """One user clicks every half second, for more than a minute."""
+    times = [20_000 * DAY + i * 500_000 for i in range(200)]
+    rows = [f"{time},secretuser,hat,A,click,1" for time in times] + [f"{times[0]},u1,hat,A,click,1"]
+    (tmp_path / "log.csv").write_text(HEAD + "\n".join(rows) + "\n")
+    (tmp_path / "key").write_text("ab" * 32)
+    plain = build([tmp_path / "log.csv"], None, tmp_path / "plain")
+    assert [bot["user"] for bot in plain.stats["bots"]["users"]] == ["secretuser"]
+    options = {"hash_users": True, "key_file": tmp_path / "key"}
+    graph = build([tmp_path / "log.csv"], None, tmp_path / "graph", **options)
+    digest = hashlib.blake2b(b"secretuser", digest_size=16, key=bytes.fromhex("ab" * 32)).hexdigest()
+    assert [bot["user"] for bot in graph.stats["bots"]["users"]] == [digest]
+    with pytest.raises(UserError) as error:  # all users are bots
+        (tmp_path / "log.csv").write_text(HEAD + "\n".join(rows[:-1]) + "\n")
+        build([tmp_path / "log.csv"], None, tmp_path / "none", bots="drop", **options)
+    assert "secretuser" not in str(error.value)
 
 
 def test_errors_do_not_show_what_is_hidden(tmp_path):

@@ -328,7 +328,14 @@ def test_undecided_dates_stop_the_build(tmp_path):
 
 def test_a_format_reads_nothing_else(tmp_path):
     path = write(tmp_path / "log.tsv", ["14/09/2011 12:46", "2011-09-14", "1316004360", "14/09/2011"])
-    graph = build([path], None, tmp_path / "graph", time_format="%d/%m/%Y %H:%M", timezone="europe/berlin")
+    graph = build(
+        [path],
+        None,
+        tmp_path / "graph",
+        time_format="%d/%m/%Y %H:%M",
+        timezone="europe/berlin",
+        max_rejected=1,
+    )
     assert graph.stats["rejected"] == {"timestamp is not in the form of --time-format": 3}
     assert graph.stats["first"] == "2011-09-14T10:46:00+00:00" and graph.stats["timezone"] == "Europe/Berlin"
     path = write(tmp_path / "relative.tsv", ["20110914", "20110915", "x"])

@@ -203,3 +203,17 @@ def test_the_order_of_rows_does_not_matter(tmp_path, graph):
         assert cells["hat", f"f{name}"] == pytest.approx(total, rel=1e-6)
         assert cells["red shoe", f"f{name}"] == 1
     assert digests[0] == digests[1]
+
+
+def test_other_encodings_and_json_arrays(tmp_path, graph):
+    """As in logs, with the user's file and line in rejected rows."""
+    queries, docs = tmp_path / "queries.json", tmp_path / "docs.tsv"
+    queries.write_text(
+        '[\n{"query":"hat","feature":"x","value":1},\n{"query":"hat","feature":"y","value":"z"}]'
+    )
+    docs.write_bytes("doc\tfeature\nD1\tgrün\n".encode("utf-16"))
+    new = add_view(graph, "tags", [queries], [docs], tmp_path / "new")
+    assert new.stats["views"]["tags"]["rejected"] == {"value is not a number": 1}
+    assert content(new)[1] == {("D1", "grün"): 1}
+    rows = duckdb.sql(f"SELECT file, line FROM '{tmp_path}/new/rejects_tags.parquet'").fetchall()
+    assert rows == [(str(queries), 3)]

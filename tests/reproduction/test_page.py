@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from reproduce import charts
-from reproduce.page import Page, Totals, describe, remark, write_page
+from reproduce.page import Page, Totals, describe, explained_by_ablations, remark, write_page
 from reproduce.paper import Grid, Mix, Ranker
 
 
@@ -132,6 +132,28 @@ def test_ablations_show_values_before_and_after_in_the_order_of_the_paper(tmp_pa
         ["why 2", "log week-small; PLS is `pls`", tenth, "RMLS 0.900, PLS 0.800", "yes |"],
         ["why 3", "log week-careful-users", tenth, "RMLS 0.300, PLS 0.200", "yes |"],
     ]
+
+
+def test_failed_orders_that_hold_in_an_ablation():
+    """The same order of another bin, or on another log, does not count."""
+    failing = {**result()["exhibits"][0], "orders": [order(verdict("RMLS", ">", "PLS", -0.1, holds=False))]}
+    found = [result(exhibits=[failing, failing | {"group": "all"}])]
+    assert explained_by_ablations(found) == (2, 0)
+    works = ablation(0, "PLS is `pls`", {"RMLS": 0.2, "PLS": 0.1})
+    fails = ablation(1, "PLS is `pls`", {"RMLS": 0.1, "PLS": 0.2}, holds=False)
+    assert explained_by_ablations([*found, result(log="week-small", exhibits=[], ablations=[fails])]) == (
+        2,
+        0,
+    )
+    assert explained_by_ablations([*found, result(log="week-small", exhibits=[], ablations=[works])]) == (
+        2,
+        1,
+    )
+    other = works | {"group": ">1000"}
+    assert explained_by_ablations([*found, result(log="week-small", exhibits=[], ablations=[other])]) == (
+        2,
+        0,
+    )
 
 
 @pytest.mark.parametrize(

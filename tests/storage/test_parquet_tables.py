@@ -88,6 +88,11 @@ def test_a_model_trained_on_it_can_be_saved_and_opened(tmp_path):
         ("edges", "SELECT 0 AS q, 2 AS d, 1.0 AS clicks"),
         ("edges", "SELECT -1 AS q, 0 AS d, 1.0 AS clicks"),
         ("skips", "SELECT 0 AS q, 0 AS clicked, 2 AS skipped, 1 AS count"),
+        ("searches", "SELECT 9 AS q, 1 AS searches, 0 AS without_clicks"),
+        ("searches", "SELECT 0 AS q, 1 AS searches"),
+        ("searches", "SELECT 0 AS q, 1 AS searches, 0 AS without_clicks, 'x' AS day"),
+        ("followups", "SELECT 0 AS q, 9 AS next, 1 AS count, 1 AS users"),
+        ("followups", "SELECT -1 AS q, 0 AS next, 1 AS count, 1 AS users"),
         ("daily", "SELECT 0 AS q, 1 AS d, 19000 AS day, 1.0 AS clicks"),
         ("daily", "SELECT 0 AS q, 0 AS d, 19000 AS day, 1.0 AS clicks, [NULL] AS positions"),
         ("daily", "SELECT 0 AS q, 0 AS d, 'x' AS day"),
@@ -106,6 +111,7 @@ def test_inconsistent_tables_are_refused(tmp_path, table, sql):
         ("pairs", "impressions", "SELECT 0 AS q, 0 AS d, 3_000_000_000 AS impressions"),
         ("daily", "users", "SELECT 0 AS q, 0 AS d, 19000 AS day, 1.0 AS clicks, 2_147_483_648 AS users"),
         ("skips", "count", "SELECT 0 AS q, 0 AS clicked, 1 AS skipped, 2_147_483_648 AS count"),
+        ("followups", "count", "SELECT 0 AS q, 0 AS next, 2_147_483_648 AS count, 1 AS users"),
     ],
 )
 def test_counts_beyond_32_bits_are_refused_and_not_wrapped(tmp_path, table, column, sql):
@@ -118,6 +124,18 @@ def test_the_largest_count_of_32_bits(tmp_path):
     assert ClickGraph.open(write(tmp_path, TABLES | {"pairs": pairs})).pairs.impressions.tolist() == [
         2**31 - 1
     ]
+
+
+def test_searches_and_followups(tmp_path):
+    searches = """SELECT * FROM (VALUES (1, 19001, 4, 2), (0, 19002, 1, 1), (0, 19000, 3, 0))
+        AS t(q, day, searches, without_clicks)"""
+    followups = "SELECT * FROM (VALUES (1, 0, 2, 1), (0, 1, 5, 4)) AS t(q, next, count, users)"
+    graph = ClickGraph.open(write(tmp_path, TABLES | {"searches": searches, "followups": followups}))
+    found, after = graph.searches, graph.followups
+    assert found.indptr.tolist()[:3] == [0, 2, 3] and found.day.tolist() == [19000, 19002, 19001]
+    assert (found.searches.tolist(), found.without_clicks.tolist()) == ([3, 1, 4], [0, 1, 2])
+    assert found.without_results is None
+    assert after.next.tolist() == [1, 0] and after.users.tolist() == [4, 1] and after.count.dtype == np.int32
 
 
 def test_days_and_their_positions(tmp_path):

@@ -20,7 +20,9 @@ from coclick.errors import CoclickError
 
 INTERRUPTED = 130
 _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
-    ("build", "sample build filter view"),
+    ("build", "sample"),
+    ("check", "check"),
+    ("build", "build filter view"),
     ("info", "info rejects verify"),
     ("train", "train"),
     ("info", "models"),

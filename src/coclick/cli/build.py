@@ -122,6 +122,9 @@ def build(
     until: Annotated[
         str | None, typer.Option(help="Count events before this day or time; the day itself is left out.")
     ] = None,
+    half_life: Annotated[
+        str | None, typer.Option(help="Clicks count half after this time: 60d, 12h, 4w. Default: never.")
+    ] = None,
     encoding: Annotated[
         str | None,
         typer.Option(help="Encoding of text files, such as latin-1, utf-16 or gb18030. Default: guessed."),
@@ -142,6 +145,10 @@ def build(
     language: Annotated[
         str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
     ] = None,
+    bots: Annotated[
+        Literal["flag", "drop", "keep"],
+        typer.Option(help="Users that are probably programs: list them, drop their events, or do not look."),
+    ] = "flag",
     memory: Memory = "4GB",
     threads: Threads = None,
     engine: Engine = "local",
@@ -167,7 +174,9 @@ def build(
         "timezone": timezone,
         "since": since,
         "until": until,
+        "half_life": half_life,
         "language": language,
+        "bots": bots,
         "force": force,
     }
     share = read_share(max_rejected, "--max-rejected")

@@ -7,6 +7,8 @@ memory-mapped on open; in memory it is the same class over plain arrays.
     pairs         every pair that was shown or clicked: impressions, users, sessions, navigational clicks
     daily         the same counts per day of each pair, with a histogram of positions
     skips         for each query: (clicked document, skipped document above it, count)
+    searches      for each query and day: searches, those without results, those without clicks
+    followups     for each query: (query that came next in the session, count, users)
     variants      raw spellings that normalisation merged into a query
     views         user-defined features by name: see `coclick.graph.user_views`
 
@@ -16,10 +18,10 @@ A log of aggregated clicks has `clicks` and perhaps `pairs`; the rest needs a lo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,8 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import ArtefactError, UserError, check_path, counted
+from coclick.graph.array_table import ArrayTable
+from coclick.graph.search_tables import FollowUps, SearchStats
 from coclick.graph.tables import check_docs, check_rows, click_rows, doc_texts, is_table
 from coclick.graph.user_views import UserView, align_rows, check_view_name, view_names
 from coclick.storage import parquet_tables as tables
@@ -44,31 +48,8 @@ Ints = NDArray[np.int32]
 _MAX_CLICKS = 1e12  # of one row, as for log files
 
 
-class _Table:
-    """A table with one array per column, stored as `<table>.<column>`; a missing optional column is None."""
-
-    table: str
-
-    @classmethod
-    def read(cls, source: Artefact) -> Self | None:
-        columns = {column.name: column.default for column in fields(cls)}  # type: ignore[arg-type]
-        arrays = {name: f"{cls.table}.{name}" for name in columns if f"{cls.table}.{name}" in source}
-        if not arrays:
-            return None
-        for name, default in columns.items():
-            if default is MISSING and name not in arrays:
-                raise ArtefactError(f"the table {cls.table!r} has no {name}", where=str(source.path))
-        return cls(**{name: source.array(array) for name, array in arrays.items()})
-
-    def write(self, out: ArtefactWriter) -> None:
-        for column in fields(self):  # type: ignore[arg-type]
-            values = getattr(self, column.name)
-            if values is not None:
-                out.array(f"{self.table}.{column.name}", values)
-
-
 @dataclass(frozen=True)
-class PairStats(_Table):
+class PairStats(ArrayTable):
     """Counts of every pair that was shown or clicked, by query (`indptr`), documents ascending."""
 
     table = "pairs"
@@ -81,7 +62,7 @@ class PairStats(_Table):
 
 
 @dataclass(frozen=True)
-class DailyStats(_Table):
+class DailyStats(ArrayTable):
     """Counts per day of each pair (`indptr` over pairs), each row with a histogram of positions."""
 
     table = "daily"
@@ -98,7 +79,7 @@ class DailyStats(_Table):
 
 
 @dataclass(frozen=True)
-class SkipPairs(_Table):
+class SkipPairs(ArrayTable):
     """Pairs of a clicked document and a skipped one above it (Joachims 2002), by query (`indptr`)."""
 
     table = "skips"
@@ -126,6 +107,8 @@ class ClickGraph:
     stats: Mapping[str, Any] = field(default_factory=dict)  # counts of the build: rows, rejects, users …
     artefact: Artefact | None = None
     views: Mapping[str, UserView] = field(default_factory=dict)
+    searches: SearchStats | None = None
+    followups: FollowUps | None = None
 
     def __repr__(self) -> str:
         sizes = {"query": len(self.queries), "doc": len(self.docs), "edge": self.clicks.nnz}
@@ -201,6 +184,8 @@ class ClickGraph:
             source.manifest.get("stats" if source.kind == "graph" else "build", {}),
             source,
             {name: UserView.read(source, name, len(queries), len(docs)) for name in view_names(source.files)},
+            SearchStats.read(source),
+            FollowUps.read(source),
         )
 
     @classmethod
@@ -212,6 +197,9 @@ class ClickGraph:
         texts = {name: tables.read_strings(source, "docs", f"text_{name}") for name in sorted(fields)}
         pairs = tables.read_pairs(source, *sizes)
         daily, skips = tables.read_daily(source, pairs), tables.read_skips(source, *sizes)
+        searches, followups = (
+            read(source, len(queries)) for read in (tables.read_searches, tables.read_followups)
+        )
         return cls(
             queries,
             docs,
@@ -222,6 +210,8 @@ class ClickGraph:
             SkipPairs(**skips) if skips else None,
             stats=source.manifest.get("stats" if source.kind == "graph" else "build", {}),
             artefact=source,
+            searches=SearchStats(**searches) if searches else None,
+            followups=FollowUps(**followups) if followups else None,
         )
 
     def save(self, path: str | Path, *, force: bool = False) -> ClickGraph:
@@ -239,7 +229,7 @@ class ClickGraph:
             write_strings(out, f"text.{name}", column)
         write_csr(out, "clicks", self.clicks)
         write_csr(out, "clicks_by_doc", self.clicks_by_doc)
-        for table in (self.pairs, self.daily, self.skips):
+        for table in (self.pairs, self.daily, self.skips, self.searches, self.followups):
             if table is not None:
                 table.write(out)
         for name, view in self.views.items():
@@ -293,7 +283,8 @@ class ClickGraph:
 
     @cached_property
     def provides(self) -> frozenset[str]:
-        """The optional data of this graph: texts, impressions, sessions, days, positions, skips."""
+        """The optional data of this graph: texts, impressions, sessions, days, positions, skips, searches,
+        followups."""
         pairs, daily = self.pairs, self.daily
         present = {
             "texts": bool(self.texts),
@@ -304,6 +295,8 @@ class ClickGraph:
             and daily.position is not None
             and bool((daily.position > 0).any()),
             "skips": self.skips is not None,
+            "searches": self.searches is not None,
+            "followups": self.followups is not None,
         }
         return frozenset(name for name, found in present.items() if found)
 

@@ -1,10 +1,10 @@
 """Merge two graphs: the graph of both logs together.
 
-Clicks, impressions, sessions, days, positions and skips are added up. The result equals the graph built from
-both logs, with two exceptions, because a graph keeps counts instead of events:
+Clicks, impressions, sessions, days, positions, skips, searches and follow-ups are added up. The result equals
+the graph built from both logs, with two exceptions, because a graph keeps counts instead of events:
 
-- `users` of a pair, or of a pair on a day, counts a user twice who clicked it in both logs. It is exact if
-  the logs have no users in common, and an upper bound otherwise.
+- `users` of a pair, of a pair on a day, or of a follow-up counts a user twice who is in both logs. It is
+  exact if the logs have no users in common, and an upper bound otherwise.
 - A session that goes on from one log into the other counts as two.
 
 What only one of the graphs recorded is left out, so that every count covers all clicks: `stats["not_merged"]`
@@ -23,9 +23,12 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr, check_count
 from coclick.arrays.strings import Strings, Vocab
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
+from coclick.graph.recency import HalfLife, common_half_life
+from coclick.graph.search_tables import FollowUps, SearchStats
 from coclick.graph.user_views import merge_views
 
 Longs = NDArray[np.int64]
+SEARCH_COUNTS = ("searches", "searches_without_results", "searches_without_clicks")  # in the statistics
 _COUNTS = ("impressions", "users", "sessions", "navigational")
 
 
@@ -37,11 +40,12 @@ def merge(first: ClickGraph, second: ClickGraph) -> ClickGraph:
     new_query = [queries.lookup(graph.queries.to_list()) for graph in graphs]
     new_doc = [docs.lookup(graph.docs.to_list()) for graph in graphs]
     ids = _Ids(new_query, new_doc, len(queries), len(docs))
+    half_life, factors = common_half_life([HalfLife.from_stats(graph.stats) for graph in graphs])
     edges = [graph.clicks.to_scipy().tocoo() for graph in graphs]
     clicks = Csr.from_triples(
         np.concatenate([new[edge.row] for new, edge in zip(new_query, edges, strict=True)]),
         np.concatenate([new[edge.col] for new, edge in zip(new_doc, edges, strict=True)]),
-        np.concatenate([edge.data for edge in edges]),
+        np.concatenate([edge.data * np.float32(f) for edge, f in zip(edges, factors, strict=True)]),
         (len(queries), len(docs)),
     )
     pairs, daily = _merge_history(graphs, ids)
@@ -55,9 +59,12 @@ def merge(first: ClickGraph, second: ClickGraph) -> ClickGraph:
         daily,
         _merge_skips(graphs, ids),
         views=merge_views(parts, len(queries), len(docs)),
+        searches=_merge_searches(graphs, ids),
+        followups=_merge_followups(graphs, ids),
     )
     lost = sorted((first.provides | second.provides) - merged.provides)
-    return replace(merged, stats={**_merge_stats(graphs), **({"not_merged": lost} if lost else {})})
+    stats = {**_merge_stats(graphs), **({"not_merged": lost} if lost else {})}
+    return replace(merged, stats=stats if half_life is None else {**stats, "half_life": half_life.stats})
 
 
 @dataclass(frozen=True)
@@ -178,6 +185,47 @@ def _merge_skips(graphs: Sequence[ClickGraph], ids: _Ids) -> SkipPairs | None:
     )
 
 
+def _merge_searches(graphs: Sequence[ClickGraph], ids: _Ids) -> SearchStats | None:
+    """Merge the searches: by day if both graphs have days; None if only one of them has."""
+    tables = [graph.searches for graph in graphs if graph.searches is not None]
+    days = [table.day for table in tables if table.day is not None]
+    if len(tables) < len(graphs) or len(days) not in (0, len(graphs)):
+        return None
+    width = 1 + max((int(day.max(initial=0)) for day in days), default=0)
+    union = _Union(
+        [
+            np.repeat(ids.queries[i], np.diff(table.indptr)).astype(np.int64) * width
+            + (0 if table.day is None else table.day)
+            for i, table in enumerate(tables)
+        ]
+    )
+    unknown = any(table.without_results is None for table in tables)
+    counts = {
+        name: _as_counts(union.sums([getattr(table, name) for table in tables]), "searches", name)
+        for name in ("searches", "without_clicks", *(() if unknown else ("without_results",)))
+    }
+    day = (union.keys % width).astype(np.int32) if days else None
+    return SearchStats(union.pointers(ids.n_queries, width), day=day, **counts)
+
+
+def _merge_followups(graphs: Sequence[ClickGraph], ids: _Ids) -> FollowUps | None:
+    tables = [graph.followups for graph in graphs if graph.followups is not None]
+    if len(tables) < len(graphs):
+        return None
+    width = ids.n_queries
+    union = _Union(
+        [
+            np.repeat(new, np.diff(table.indptr)).astype(np.int64) * width + new[table.next]
+            for new, table in zip(ids.queries, tables, strict=True)
+        ]
+    )
+    counts = {
+        name: _as_counts(union.sums([getattr(table, name) for table in tables]), "followups", name)
+        for name in ("count", "users")
+    }
+    return FollowUps(union.pointers(width, width), (union.keys % width).astype(np.int32), **counts)
+
+
 def _merge_texts(graphs: Sequence[ClickGraph], ids: _Ids) -> dict[str, Strings]:
     """Take each text from the first graph that has it."""
     texts = {}
@@ -197,7 +245,7 @@ def _merge_stats(graphs: Sequence[ClickGraph]) -> dict[str, Any]:
     """
     largest = max(graphs, key=lambda graph: float(graph.clicks.data.sum(dtype=np.float64)))
     merge_by: dict[str, Any] = {
-        "sessions": sum,
+        **dict.fromkeys(("sessions", *SEARCH_COUNTS), sum),
         "first": min,
         "last": max,
         "language": lambda _: largest.stats["language"],

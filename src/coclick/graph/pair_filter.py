@@ -28,7 +28,7 @@ _PRIOR = 1.0  # clicks, and expected clicks
 def filter_pairs(graph: ClickGraph, min_score: float = 0, min_clicks: float = 0) -> ClickGraph:
     """Return the graph without the clicked pairs below a score or a number of clicks.
 
-    Impressions, sessions and days stay. Skips of dropped clicks are dropped too.
+    Impressions, sessions, days, searches and follow-ups stay. Skips of dropped clicks are dropped too.
     """
     clicks = graph.clicks
     kept = clicks.data >= check_number(min_clicks, "min_clicks")

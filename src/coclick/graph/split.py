@@ -1,7 +1,9 @@
 """Split a graph into training data and held-out clicks.
 
 Impressions, sessions, days and skips are split with the clicks, so that nothing about held-out clicks leaks
-into training. User views are not part of the log: like texts, they stay with their queries and documents.
+into training. Searches are split by query and by day, follow-ups by query; where that is not enough to take
+the held-out clicks out of them, they are dropped. User views are not part of the log: like texts, they stay
+with their queries and documents.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError, check_number
 from coclick.graph.click_graph import ClickGraph, DailyStats, PairStats, SkipPairs
+from coclick.graph.recency import HalfLife
+from coclick.graph.search_tables import FollowUps, SearchStats
 
 Mask = NDArray[np.bool_]
-T = TypeVar("T", PairStats, DailyStats, SkipPairs)
+T = TypeVar("T", PairStats, DailyStats, SkipPairs, SearchStats, FollowUps)
 
 
 class Split(NamedTuple):
@@ -53,7 +57,19 @@ def hold_out_queries(graph: ClickGraph, held_out: Mask) -> Split:
     skips = graph.skips
     if skips is not None:
         skips = _keep(skips, np.repeat(~held_out, np.diff(skips.indptr)))
-    return _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
+    rest = _split(graph, np.where(chosen, graph.clicks.data, 0), *_keep_pairs(graph, kept), skips)
+    return rest._replace(train=replace(rest.train, **_searches_without(graph, held_out)))
+
+
+def _searches_without(graph: ClickGraph, held_out: Mask) -> dict[str, Any]:
+    """The searches and follow-ups, without those from or to the marked queries."""
+    searches, followups = graph.searches, graph.followups
+    if searches is not None:
+        searches = _keep(searches, np.repeat(~held_out, np.diff(searches.indptr)))
+    if followups is not None:
+        kept = np.repeat(~held_out, np.diff(followups.indptr)) & ~held_out[followups.next]
+        followups = _keep(followups, kept)
+    return {"searches": searches, "followups": followups}
 
 
 def remove_queries(graph: ClickGraph, held_out: Mask) -> ClickGraph:
@@ -73,6 +89,13 @@ def remove_queries(graph: ClickGraph, held_out: Mask) -> ClickGraph:
         clicks=clicks,
         pairs=rest.pairs and replace(rest.pairs, indptr=kept_rows(rest.pairs.indptr)),
         skips=rest.skips and replace(rest.skips, indptr=kept_rows(rest.skips.indptr)),
+        searches=rest.searches and replace(rest.searches, indptr=kept_rows(rest.searches.indptr)),
+        followups=rest.followups
+        and replace(
+            rest.followups,
+            indptr=kept_rows(rest.followups.indptr),
+            next=_pointers(~held_out)[rest.followups.next].astype(np.int32),
+        ),
         views={name: view.take_queries(kept) for name, view in graph.views.items()},
     )
 
@@ -102,13 +125,16 @@ def _by_pairs(graph: ClickGraph, fraction: float, random: np.random.Generator) -
 
 
 def _by_time(graph: ClickGraph, fraction: float) -> Split:
-    """Hold out the last days. Skips are dropped: they are not kept by day. Users are counted once per day."""
+    """Hold out the last days. Skips and follow-ups are dropped: they are not kept by day. Users are counted
+    once per day."""
     pairs, daily = graph.pairs, graph.daily
     if daily is None or pairs is None:
         raise UserError("this graph has no days, so it cannot be split by time", hint="split by queries")
     days = np.unique(daily.day)
     cut = days[min(int(np.ceil(len(days) * (1 - fraction))), len(days) - 1)]
-    late = _sums(np.where(daily.day >= cut, daily.clicks, 0), daily.indptr).astype(np.float32)
+    half_life = HalfLife.from_stats(graph.stats)
+    counted = daily.clicks if half_life is None else daily.clicks * half_life.factors(daily.day)
+    late = _sums(np.where(daily.day >= cut, counted, 0), daily.indptr).astype(np.float32)
     held_out = clicks_of(Csr(pairs.indptr, pairs.docs, late, graph.clicks.columns), graph.clicks)
     daily = _keep(daily, daily.day < cut)
     counts: dict[str, Any] = {
@@ -118,7 +144,24 @@ def _by_time(graph: ClickGraph, fraction: float) -> Split:
     }
     kept = np.diff(daily.indptr) > 0
     daily = replace(daily, indptr=np.append(daily.indptr[:-1][kept], daily.indptr[-1]))
-    return _split(graph, held_out, _keep(replace(pairs, **counts), kept), daily, None)
+    split = _split(graph, held_out, _keep(replace(pairs, **counts), kept), daily, None)
+    if half_life is not None:
+        split = split._replace(train=_refer_to(split.train, half_life, days, cut))
+    searches = graph.searches
+    if searches is None or searches.day is None:
+        return split
+    return split._replace(train=replace(split.train, searches=_keep(searches, searches.day < cut)))
+
+
+def _refer_to(train: ClickGraph, half_life: HalfLife, days: NDArray[Any], cut: int) -> ClickGraph:
+    """Let the clicks of the earlier days decay from their own last day, as if no later day were known."""
+    before = days[days < cut]
+    if not len(before):
+        return train
+    own = replace(half_life, last_day=int(before[-1]))
+    factor = 1 / half_life.factors(before[-1:])[0]
+    clicks = train.clicks.with_data((train.clicks.data * factor).astype(np.float32))
+    return replace(train, clicks=clicks, stats={**train.stats, "half_life": own.stats})
 
 
 def clicks_of(source: Csr, wanted: Csr) -> NDArray[np.float32]:
@@ -141,7 +184,8 @@ def _split(
 ) -> Split:
     clicks = graph.clicks
     rest = _drop_zeros(clicks, clicks.data - held_out)
-    train = replace(graph, clicks=rest, pairs=pairs, daily=daily, skips=skips, artefact=None)
+    tables: dict[str, Any] = {"pairs": pairs, "daily": daily, "skips": skips}
+    train = replace(graph, clicks=rest, **tables, searches=None, followups=None, artefact=None)
     return Split(train, _drop_zeros(clicks, held_out))
 
 

@@ -8,10 +8,12 @@ All steps are SQL on a temporary DuckDB database that spills to disk. Python han
 
 from __future__ import annotations
 
+from coclick.logs.check_log import CheckReport, check
 from coclick.logs.documents import read_docs
+from coclick.logs.format import format_names
 from coclick.logs.pipeline import build
 from coclick.logs.rejects import rejects
 from coclick.logs.spellings import variants
 from coclick.logs.user_view import add_view
 
-__all__ = ["add_view", "build", "read_docs", "rejects", "variants"]
+__all__ = ["CheckReport", "add_view", "build", "check", "format_names", "read_docs", "rejects", "variants"]

@@ -3,24 +3,33 @@
 Each function returns a query over the tables before it. `div` is the integer division operator, the only one
 that the two engines spell differently. The engine numbers the sessions: DuckDB globally, Spark per user.
 
-    event (q, d, a[, u, t, position])           query, document, action code (0 is an impression,
-                                                i the i-th action), user, time in microseconds
+    event (q, d, a[, u, t, s, position])        query, document, action code (0 is an impression,
+                                                i the i-th action), user, time in microseconds,
+                                                session if the log names it
+    search (q[, u, t, s, results])              searches that the log records, with the number of results
+    visit (u[, s], b, q, began, ended, …)       a user's rows for a query in half hour b (of a session)
     session_slot (u, b, s)                      the session s of user u in half hour b
+    session (s, u)
+    page (s, u, q, t, clicked, …)               one row for each result page, searches without results too
     result_page (s, q, d, day, position, c1 …)  one row for each document on each result page
     click (s, u, q, d, day, position, c1 …, navigational)    the rows of result_page with a click
     clicked (q, d, day, c1 …[, navigational, users])         ci counts the i-th action
     clickers (q, d, users)
     skip (q, clicked, skipped, n)
+    searched (q[, day], searches, without_clicks[, without_results])
+    followup (q, next, n, users)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coclick.logs.schema import ACTIONS, Action
+from coclick.graph.recency import HalfLife
+from coclick.logs.schema import ACTIONS, SEARCH, Action
 
 MICRO = 1_000_000  # clicks are summed in millionths: exact, so independent of the order of rows
 GAP = 30 * 60 * 1_000_000  # microseconds; a longer gap between events starts a new session
+_BILLION = 1_000_000_000
 DAY = 24 * 60 * 60 * 1_000_000
 
 
@@ -40,18 +49,88 @@ def action_counts(actions: Sequence[Action]) -> list[str]:
     return [f"c{code}" for code in range(1, len(actions) + 1)]
 
 
-def session_starts(div: str) -> str:
+def session_key(days: bool, div: str) -> str:
+    """Return what identifies a session of one user: its id or, in a row without one, the user's day."""
+    day = f"concat(' ', {day_of('ts', div)})" if days else "' '"
+    return f"coalesce(session, {day})"
+
+
+def visits(by_id: bool, days: bool, searches: bool, results: bool, div: str) -> str:
+    """Return `visit`: what a user did for one query in one half hour.
+
+    It has far fewer rows than `event`, and sessions, searches and follow-ups are computed from it. `searches`
+    says whether there is a table `search`, `results` whether that has the number of results.
+    """
+    keys = ["u", "q", *(["s"] if by_id else []), *(["t"] if days else [])]
+    source, counts = "event", "CAST(count(*) AS INTEGER) AS events"
+    if searches:
+        found = "CAST(results AS DOUBLE)" if results else "CAST(NULL AS DOUBLE)"
+        source = f"""(
+            SELECT {", ".join(keys)}, a, CAST(NULL AS DOUBLE) AS results FROM event UNION ALL
+            SELECT {", ".join(keys)}, {SEARCH} AS a, {found} AS results FROM search) AS every"""
+        counts = """CAST(count_if(a >= 0) AS INTEGER) AS events, CAST(count_if(a < 0) AS INTEGER) AS searches,
+            max(results) AS results"""
+    half_hour = half_hour_of("t", div) if days else "0"
+    session = "s, " if by_id else ""
+    first, last = ("min(t)", "max(t)") if days else ("CAST(NULL AS BIGINT)", "CAST(NULL AS BIGINT)")
+    return f"""
+        SELECT u, {session} {half_hour} AS b, q, {first} AS began, {last} AS ended, {counts},
+            CAST(count_if(a > 0) AS INTEGER) AS clicks
+        FROM {source} GROUP BY u, {session} q {f", {half_hour}" if days else ""}"""
+
+
+def session_starts() -> str:
     """Return each user's half hours (u, b), with `starts` = 1 where a session begins.
 
     Events of a user in the same half hour are at most 30 minutes apart. So it is enough to compare the first
     event of a half hour with the last one of the half hour before, which sorts far fewer rows than events.
     """
-    half_hour = half_hour_of("t", div)
     return f"""
         SELECT u, b, CASE WHEN began - lag(ended) OVER (PARTITION BY u ORDER BY b) <= {GAP}
             THEN 0 ELSE 1 END AS starts
-        FROM (SELECT u, {half_hour} AS b, min(t) AS began, max(t) AS ended
-              FROM event GROUP BY u, {half_hour}) AS half_hours"""
+        FROM (SELECT u, b, min(began) AS began, max(ended) AS ended
+              FROM visit GROUP BY u, b) AS half_hours"""
+
+
+def sessions(by_id: bool) -> str:
+    """Return `session`: the user of each session."""
+    return f"SELECT s, min(u) AS u FROM {'visit' if by_id else 'session_slot'} GROUP BY s"
+
+
+def pages(by_id: bool, searches: bool, impressions: bool) -> str:
+    """Return `page`, with the time of its first row.
+
+    A search found nothing if its page has no event and the log says that it had no results. If the log does
+    not say it for this search, but has impressions, a page without any found nothing too.
+    """
+    source = "visit" if by_id else "visit JOIN session_slot AS slot ON visit.u = slot.u AND visit.b = slot.b"
+    failed = ""
+    if searches:
+        unknown = 0 if impressions else 1
+        failed = f", sum(events) = 0 AND coalesce(max(results), {unknown}) = 0 AS failed"
+    return f"""
+        SELECT s, min(visit.u) AS u, q, min(began) AS t, sum(clicks) > 0 AS clicked {failed}
+        FROM {source} GROUP BY s, q"""
+
+
+def searched(days: bool, failed: bool, div: str) -> str:
+    """Return `searched`: how often each query was searched, by day if the log has times."""
+    day = f", {day_of('t', div)}" if days else ""
+    return f"""
+        SELECT q {day and day + " AS day"}, count(*) AS searches,
+            CAST(count_if(NOT clicked) AS BIGINT) AS without_clicks
+            {", CAST(count_if(failed) AS BIGINT) AS without_results" if failed else ""}
+        FROM page GROUP BY q {day}"""
+
+
+def followups() -> str:
+    """Return `followup`: the query of the next page in the session, by the time of their first rows."""
+    return """
+        SELECT q, next, CAST(sum(n) AS BIGINT) AS n, count(*) AS users
+        FROM (SELECT q, next, u, count(*) AS n
+              FROM (SELECT q, u, lead(q) OVER (PARTITION BY s ORDER BY t, q) AS next FROM page) AS ordered
+              WHERE next IS NOT NULL GROUP BY q, next, u) AS by_user
+        GROUP BY q, next"""
 
 
 def half_hour_of(time: str, div: str) -> str:
@@ -69,15 +148,17 @@ def position_of(value: str, lowest: int | None) -> str:
     return "0" if lowest is None else f"CAST(coalesce({value} + {int(lowest == 0)}, 0) AS INTEGER)"
 
 
-def result_pages(lowest: int | None, counts: Sequence[str], div: str) -> str:
+def result_pages(lowest: int | None, counts: Sequence[str], by_id: bool, days: bool, div: str) -> str:
     """Return `result_page`: a document once per page, on the day of its first event, at its best position."""
     clicks = "".join(f", CAST(count_if(a = {c[1:]}) AS INTEGER) AS {c}" for c in counts)
+    source, day = "event", day_of("min(t)", div) if days else "0"
+    if not by_id:
+        source = f"""event
+            JOIN session_slot AS slot ON event.u = slot.u AND {half_hour_of("event.t", div)} = slot.b"""
+        day = f"CAST(min(b) {div} {DAY // GAP} AS INTEGER)"
     return f"""
-        SELECT s, q, d, CAST(min(b) {div} {DAY // GAP} AS INTEGER) AS day,
-            {position_of("min(position)", lowest)} AS position {clicks}
-        FROM event
-            JOIN session_slot AS slot ON event.u = slot.u AND {half_hour_of("event.t", div)} = slot.b
-        GROUP BY s, q, d"""
+        SELECT s, q, d, {day} AS day, {position_of("min(position)", lowest)} AS position {clicks}
+        FROM {source} GROUP BY s, q, d"""
 
 
 def clicked_results(actions: Sequence[Action]) -> str:
@@ -87,10 +168,10 @@ def clicked_results(actions: Sequence[Action]) -> str:
     return f"""
         SELECT result_page.*, u, CAST(alone AND {clicks} > 0 AS INTEGER) AS navigational
         FROM result_page
-            JOIN (SELECT s, min(u) AS u FROM session_slot GROUP BY s) AS owner USING (s)
+            JOIN session USING (s)
             JOIN (
                 SELECT s, sum({clicks}) = 1 AS alone FROM result_page WHERE {any_click} > 0 GROUP BY s
-            ) AS session USING (s)
+            ) AS clicks_of_session USING (s)
         WHERE {any_click} > 0"""
 
 
@@ -135,12 +216,23 @@ def clickers() -> str:
         GROUP BY q, d"""
 
 
-def weighted_clicks(actions: Sequence[Action]) -> str:
-    """Return for each pair its weighted clicks, and the unweighted number of actions that count as clicks."""
-    counts = [f"sum({name})" for name in action_counts(actions)]
-    weighted = [f"CAST({a.weight!r} AS DOUBLE) * {n}" for a, n in zip(actions, counts, strict=True)]
+def weighted_clicks(actions: Sequence[Action], half_life: HalfLife | None = None) -> str:
+    """Return for each pair its weighted clicks, and the unweighted number of actions that count as clicks.
+
+    With a half-life, the clicks of a day decay with its age. They are summed in billionths: exact, so
+    independent of the order of rows.
+    """
+    names = action_counts(actions)
+    counts = [f"sum({name})" for name in names]
+    summed = counts if half_life is None else names
+    weighted = [f"CAST({a.weight!r} AS DOUBLE) * {n}" for a, n in zip(actions, summed, strict=True)]
+    clicks = " + ".join(weighted)
+    if half_life is not None:
+        age = f"greatest({half_life.last_day} - day, 0) / CAST({half_life.days!r} AS DOUBLE)"
+        units = f"({clicks}) * power(CAST(2 AS DOUBLE), -({age})) * {_BILLION}"
+        clicks = f"CAST(sum(CAST(round({units}) AS BIGINT)) AS DOUBLE) / {_BILLION}"
     return f"""
-        SELECT q, d, {" + ".join(weighted)} AS clicks, {" + ".join(counts)} AS actions
+        SELECT q, d, {clicks} AS clicks, {" + ".join(counts)} AS actions
         FROM clicked GROUP BY q, d"""
 
 
@@ -186,4 +278,6 @@ def is_rejected(has_actions: bool) -> str:
 
 def passes_thresholds(min_clicks: float, min_users: int, users: str) -> str:
     """Return the condition that a clicked pair becomes an edge; `users` is the column that counts users."""
-    return f"actions >= {min_clicks!r}" + (f" AND {users} >= {min_users}" if min_users > 1 else "")
+    return f"actions >= {min_clicks!r} AND clicks > 0" + (
+        f" AND {users} >= {min_users}" if min_users > 1 else ""
+    )

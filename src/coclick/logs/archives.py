@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from coclick.errors import UserError
 
@@ -84,7 +84,15 @@ def extract(path: Path, member: str, name: str, out: Path) -> None:
         copy_bounded(stream, out, name, size)
 
 
-def copy_bounded(stream: IO[bytes], out: Path, name: str, compressed: int | None = None) -> None:
+class Readable(Protocol):
+    """What can be read in blocks."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes, none at the end."""
+        ...
+
+
+def copy_bounded(stream: Readable, out: Path, name: str, compressed: int | None = None) -> None:
     """Copy a stream to a file. Raise if it expands beyond the limit, or would fill the disk."""
     limit = None if compressed is None else max_expanded(compressed)
     written, blocks = 0, 0

@@ -73,7 +73,7 @@ def guess_encoding(sample: bytes) -> str:
             return encoding
     if (nulls := _utf16_without_mark(sample[: 1 << 16])) is not None:
         return nulls
-    failing, n_valid = _failing_lines(sample.removeprefix(_UTF8_BOM))
+    failing, n_valid = _classify_lines(sample.removeprefix(_UTF8_BOM))
     if not failing or n_valid > _MIXED * (n_valid + len(failing)):
         return "utf-8"
     return guess_lines(failing) or "utf-8"
@@ -98,7 +98,12 @@ def _utf16_without_mark(sample: bytes) -> str | None:
     return "utf-16-be" if even > least and even > 20 * odd else None
 
 
-def _failing_lines(sample: bytes) -> tuple[list[bytes], int]:
+def failing_lines(sample: bytes) -> list[bytes]:
+    """Return the lines of a sample that are not UTF-8."""
+    return _classify_lines(sample)[0]
+
+
+def _classify_lines(sample: bytes) -> tuple[list[bytes], int]:
     """Return the lines of a sample that are not UTF-8, and the number of those that are, without ASCII."""
     failing, n_valid = [], 0
     for line in re.split(rb"[\r\n]", sample) if not sample.isascii() else []:

@@ -1,9 +1,10 @@
 """Aggregate an event log in DuckDB: sessions, result pages, clicks, distinct users and skips.
 
-A session is a run of one user's events without a gap above 30 minutes. A result page is what a session saw
-for one query. A document counts once per page: it was shown if it has an impression or a click there, on the
-day of the first of these events and at their smallest position. The only click of a session is navigational
-(Jiang et al. 2016, §4.2). The SQL is in `logs.aggregation_sql`, because Spark runs it too.
+A session is what the log calls one or, in a log without session ids, a run of one user's events and searches
+without a gap above 30 minutes. A result page is what a session saw for one query. A document counts once per
+page: it was shown if it has an impression or a click there, on the day of the first of these events and at
+their smallest position. The only click of a session is navigational (Jiang et al. 2016, §4.2). The SQL is in
+`logs.aggregation_sql`, because Spark runs it too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coclick.logs import aggregation_sql
+from coclick.logs import aggregation_sql, recency
 from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.reader import LogReader
 from coclick.logs.schema import SEARCH
@@ -27,6 +28,8 @@ class EventSchema:
     has_impressions: bool
     has_users: bool
     has_days: bool
+    has_session_ids: bool
+    has_searches: bool  # rows that say what was searched
     has_positions: bool
     n_docs: int
     n_positions: int  # with position 0, which means unknown
@@ -34,8 +37,8 @@ class EventSchema:
 
     @property
     def has_sessions(self) -> bool:
-        """Whether there are users and times, which sessions need."""
-        return self.has_users and self.has_days
+        """Whether there are users, and session ids or times: sessions need both."""
+        return has_sessions(self.has_users, self.has_session_ids, self.has_days)
 
     @property
     def has_skips(self) -> bool:
@@ -43,8 +46,13 @@ class EventSchema:
         return self.has_sessions and self.has_impressions and self.has_positions
 
 
+def has_sessions(users: bool, session_ids: bool, days: bool) -> bool:
+    """Return whether a log has sessions."""
+    return users and (session_ids or days)
+
+
 def create_events(db: DuckDBSession, log: LogReader) -> int:
-    """Create the tables `event` (q, d, a[, u, t, position]) and `search` (q[, u, t, session, results]).
+    """Create the tables `event` (q, d, a[, u, t, s, position]) and `search` (q[, u, t, s, results]).
 
     Return the number of records they come from.
     """
@@ -55,8 +63,11 @@ def create_events(db: DuckDBSession, log: LogReader) -> int:
         joins += " JOIN log_user ON log_user.name = r.usr"
     if "timestamp" in log.fields:
         columns.append("ts AS t")
+    if "session" in log.fields:
+        columns.append("log_session.id AS s")
+        joins += f" JOIN log_session ON log_session.usr = r.usr AND log_session.name = {session_key(log)}"
     of_event = [*columns, "doc.id AS d", "action_code AS a", *_present(log, "position")]
-    of_search = [*columns, *_present(log, "session", "results")]
+    of_search = [*columns, *_present(log, "results")]
     valid = "error IS NULL AND spelling.id IS NOT NULL"
     db.execute(f"""
         CREATE TABLE event AS SELECT {", ".join(of_event)}
@@ -79,6 +90,21 @@ def _present(log: LogReader, *names: str) -> list[str]:
     return [name for name in names if name in log.fields]
 
 
+def session_key(log: LogReader) -> str:
+    """Return the SQL for what identifies a session of one user in the log."""
+    return aggregation_sql.session_key("timestamp" in log.fields, _DIV)
+
+
+def create_visits(db: DuckDBSession, log: LogReader) -> bool:
+    """Create the table `visit` if the log has sessions; return whether it does."""
+    by_id, days = "session" in log.fields, "timestamp" in log.fields
+    exists = has_sessions("user" in log.fields, by_id, days)
+    if exists:
+        sql = aggregation_sql.visits(by_id, days, log.has_searches, "results" in log.fields, _DIV)
+        db.execute(f"CREATE TABLE visit AS {sql}")
+    return exists
+
+
 def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
     """Create the tables that the graph's arrays are written from, sorted by query and document:
 
@@ -87,6 +113,8 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
     clicked  (q, d, day, c1 …[, navigational, users])     ci counts the i-th action
     clickers (q, d, users)
     skip     (q, clicked, skipped, n)
+
+    Needs the table `visit` if the log has sessions.
     """
     days, positions = "timestamp" in log.fields, "position" in log.fields
     last_position = db.fetch_value("SELECT max(position) FROM event") if positions else None
@@ -94,6 +122,8 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
         has_impressions=bool(db.fetch_value("SELECT count(*) FROM event WHERE a = 0")),
         has_users="user" in log.fields,
         has_days=days,
+        has_session_ids="session" in log.fields,
+        has_searches=log.has_searches,
         has_positions=last_position is not None,
         n_docs=db.fetch_value("SELECT count(*) FROM doc"),
         n_positions=(last_position or 0) + 2,
@@ -102,11 +132,15 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
     counts = aggregation_sql.action_counts(log.actions)
     lowest = db.fetch_value("SELECT min(position) FROM event") if schema.has_positions else None
     if schema.has_sessions:
+        by_id = schema.has_session_ids
+        if not by_id:
+            db.execute(f"""
+                CREATE TABLE session_slot AS
+                SELECT u, b, (sum(starts) OVER (ORDER BY u, b ROWS UNBOUNDED PRECEDING))::INTEGER AS s
+                FROM ({aggregation_sql.session_starts()})""")
         db.execute(f"""
-            CREATE TABLE session_slot AS
-            SELECT u, b, (sum(starts) OVER (ORDER BY u, b ROWS UNBOUNDED PRECEDING))::INTEGER AS s
-            FROM ({aggregation_sql.session_starts(_DIV)});
-            CREATE TABLE result_page AS {aggregation_sql.result_pages(lowest, counts, _DIV)};
+            CREATE TABLE session AS {aggregation_sql.sessions(by_id)};
+            CREATE TABLE result_page AS {aggregation_sql.result_pages(lowest, counts, by_id, days, _DIV)};
             CREATE TABLE click AS {aggregation_sql.clicked_results(log.actions)}""")
     else:
         db.execute(f"""
@@ -128,14 +162,15 @@ def stats(db: DuckDBSession, schema: EventSchema, log: LogReader) -> dict[str, A
     """Count users and sessions, and find the first and last event, as far as the log records them."""
     found: dict[str, Any] = {}
     if schema.has_users:
-        table = "session_slot" if schema.has_sessions else "event"
+        table = "session" if schema.has_sessions else "event"
         found["users"] = db.fetch_value(f"SELECT count(*) FROM (SELECT u FROM {table} GROUP BY u)")
         share = aggregation_sql.busiest_users_share(aggregation_sql.action_counts(log.actions))
         found["busiest_users_share"] = db.fetch_value(share)
     if schema.has_sessions:
-        found["sessions"] = db.fetch_value("SELECT max(s) FROM session_slot")
+        found["sessions"] = db.fetch_value("SELECT count(*) FROM session")
     if schema.has_days:
-        found |= span(*db.fetchall("SELECT min(t), max(t) FROM event")[0])
+        days = db.fetchall(recency.events_by_day(recency.future_limit(), _DIV))
+        found |= span(days[0][2], days[-1][3]) | recency.day_stats(days)
     return found
 
 

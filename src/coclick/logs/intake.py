@@ -6,8 +6,9 @@ rejected rows the file and the line are those of the user's file.
 
 from __future__ import annotations
 
+import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ import duckdb
 
 from coclick.errors import CoclickError, UserError
 from coclick.logs import archives, decode, files, json_records, text_sql
-from coclick.logs.database import DatabaseQuery, write_query
+from coclick.logs.database import DatabaseQuery, without_password, write_query
 from coclick.logs.duckdb_session import DuckDBSession, literal
 from coclick.logs.files import LogFile
 from coclick.logs.in_memory import as_list, docs_as_list, write_table
@@ -38,6 +39,8 @@ _URL_SCHEMES = (
 )
 _SAMPLE_BLOCKS, _SAMPLE_BYTES = 16, 1 << 16
 _SAMPLE_START = 1 << 20
+_FAILING_BYTES = 1 << 25  # where lines that are not UTF-8 are looked for, to guess their encoding
+_MAX_FAILING = 1000
 
 
 class Intake:
@@ -126,6 +129,16 @@ class Intake:
                         THEN {literal(f"not valid {encoding.upper()}")} ELSE reason END
                 WHERE {here}""")
 
+    def encoding_hints(self, opened: Sequence[LogFile]) -> dict[str, str]:
+        """Return what to do about the lines of files that are not valid UTF-8, by the name of the file."""
+        rejected = f"SELECT DISTINCT file FROM unreadable WHERE reason = {literal(text_sql.NOT_UTF8)}"
+        paths = {path for (path,) in self._db.fetchall(rejected)}
+        return {
+            file.name: decode.not_utf8_hint(_failing_lines(file))
+            for file in opened
+            if str(file.path) in paths and self.encodings.get(file.name) == "utf-8"
+        }
+
     def name_place(self, path: Path, line: int) -> str:
         """Return file and line of a row as the user knows them."""
         if path in self._places:
@@ -141,7 +154,8 @@ class Intake:
             elif str(source) == "-" and "-" not in opened:
                 opened["-"] = self._open_path(self._spool_standard_input(), STANDARD_INPUT)
             elif str(source).startswith(_URL_SCHEMES) and source not in opened:
-                opened[source] = self._open_path(self._fetch_url(str(source)), str(source))
+                name = _without_secrets(str(source))
+                opened[source] = self._open_path(self._fetch_url(str(source), name), name)
             elif source not in opened:
                 for path in files.expand_paths(source):
                     if path.resolve() not in opened:
@@ -209,10 +223,10 @@ class Intake:
                 hint="pipe a log into the command: zcat log.tsv.gz | coclick build - -o graph",
             )
         path = self._temp(STANDARD_INPUT, ".stdin")
-        archives.copy_bounded(sys.stdin.buffer, path, STANDARD_INPUT)
+        archives.copy_bounded(_Pipe(sys.stdin.buffer), path, STANDARD_INPUT)
         return path
 
-    def _fetch_url(self, url: str) -> Path:
+    def _fetch_url(self, url: str, name: str) -> Path:
         """Copy what a URL names, with DuckDB's extension httpfs."""
         db = self._db
         try:
@@ -220,11 +234,11 @@ class Intake:
         except duckdb.Error:
             raise UserError(
                 "reading a URL needs DuckDB's extension httpfs, which is not installed",
-                where=url,
+                where=name,
                 hint="download the file and name it, or install the extension once: "
                 "python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\"",
             ) from None
-        path = self._temp(url, _suffix(Path(url.partition("?")[0])))
+        path = self._temp(name, _suffix(Path(url.partition("?")[0])))
         try:
             if path.suffix in (".parquet", ".pq"):
                 db.execute(f"COPY (FROM read_parquet({literal(url)})) TO {literal(path)} (FORMAT parquet)")
@@ -233,13 +247,36 @@ class Intake:
             if size > db.memory // 2:
                 raise UserError(
                     f"a text of {size:,} bytes is too large to be read from a URL",
-                    where=url,
+                    where=name,
                     hint="download it and name the file, or give more memory: --memory",
                 )
             path.write_bytes(db.fetch_value(f"SELECT content FROM read_blob({literal(url)})"))
         except duckdb.Error as error:
-            raise UserError(f"the URL cannot be read: {str(error).splitlines()[0]}", where=url) from None
+            reason = str(error).splitlines()[0].replace(url, name)
+            raise UserError(f"the URL cannot be read: {reason}", where=name) from None
         return path
+
+
+class _Pipe:
+    """Reads a pipe as its data comes, and notices Ctrl-C also if none comes."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        try:
+            self._waited_for = [stream.fileno()]
+        except OSError:  # not a real file
+            self._waited_for = []
+
+    def read(self, size: int) -> bytes:
+        while self._waited_for and not select.select(self._waited_for, [], [], 0.2)[0]:
+            pass  # a signal that came just before is handled here
+        data: bytes = self._stream.read1(size)
+        return data
+
+
+def _without_secrets(url: str) -> str:
+    """The URL without a password and without parameters, which may hold a signature."""
+    return without_password(url.partition("?")[0])
 
 
 def _suffix(path: Path) -> str:
@@ -259,6 +296,13 @@ def _sample(path: Path, gzipped: bool) -> bytes:
     if len(sample[0]) == _SAMPLE_START:
         sample[0] = sample[0][: sample[0].rfind(b"\n") + 1] or _whole_characters(sample[0])
     return b"\n".join(sample)
+
+
+def _failing_lines(file: LogFile) -> list[bytes]:
+    """The first lines of a file that are not UTF-8, from its first megabytes and some places behind."""
+    with files.reading(file.path, file.gzipped) as stream:
+        start = stream.read(_FAILING_BYTES)
+    return decode.failing_lines(start + b"\n" + _sample(file.path, file.gzipped))[:_MAX_FAILING]
 
 
 def _whole_characters(text: bytes) -> bytes:

@@ -18,15 +18,16 @@ NO_SEARCH = " without a search"  # appended to the action of an event before any
 def logged_queries(format: Format, rows: str, fields: set[str], searches: Sequence[str]) -> str:
     """Return the statement that creates `logged_query`: one row for each id of a search.
 
-    Of several texts the smallest wins, so the order of rows does not matter.
+    Of several texts the smallest wins, so the order of rows does not matter. User and session may be known
+    from the search or from an event.
     """
     if format.join != QUERY_ID:
         return ""
     more = "".join(f", min({column}) AS {column}" for name, column in _TAKEN.items() if name in fields)
     return f"""
-        CREATE TABLE logged_query AS SELECT query_id, min(query) AS query {more} FROM ({rows})
-        WHERE query_id IS NOT NULL AND query IS NOT NULL AND {is_search("action", searches)}
-        GROUP BY query_id"""
+        CREATE TABLE logged_query AS
+        SELECT query_id, min(query) FILTER (WHERE {is_search("action", searches)}) AS query {more}
+        FROM ({rows}) WHERE query_id IS NOT NULL GROUP BY query_id"""
 
 
 def with_queries(format: Format, rows: str, fields: set[str], searches: Sequence[str]) -> str:

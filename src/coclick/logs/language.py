@@ -6,31 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coclick.logs.duckdb_session import DuckDBSession
-from coclick.text.guess_language import SAMPLE, guess_language
+from coclick.logs.write_arrays import IdMap
+from coclick.text.guess_language import guess_language, sample_step
 from coclick.text.term_matrix import short_field
 
-_MORE = 20  # times as many queries are read, because some may not be in the graph
 
-
-def guess(db: DuckDBSession, used: NDArray[np.bool_], text_fields: Sequence[str]) -> dict[str, Any]:
+def guess(db: DuckDBSession, queries: IdMap, docs: IdMap, text_fields: Sequence[str]) -> dict[str, Any]:
     """Guess the language of the queries in the graph and of the titles (without titles, of the first field).
 
-    `used` masks the queries in the graph. Samples are by hash, so that they do not depend on the order of
-    rows. Returns the entry of the graph's statistics.
+    Returns the entry of the graph's statistics.
     """
-    found = _sample(db, "id, text", "query", "text", _MORE * SAMPLE)
-    queries = [text for row, text in found if used[row]][:SAMPLE]
     titles: list[str] = []
     if text_fields:
-        column = f"t{text_fields.index(short_field(text_fields))}"
-        titles = [text for (text,) in _sample(db, column, "doc_text", column, SAMPLE)]
-    return guess_language(titles, queries).entry()
+        titles = _sample(db, "doc_text", f"t{text_fields.index(short_field(text_fields))}", docs)
+    return guess_language(titles, _sample(db, "query", "text", queries)).entry()
 
 
-def _sample(db: DuckDBSession, columns: str, table: str, text: str, size: int) -> list[tuple[Any, ...]]:
-    return db.fetchall(
-        f"SELECT {columns} FROM {table} WHERE {text} <> '' ORDER BY hash({text}), {text} LIMIT {size}"
-    )
+def _sample(db: DuckDBSession, table: str, column: str, ids: IdMap) -> list[str]:
+    """Every n-th text, by final id: the order of rows in the log does not matter."""
+    chosen = np.flatnonzero(ids.new >= 0)[:: sample_step(ids.size)].tolist()
+    listed = ", ".join(map(str, chosen))
+    return [text for (text,) in db.fetchall(f"SELECT {column} FROM {table} WHERE id IN ({listed})") if text]

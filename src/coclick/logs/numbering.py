@@ -1,4 +1,4 @@
-"""Assign integer ids to queries, documents and users, so that later steps sort and group integers.
+"""Assign integer ids to queries, documents, users and sessions, so that later steps sort and group integers.
 
 Ids of queries and documents follow the byte order of their strings, so they do not depend on the order of
 rows and files. Some ids may turn out unused, such as those with invalid rows only. `IdMap` closes these gaps
@@ -66,6 +66,13 @@ def assign_user_ids(db: DuckDBSession, relation: str) -> None:
     db.execute(f"""
         CREATE TABLE log_user AS SELECT (row_number() OVER () - 1)::INTEGER AS id, name
         FROM (SELECT DISTINCT usr AS name FROM ({relation}) WHERE usr IS NOT NULL)""")
+
+
+def assign_session_ids(db: DuckDBSession, relation: str, key: str) -> None:
+    """Create `log_session` (id, usr, name) in no particular order; `key` names a session of a user."""
+    db.execute(f"""
+        CREATE TABLE log_session AS SELECT (row_number() OVER () - 1)::INTEGER AS id, usr, name
+        FROM (SELECT DISTINCT usr, {key} AS name FROM ({relation}) WHERE error IS NULL)""")
 
 
 def hash_user_names(db: DuckDBSession, key: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from coclick.errors import UserError, check_path, check_whole, counted
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import aggregation_sql, documents, events, numbering, privacy, validation, write_arrays
+from coclick.logs import (
+    aggregation_sql,
+    documents,
+    events,
+    numbering,
+    privacy,
+    searches,
+    validation,
+    write_arrays,
+)
+from coclick.logs.bots import Policy, check_policy, look_for_bots
 from coclick.logs.column_use import column_uses
 from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
@@ -26,6 +36,7 @@ from coclick.logs.intake import Intake
 from coclick.logs.language import guess as guess_language
 from coclick.logs.privacy import Privacy
 from coclick.logs.reader import LogReader
+from coclick.logs.recency import future_limit, half_life_of
 from coclick.logs.rejects import (
     count_rejects,
     create_reject_tables,
@@ -59,6 +70,7 @@ def build(
     timezone: str | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    half_life: str | timedelta | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -66,6 +78,7 @@ def build(
     database: str | None = None,
     sql: str | None = None,
     docs_sql: str | None = None,
+    bots: Policy = "flag",
     memory: str = "4GB",
     threads: int | None = None,
     max_rejected: float = 0.5,
@@ -105,12 +118,16 @@ def build(
       By default all usual forms are read, and the dates of the log decide between day and month.
     - `timezone`: the IANA zone of times that name none, such as `"Europe/Berlin"`; by default UTC.
     - `since`, `until`: count only events from `since` on and before `until`: days or times, in `timezone`.
+    - `half_life`: clicks count half after this time, such as `"60d"`, `"12h"` or `"4w"`, by their age in days
+      before the last day of the log. `min_clicks` counts them in full.
     - `encoding`: of text files, such as `latin-1` or `utf-16`; by default it is guessed for each file.
     - `max_rejected`: the build stops, and writes nothing, if a larger share of the rows is rejected.
     - `database`, `sql`, `docs_sql`: read the log, the documents or both with SQL queries, not from files. The
       database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
     - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
       Without it, it is guessed.
+    - `bots`: what to do with users that are probably programs: "flag" lists them in the statistics, "drop"
+      removes their events too, "keep" does not look for them. It needs users and times.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
     - `progress`: a function that is called with a line about each step.
 
@@ -131,7 +148,8 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users, max_rejected)
-    times = TimeOptions(time_format, timezone, since, until)
+    weighted_actions(actions)  # wrong weights are an error before any file is opened
+    times = TimeOptions(time_format, timezone, since, until, half_life)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
@@ -147,8 +165,9 @@ def build(
         format = format.with_roles(actions)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
-        times = times.with_defaults(format.time_format, format.timezone)
         times.check_fields(fields)
+        times = times.with_defaults(format.time_format, format.timezone)
+        check_policy(bots, format.rows == "events", fields)
         options.check_fields(fields)
         log = LogReader(db, format, fields, weighted, options.hides_rows, times.format, times.span)
         run = _Build(db, writer, log, intake, files, doc_files, options, progress)
@@ -156,9 +175,9 @@ def build(
             run.stats["database"] = without_password(str(database))
         run.describe(found)
         run.read(found)
-        run.aggregate()
+        run.aggregate(bots)
         validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
-        run.choose_edges(min_clicks)
+        run.choose_edges(min_clicks, times.half_life_days)
         run.write(named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
@@ -184,6 +203,7 @@ class _Build:
         self.privacy = privacy
         self.report = progress or (lambda message: None)
         self.schema: events.EventSchema | None = None  # of an event log
+        self.dropped = False  # whether events of bots were dropped
         self.text_fields: list[str] = []
         self.stats: dict[str, Any] = {"format": log.format.name, "files": [file.name for file in files]}
         self.stats["encodings"] = dict(intake.encodings)
@@ -218,6 +238,8 @@ class _Build:
             numbering.assign_doc_ids(db, log.relation, bool(self.docs))
             if "user" in log.fields:
                 numbering.assign_user_ids(db, log.relation)
+            if "session" in log.fields:
+                numbering.assign_session_ids(db, log.relation, events.session_key(log))
         except duckdb.Error as error:
             raise locate_error(error, self._files) from error
         if self.docs:
@@ -230,7 +252,7 @@ class _Build:
                     for found in duplicates
                 ]
 
-    def aggregate(self) -> None:
+    def aggregate(self, bots: Policy = "flag") -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
         db, log = self.db, self.log
         self.report("aggregating clicks")
@@ -246,6 +268,8 @@ class _Build:
         if n_valid < log.n_rows:
             self.report(f"rejected {counted(log.n_rows - n_valid, 'row')}; finding their lines")
             log.save_rejects()
+        if hints := self.intake.encoding_hints(self.files):
+            self.stats["encoding_hints"] = hints
         self.intake.restore_places()
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
@@ -256,11 +280,24 @@ class _Build:
             self.stats |= time_stats(log.times, log.span, log.n_outside)
         self.stats |= self.privacy.stats(db)
         if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
+            events.create_visits(db, log)
+            self._look_for_bots(bots)
             self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
             self.stats["has_impressions"] = self.schema.has_impressions
+            self.stats |= searches.count_searches(db, self.schema, "results" in log.fields)
 
-    def choose_edges(self, min_clicks: float) -> None:
+    def _look_for_bots(self, policy: Policy) -> None:
+        """Flag users that are probably programs, or drop their events."""
+        found = self.stats["bots"] = look_for_bots(self.db, self.log, policy)
+        self.dropped = policy == "drop" and found["n_users"] > 0
+        if self.dropped and not self.db.fetch_value("SELECT count(*) FROM event"):
+            raise UserError(
+                f"all {counted(found['n_users'], 'user')} of the log look like bots, so nothing is left",
+                hint=f"the first is {found['users'][0]}; keep them with --bots flag",
+            )
+
+    def choose_edges(self, min_clicks: float, half_life_days: float | None) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""
         db, log, min_users, users = self.db, self.log, self.privacy.min_users, "users"
         if not log.has_events:
@@ -269,7 +306,10 @@ class _Build:
         elif self.schema is None:
             raise self._no_edges_error()
         else:
-            candidates = aggregation_sql.weighted_clicks(log.actions)
+            last = db.fetch_value("SELECT max(t) FROM event") if half_life_days else 0
+            half_life = half_life_of(half_life_days, last, future_limit())
+            self.stats |= {} if half_life is None else {"half_life": half_life.stats}
+            candidates = aggregation_sql.weighted_clicks(log.actions, half_life)
         if min_users > 1 and log.has_events:
             candidates = f"SELECT * FROM ({candidates}) JOIN clickers USING (q, d)"
         db.execute(f"""
@@ -305,7 +345,7 @@ class _Build:
         self.report("writing the graph")
         db.preserve_order(True)
         queries, docs = self._final_ids()
-        self.stats["language"] = language or guess_language(db, queries.new >= 0, self.text_fields)
+        self.stats["language"] = language or guess_language(db, queries, docs, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
         write_arrays.write_strings(db, out, "docs", "doc", "name", docs)
         texts = [
@@ -321,6 +361,7 @@ class _Build:
         if schema is not None and schema.has_skips:
             columns = {"clicked": "clicked", "skipped": "skipped"}
             write_arrays.write_by_query(db, out, "skips", "skip", columns, {"count": "n"}, queries, docs)
+        searches.write_searches(db, out, queries, self.stats["min_users"])
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
@@ -368,10 +409,13 @@ class _Build:
     def _seen(self, key: str) -> str:
         """SQL query for the ids in valid rows. If every row is valid and counted, these are all ids."""
         every_row = self.stats["right"] == self.log.n_rows and not self.log.n_ignored
-        if every_row and not self.log.has_searches:
+        if every_row and not self.log.has_searches and not self.dropped:
             table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
             return f"SELECT id FROM {table}"
-        return f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
+        ids = f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
+        if key == "q" and "searches" in self.stats:  # those without results too
+            ids += " UNION SELECT q FROM searched"
+        return ids
 
     @property
     def _has_pairs(self) -> bool:

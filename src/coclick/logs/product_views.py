@@ -1,7 +1,7 @@
 """Decide what a `view` is: an impression in a list of results, a click, or a page that was opened.
 
-Logs use the word for all of them. The shape of the log decides: whether views have positions, whether there are
-clicks beside them, and whether many views share a query, user and time, as the results of one page do.
+Logs use the word for all of them. The shape of the log decides: whether views have positions, whether there
+are clicks beside them, and whether many views share a query, user and time, as the results of a page do.
 """
 
 from __future__ import annotations

@@ -146,13 +146,7 @@ class LogReader:
         self._groups.append(_Group(files, typed_rows, numbered))
         paths = paths_sql([file.path for file in files])
         source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
-        return f"SELECT {self._select}, error FROM ({typed_rows(source)})"
-
-    @property
-    def _select(self) -> str:
-        """The select list of `names` over typed rows."""
-        listed = "item.action IS NOT NULL AS listed"
-        return ", ".join(listed if name == "listed" else name for name in self.names)
+        return f"SELECT {', '.join(self.names)}, error FROM ({typed_rows(source)})"
 
     def _joined(self, rows: str) -> str:
         """Rows of a format with a join: events with the query that they belong to."""
@@ -217,7 +211,7 @@ class LogReader:
         """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
         self._groups.append(group)
         path = self.db.temp_path("parquet")
-        chosen = f"SELECT {self._select}, error FROM ({group.typed(lines)})"
+        chosen = f"SELECT {', '.join(self.names)}, error FROM ({group.typed(lines)})"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
@@ -271,8 +265,9 @@ class LogReader:
 
     def _numbered_rows(self) -> Iterator[str]:
         """Relations of typed rows with file, line and raw text: each file, or all if joined by time."""
+        names = ", ".join([*self.names, "error", "file", "line", "raw"])
         parts = [
-            f"SELECT {self._select}, error, file, line, raw FROM ({group.typed(group.numbered(file))})"
+            f"SELECT {names} FROM ({group.typed(group.numbered(file))})"
             for group in self._groups
             for file in group.files
         ]

@@ -48,6 +48,9 @@ def build_report(stats: Mapping[str, Any]) -> BuildReport:
             names = [f"{one['name']} (looks like {one['looks_like']})" for one in ignored[:_MAX_NAMED]]
             more = [f"and {len(ignored) - _MAX_NAMED} more"] if len(ignored) > _MAX_NAMED else []
             report.ignored.append(f"{file['file']}: {', '.join([*names, *more])}")
+    for file, encoding in stats.get("encodings", {}).items():
+        if encoding != "utf-8":
+            report.used.append(f"{file}: read as {encoding}")
     if others := stats.get("other_actions"):
         named = ", ".join(f"{name} {count:,}" for name, count in list(others.items())[:_MAX_NAMED])
         report.ignored.append(f"actions that do not count: {named} (see --actions)")
@@ -72,6 +75,8 @@ def _losses(stats: Mapping[str, Any], report: BuildReport) -> None:
         report.warnings.append(
             f"{n_lost / rows:.0%} of the rows were rejected ({n_lost:,} of {rows:,}), most often: {reason}"
         )
+    for file, hint in stats.get("encoding_hints", {}).items():
+        report.lost.append(f"lines of {file} that are not UTF-8: {hint}")
     if scrubbed := stats.get("scrubbed"):
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in scrubbed.items())
         report.lost.append(f"personal data in queries, by rows: {kinds}")

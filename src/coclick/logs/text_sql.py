@@ -106,7 +106,8 @@ def cells(file: LogFile, lines: str, keys: Sequence[str] = ()) -> str:
     lines = f"SELECT * FROM ({lines}) WHERE raw IS NOT NULL"
     if file.kind == "ndjson":
         paths = ", ".join(literal(key) for key in keys)
-        split = f"CASE WHEN json_valid(raw) THEN json_extract_string(raw, [{paths}]) END"
+        # Parses once. json_valid first would parse twice; TRY costs only where a line is not valid.
+        split = f"TRY(json_extract_string(raw, [{paths}]))"
         parse_error = "CASE WHEN cell IS NULL THEN '|not valid JSON' END"
     else:
         split = f"string_split(raw, {literal(file.delimiter)})"

@@ -22,8 +22,9 @@ from coclick.graph.user_views import check_view_name, no_match_error, view_names
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
-from coclick.logs.files import LogFile, detect_file, expand_paths, locate_error, with_header
+from coclick.logs.files import LogFile, locate_error, with_header
 from coclick.logs.format import VIEW
+from coclick.logs.intake import Intake
 from coclick.logs.numbering import TEXT_BLOCK_ROWS
 from coclick.logs.pipeline import REJECTS
 from coclick.logs.privacy import is_private
@@ -71,20 +72,21 @@ def add_view(
         raise UserError(both, hint="give both --queries and --docs")
     graph, size = ClickGraph.open(source), parse_memory(memory)
     check_view_name(name, graph.texts)
-    paths = expand_paths(queries), expand_paths(docs)
     out = Path(out).resolve()
     with (
         writing(out, force=force) as writer,
         DuckDBSession(out.parent / f".{out.name}.building", size, threads or all_threads()) as db,
+        Intake(db) as intake,
     ):
         create_reject_tables(db)
+        query_files, doc_files = intake.open_log(queries), intake.open_log(docs)
         stats: dict[str, Any] = {}
         for side in (
-            _Side("queries", "query", paths[0], graph.queries),
-            _Side("docs", "doc", paths[1], graph.docs),
+            _Side("queries", "query", query_files, graph.queries, intake),
+            _Side("docs", "doc", doc_files, graph.docs, intake),
         ):
             stats |= side.write(db, writer, f"view.{name}")
-        stats["rejected"] = count_rejects(db, [*paths[0], *paths[1]])
+        stats["rejected"] = count_rejects(db, [file.name for file in (*query_files, *doc_files)])
         _copy_graph(graph, db, writer, name)
         if is_private(graph.stats):
             hide_raw_lines(db)
@@ -136,12 +138,12 @@ def view_columns(file: LogFile, key: str) -> FileFields:
     return file, plain_fields(file, columns)
 
 
-def check_rows(db: DuckDBSession, paths: Sequence[Path], n_rows: int, n_valid: int) -> None:
+def check_rows(db: DuckDBSession, files: Sequence[LogFile], n_rows: int, n_valid: int) -> None:
     """Raise if no row of the files is valid."""
     if not n_rows:
-        raise UserError("the file has no rows", where=_first_names(paths))
+        raise UserError("the file has no rows", where=_first_names(files))
     if not n_valid:
-        reasons = count_rejects(db, paths)
+        reasons = count_rejects(db, [file.name for file in files])
         reason = next(iter(reasons))
         rows = counted(n_rows, "row")
         raise UserError(
@@ -150,8 +152,8 @@ def check_rows(db: DuckDBSession, paths: Sequence[Path], n_rows: int, n_valid: i
         )
 
 
-def _first_names(paths: Sequence[Path]) -> str:
-    return ", ".join(map(str, paths[:3]))
+def _first_names(files: Sequence[LogFile]) -> str:
+    return ", ".join(file.name for file in files[:3])
 
 
 @dataclass(frozen=True)
@@ -160,23 +162,25 @@ class _Side:
 
     name: str
     key: str  # the id column: query or doc
-    paths: list[Path]
+    files: list[LogFile]
     vocab: Vocab
+    intake: Intake
 
     def write(self, db: DuckDBSession, out: ArtefactWriter, prefix: str) -> dict[str, int]:
         """Write the files as arrays; return counts of rows and unknown ids."""
         log = LogReader(db, VIEW, {self.key, "feature", "value"}, ())
         try:
-            log.open([view_columns(detect_file(path), self.key) for path in self.paths])
+            log.open([view_columns(file, self.key) for file in self.files])
             self._match_ids(db, log)
             valid = f"SELECT coalesce(sum(n), 0)::BIGINT FROM matched_id WHERE id <> {_BLANK}"
             n_valid = db.fetch_value(valid)
             if n_valid < log.n_rows:
                 log.save_rejects()
+                self.intake.restore_places()
             self._check(db, log.n_rows, n_valid)
             self._create_entries(db, log)
         except duckdb.Error as error:
-            raise locate_error(error, self.paths) from error
+            raise locate_error(error, [file.path for file in self.files]) from error
         db.preserve_order(True)
         self._write_rows(db, out, f"{prefix}.{self.name}")
         features = IdMap.from_mask(np.ones(db.fetch_value("SELECT count(*) FROM feature"), bool))
@@ -202,11 +206,11 @@ class _Side:
 
     def _check(self, db: DuckDBSession, n_rows: int, n_valid: int) -> None:
         """Raise if no row can be used."""
-        check_rows(db, self.paths, n_rows, n_valid)
+        check_rows(db, self.files, n_rows, n_valid)
         if not db.fetch_value("SELECT count(*) FROM matched_id WHERE id >= 0"):
             ids = [row[0] for row in db.fetchall("SELECT raw FROM matched_id ORDER BY raw LIMIT 3")]
             kind = "queries" if self.key == "query" else "documents"
-            raise no_match_error(kind, ids, self.vocab, where=_first_names(self.paths))
+            raise no_match_error(kind, ids, self.vocab, where=_first_names(self.files))
 
     def _create_entries(self, db: DuckDBSession, log: LogReader) -> None:
         """Create `feature` (id, name) and `entry` (r, c, value) from the rows whose ids are in the graph."""

@@ -102,6 +102,16 @@ def no_edges_error(
     return UserError(
         f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
         where=locate_first_reject(reason) if locate_first_reject else None,
+        hint=_encoding_hint(stats, reason),
+    )
+
+
+def _encoding_hint(stats: Mapping[str, Any], reason: str) -> str | None:
+    """What to do if most rejected rows are not valid in the encoding of their file."""
+    return (
+        next(iter(stats.get("encoding_hints", {}).values()), None)
+        if reason.startswith("not valid UTF")
+        else None
     )
 
 
@@ -112,11 +122,12 @@ def check_rejected(stats: Mapping[str, Any], limit: float, locate: Callable[[str
         return
     reason, count = next(iter(stats["rejected"].items()))
     accepted = f"--max-rejected {min(1, lost / rows + 0.01):.0%}"
+    remedy = _encoding_hint(stats, reason) or "look at the log with coclick check"
     raise UserError(
         f"{lost / rows:.0%} of the rows were rejected ({lost:,} of {rows:,}), "
         f"most often because {reason} ({count:,})",
         where=locate(reason),
-        hint=f"look at the log with coclick check, or accept the loss: {accepted}",
+        hint=f"{remedy}, or accept the loss: {accepted}",
     )
 
 

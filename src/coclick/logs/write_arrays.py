@@ -114,14 +114,16 @@ def write_by_query(
 ) -> None:
     """Write a table of the graph from one with the query in `q`, by which it is sorted.
 
-    `documents` and `counts` map the arrays to columns: those of document ids, which become final ids, and
-    those of numbers.
+    `documents` and `counts` map the arrays to columns: those of ids, which become final ids by `docs`, and
+    those of numbers. Rows with an id that is not in the graph are left out.
     """
     columns = {**documents, **counts}
     per_query = np.zeros(queries.size, np.int64)
     with ColumnStreams(out, name, list(columns)) as streams:
         for block in db.blocks(source, ", ".join(["q", *columns.values()])):
             kept = queries.new[block["q"]] >= 0
+            for column in documents.values():
+                kept &= docs.new[block[column]] >= 0
             add_counts(per_query, queries.new[block["q"][kept]])
             values = {array: block[column][kept] for array, column in columns.items()}
             streams.append(**values | {array: docs.new[values[array]] for array in documents})

@@ -24,4 +24,6 @@ HOW_TO_PROVIDE = {
     "days": _EVENTS,
     "positions": _EVENTS,
     "skips": _EVENTS,
+    "searches": _EVENTS,
+    "followups": _EVENTS,
 }

@@ -54,7 +54,7 @@ def out_of_bounds(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _history(graph: ClickGraph) -> Iterator[tuple[str, str]]:
-    """The same for impressions, days and skips: row pointers, column lengths, document rows."""
+    """The same for the tables of a log: row pointers, column lengths, rows of documents and queries."""
     queries, docs = len(graph.queries), len(graph.docs)
     pairs, daily, skips = graph.pairs, graph.daily, graph.skips
     if pairs is not None:
@@ -68,6 +68,12 @@ def _history(graph: ClickGraph) -> Iterator[tuple[str, str]]:
             yield from _lists("daily.position", daily.position_indptr, len(daily.day), shown)
     if skips is not None:
         yield from _lists("skips", skips.indptr, queries, (skips.count,), docs, skips.clicked, skips.skipped)
+    if (found := graph.searches) is not None:
+        of_searches = found.searches, found.without_clicks, found.day, found.without_results
+        yield from _lists("searches", found.indptr, queries, of_searches)
+    if (after := graph.followups) is not None:
+        counts = after.count, after.users
+        yield from _lists("followups", after.indptr, queries, counts, queries, after.next, what="query")
 
 
 def _lists(
@@ -75,17 +81,18 @@ def _lists(
     indptr: NDArray[np.int64],
     rows: int,
     columns: Sequence[NDArray[Any] | None],
-    documents: int = 0,
+    size: int = 0,
     *named: NDArray[np.int32],
+    what: str = "document",
 ) -> Iterator[tuple[str, str]]:
-    """Check lists stored as columns, one per row of another table; `named` columns hold documents."""
+    """Check lists stored as columns, one per row of another table; `named` columns hold rows below `size`."""
     present = [column for column in (*columns, *named) if column is not None]
     if len(indptr) != rows + 1 or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
         yield name, "row pointers do not match its rows"
     elif any(len(column) != indptr[-1] for column in present):
         yield name, "a column does not have as many entries as the row pointers say"
-    elif any(len(column) and not (column.min() >= 0 and column.max() < documents) for column in named):
-        yield name, "a document is out of bounds"
+    elif any(len(column) and not (column.min() >= 0 and column.max() < size) for column in named):
+        yield name, f"a {what} is out of bounds"
 
 
 def check_bounds(values: Mapping[str, Any], source: Artefact) -> None:

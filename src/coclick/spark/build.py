@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from coclick.arrays.csr import check_count
 from coclick.errors import UserError
 from coclick.logs import aggregation_sql
+from coclick.logs.bots import Policy, check_policy
 from coclick.logs.detect_format import GivenColumns, detect_format
 from coclick.logs.format import Format
 from coclick.logs.privacy import Privacy
@@ -48,10 +49,12 @@ def build(
     min_clicks: float = 1,
     min_users: int = 1,
     actions: Mapping[str, float | str] | None = None,
+    bots: Policy = "flag",
     time_format: str | None = None,
     timezone: str | None = None,
     since: str | date | None = None,
     until: str | date | None = None,
+    half_life: str | timedelta | None = None,
     scrub: str | None = None,
     hash_users: bool = False,
     key_file: str | Path | None = None,
@@ -65,7 +68,7 @@ def build(
     """
     started = time.monotonic()
     check_arguments(min_clicks, min_users)
-    times = TimeOptions(time_format, timezone, since, until)
+    times = TimeOptions(time_format, timezone, since, until, half_life)
     privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
     named = None if language is None else named_language(language)
     session = coclick_session(spark)
@@ -74,13 +77,14 @@ def build(
     parser = replace(parser, format=parser.format.with_roles(actions))
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
-    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
+    check_policy(bots, parser.format.rows == "events", fields)
     times.check_fields(fields)
+    times = times.with_defaults(parser.format.time_format, parser.format.timezone)
     privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
         run = _Build(session, target, parser.format, fields, weighted, privacy, times)
         run.read(log, replace(parser, privacy=privacy, times=times.format))
-        run.aggregate(min_clicks)
+        run.aggregate(min_clicks, bots)
         texts = run.write(docs, named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         target.commit("graph", stats=run.stats, texts=texts, sizes=run.sizes)
@@ -119,7 +123,7 @@ class _Build:
     times: TimeOptions
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips
+    history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips, searches, followups
     doc_rejects: DataFrame | None = None
 
     def read(self, log: DataFrame, parser: FieldParser) -> None:
@@ -134,9 +138,9 @@ class _Build:
                 self.stats |= time_stats(rows.times, self.times.span, outside)
         self.rejects = rows.rejected()
         self.stats |= rows.stats | self.privacy.stats_of(rows.scrubbed)
-        self.rows, self.spellings = rows.valid(), rows.spellings()
+        self.rows, self.searches, self.spellings = rows.valid(), rows.searches(), rows.spellings()
 
-    def aggregate(self, min_clicks: float) -> None:
+    def aggregate(self, min_clicks: float, bots: Policy) -> None:
         """Aggregate the rows into pairs and select the edges; both still hold strings."""
         min_users, users = self.privacy.min_users, "users"
         if self.format.rows == "clicks":
@@ -150,7 +154,8 @@ class _Build:
             self.pairs = kept.drop("clicks", users) if self.fields & {"impressions", "users"} else None
         else:
             found = events.aggregate(
-                self.spark, self.rows, self.fields, self.actions, self.out.work, min_users
+                *(self.spark, self.rows, self.searches, self.fields, self.actions, self.out.work),
+                *(min_users, bots, self.times.half_life_days),
             )
             candidates, self.pairs, self.history = found.candidates, found.pairs, found.history
             self.stats |= found.stats
@@ -175,7 +180,10 @@ class _Build:
             if self.thresholds:
                 used = used.join(self.edges.select("q").distinct(), "q", "left_semi")
             used = work.checkpoint("used", used)
-        texts = used.select(F.col("q").alias("text")).distinct()
+        texts = used.select(F.col("q").alias("text"))
+        if "searches" in self.history and not self.thresholds:  # searches without results too
+            texts = texts.union(self.history["searches"].select("q"))
+        texts = texts.distinct()
         names = used.select(F.col("d").alias("name")).distinct()
         described_docs, fields = None, list[str]()
         if docs is not None:
@@ -203,9 +211,16 @@ class _Build:
         if "skips" in self.history:
             skips = _with_ids(self.history["skips"], queries, numbers, ("clicked", "skipped"))
             _check_counts("skips", out.write_table("skips", skips))
+        if "searches" in self.history:
+            searches = _with_ids(self.history["searches"], queries, numbers, ())
+            _check_counts("searches", out.write_table("searches", searches))
+        if "followups" in self.history:
+            following = queries.select("id", F.col("text").alias("name"))
+            followups = _with_ids(self.history["followups"], queries, following, ("next",))
+            _check_counts("followups", out.write_table("followups", followups))
         spellings = self.spellings.join(queries, "text").select("id", "spelling", "count")
         self.stats["merged_spellings"] = out.write_table("variants", spellings).count()
-        self.stats["language"] = language or guess_language(queries, numbers, fields)
+        self.stats["language"] = language or guess_language(queries, numbers, fields, self.sizes)
         if fields:
             self.stats["docs_without_text"] = documents.without_text(numbers, fields)
         if self.rejects is not None and self.privacy.hides_rows:
@@ -217,7 +232,10 @@ class _Build:
         """The number of queries in valid rows, including those below the thresholds."""
         if self.pairs is not None and not self.thresholds:
             return self.sizes["queries"]
-        return self.rows.select("query").distinct().count()
+        seen = self.rows.select("query")
+        if self.searches is not None and "searches" in self.history:
+            seen = seen.union(self.searches.select("query"))
+        return seen.distinct().count()
 
 
 def _check_counts(name: str, table: DataFrame) -> None:

@@ -9,13 +9,16 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from coclick.logs import aggregation_sql
-from coclick.logs.events import span
+from coclick.logs import aggregation_sql, recency
+from coclick.logs import bots as bots_sql
+from coclick.logs.bots import Policy
+from coclick.logs.events import has_sessions, span
 from coclick.logs.schema import Action
+from coclick.logs.searches import counts_searches, knows_failures, search_sums
 from coclick.spark.storage import WorkDir
 
 _DIV = "div"
-_COLUMNS = {"user": "usr AS u", "timestamp": "ts AS t", "position": "position"}
+_COLUMNS = {"user": "usr AS u", "timestamp": "ts AS t"}
 
 
 @dataclass(frozen=True)
@@ -24,32 +27,52 @@ class EventTables:
 
     candidates: DataFrame  # clicked pairs: q, d, clicks, actions[, users]
     pairs: DataFrame | None  # pairs that were shown or clicked: q, d and counts
-    history: dict[str, DataFrame]  # daily and skips
+    history: dict[str, DataFrame]  # daily, skips, searches and followups
     stats: dict[str, Any]  # users, sessions and times, as the local engine counts them
 
 
 def aggregate(
     spark: SparkSession,
     rows: DataFrame,
+    searches: DataFrame | None,
     fields: set[str],
     actions: Sequence[Action],
     work: WorkDir,
     min_users: int,
+    bots: Policy = "flag",
+    half_life_days: float | None = None,
 ) -> EventTables:
-    """Aggregate the events. With `min_users`, all tables but the candidates are without what fewer did."""
-    columns = [sql for name, sql in _COLUMNS.items() if name in fields]
-    rows.selectExpr("query AS q", "doc AS d", "action_code AS a", *columns).createOrReplaceTempView("event")
-    users, days = "user" in fields, "timestamp" in fields
+    """Aggregate the events, and the searches that the log records.
+
+    With `min_users`, all tables but the candidates and the searches are without what fewer did.
+    """
+    columns = ["query AS q", *(sql for name, sql in _COLUMNS.items() if name in fields)]
+    users, days, by_id = (name in fields for name in ("user", "timestamp", "session"))
+    if by_id:
+        columns.append(f"struct(usr AS u, {aggregation_sql.session_key(days, _DIV)} AS number) AS s")
+    position = ["position"] if "position" in fields else []
+    rows.selectExpr(*columns, "doc AS d", "action_code AS a", *position).createOrReplaceTempView("event")
+    if searches is not None:
+        results = ["results"] if "results" in fields else []
+        searches.selectExpr(*columns, *results).createOrReplaceTempView("search")
+    sessions = has_sessions(users, by_id, days)
+    if sessions:
+        visits = aggregation_sql.visits(by_id, days, searches is not None, "results" in fields, _DIV)
+        _view(spark, work, "visit", visits)
+    stats: dict[str, Any] = {"bots": _look_for_bots(spark, work, bots, fields, searches is not None)}
     lowest_position = "min(position)" if "position" in fields else "NULL"
     times = "min(t), max(t)" if days else "NULL, NULL"
     lowest, impressions, first, last = spark.sql(
         f"SELECT {lowest_position}, bool_or(a = 0), {times} FROM event"
     ).collect()[0]
-    sessions = users and days
+    impressions = bool(impressions)
     counts = aggregation_sql.action_counts(actions)
     if sessions:
-        _view(spark, work, "session_slot", _SESSIONS)
-        _view(spark, work, "result_page", aggregation_sql.result_pages(lowest, counts, _DIV))
+        if not by_id:
+            _view(spark, work, "session_slot", _SESSIONS)
+        _view(spark, work, "session", aggregation_sql.sessions(by_id))
+        pages = aggregation_sql.result_pages(lowest, counts, by_id, days, _DIV)
+        _view(spark, work, "result_page", pages)
         _view(spark, work, "click", aggregation_sql.clicked_results(actions))
     else:
         pages = aggregation_sql.impressions_without_sessions(lowest, days, _DIV)
@@ -57,32 +80,74 @@ def aggregate(
         clicks = aggregation_sql.clicks_without_sessions(counts, days, users, _DIV)
         spark.sql(clicks).createOrReplaceTempView("click")
     _view(spark, work, "clicked", aggregation_sql.clicks_by_day(counts, users, sessions))
-    candidates = spark.sql(aggregation_sql.weighted_clicks(actions))
+    limit = recency.future_limit()
+    half_life = recency.half_life_of(half_life_days, last or 0, limit)
+    candidates = spark.sql(aggregation_sql.weighted_clicks(actions, half_life))
     if users:
         _view(spark, work, "clickers", aggregation_sql.clickers())
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
-    stats = _user_stats(spark, counts, sessions) if users else {}
+        stats |= _user_stats(spark, counts, sessions)
     if days and first is not None:
-        stats |= span(first, last)
+        by_day = spark.sql(recency.events_by_day(limit, _DIV)).collect()
+        stats |= span(first, last) | recency.day_stats([tuple(row) for row in by_day])
+    if half_life is not None:
+        stats["half_life"] = half_life.stats
     shown = spark.table("result_page")
     if min_users > 1:
         shown = _drop_rare(spark, min_users)
     if not (impressions or users or days):
         return EventTables(candidates, None, {}, stats)
-    positions = bool(impressions) and lowest is not None
+    positions = impressions and lowest is not None
     daily_counts = _daily(spark, actions, shown if impressions else None, users, sessions, positions)
     daily = work.checkpoint("daily", daily_counts)
     history = {"daily": daily} if days else {}
     if sessions and positions:
         history["skips"] = spark.sql(aggregation_sql.skips(counts, min_users)).withColumnRenamed("n", "count")
+    if sessions:
+        known = knows_failures(searches is not None, impressions, "results" in fields)
+        pages = aggregation_sql.pages(by_id, searches is not None, impressions)
+        spark.sql(pages).createOrReplaceTempView("page")
+        if counts_searches(sessions, searches is not None, impressions):
+            _view(spark, work, "searched", aggregation_sql.searched(days, known, _DIV))
+            history["searches"] = spark.table("searched")
+            sums = search_sums(known)
+            totals = spark.sql(f"SELECT {', '.join(sums.values())} FROM searched").collect()[0]
+            stats |= dict(zip(sums, totals, strict=True))
+        if days:
+            followups = spark.sql(aggregation_sql.followups()).filter(F.col("users") >= min_users)
+            history["followups"] = followups.withColumnRenamed("n", "count")
     return EventTables(candidates, _pairs(spark, daily, users), history, stats)
+
+
+def _look_for_bots(
+    spark: SparkSession, work: WorkDir, policy: Policy, fields: set[str], searches: bool
+) -> dict[str, Any]:
+    """Flag users, and remove their rows from the views if `policy` is drop; returns the statistics."""
+    if policy == "keep":
+        return {"policy": policy}
+    if missing := bots_sql.missing_fields(True, fields):
+        return {"policy": policy, "not_looked_for": f"the log has no {missing}"}
+    _view(spark, work, "suspect", bots_sql.suspects(searches))
+    _view(spark, work, "suspect_row", bots_sql.suspect_rows(searches))
+    seconds = spark.sql(bots_sql.has_seconds()).collect()[0][0]
+    impressions = bool(spark.sql("SELECT bool_or(a = 0) FROM event").collect()[0][0])
+    _view(spark, work, "flagged", bots_sql.flagged(seconds, impressions, _DIV))
+    _view(spark, work, "bot", bots_sql.bots("SELECT DISTINCT u, u AS name FROM flagged", searches))
+    order = "SELECT name, rule, value, events FROM bot ORDER BY events DESC, name"
+    rows = [tuple(row) for row in spark.sql(order).collect()]
+    clicks, edges = spark.sql(bots_sql.clicked_by_bots()).collect()[0] if rows else (0, 0)
+    if policy == "drop" and rows:
+        for table in ("event", "visit", *(("search",) if searches else ())):
+            kept = spark.table(table).join(spark.table("bot").select("u"), "u", "left_anti")
+            kept.createOrReplaceTempView(table)
+    return bots_sql.bot_stats(policy, rows, clicks, edges)
 
 
 # Sessions are numbered per user, which avoids a global sort.
 _SESSIONS = f"""
     SELECT u, b, struct(
         u, sum(starts) OVER (PARTITION BY u ORDER BY b ROWS UNBOUNDED PRECEDING) AS number) AS s
-    FROM ({aggregation_sql.session_starts(_DIV)}) AS marked"""
+    FROM ({aggregation_sql.session_starts()}) AS marked"""
 
 
 def _drop_rare(spark: SparkSession, min_users: int) -> DataFrame:
@@ -102,8 +167,9 @@ def _user_stats(spark: SparkSession, counts: Sequence[str], sessions: bool) -> d
     if not sessions:
         found["users"] = spark.table("event").select("u").distinct().count()
         return found
-    of_user = spark.table("session_slot").groupBy("u").agg(F.max("s.number").alias("sessions"))
-    found["users"], found["sessions"] = of_user.agg(F.count("*"), F.sum("sessions")).collect()[0]
+    found["users"], found["sessions"] = (
+        spark.table("session").agg(F.count_distinct("u"), F.count("*")).collect()[0]
+    )
     return found
 
 

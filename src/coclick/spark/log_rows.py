@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
 from coclick.logs.product_views import ViewShape, shape_sql
-from coclick.logs.schema import Action, action_names
+from coclick.logs.schema import SEARCH, Action, action_names
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeSpan, decide_order
 from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED
@@ -44,6 +44,7 @@ class LogRows:
         self._has_actions = "action" in parser.fields
         self._counts = self._count()
         self._n_ignored = 0
+        self.has_searches = False
         self.stats: dict[str, Any] = {}
 
     def _date_order(self) -> str | None:
@@ -68,6 +69,7 @@ class LogRows:
         known = action_names(self.format.actions)
         codes, others, assumed = classify_actions(counts, actions, known, self._count_views)
         self.stats |= {"assumed": assumed} if assumed else {}
+        self.has_searches = SEARCH in codes.values()
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
         for name, code in codes.items():
@@ -99,9 +101,13 @@ class LogRows:
         return ViewShape(*self._rows.sparkSession.sql(sql).collect()[0])
 
     def valid(self) -> DataFrame:
-        """Return the valid rows."""
+        """Return the valid rows, without searches."""
         events = self.format.rows == "events"
         return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
+
+    def searches(self) -> DataFrame | None:
+        """Return the valid rows that record a search, or None if the log has no such action."""
+        return self._rows.filter(f"error IS NULL AND action_code = {SEARCH}") if self.has_searches else None
 
     def rejected(self) -> DataFrame | None:
         """Return the rejected rows (error, raw, query, doc), or None; add their counts to the statistics."""

@@ -26,6 +26,8 @@ _SORTED_BY = {  # tables that are not sorted by id
     "pairs": "q, d",
     "daily": "q, d, day",
     "skips": "q, clicked, skipped",
+    "searches": "q",
+    "followups": "q, next",
     "variants": "id, spelling",
     "unit_texts": "unit, text",
 }
@@ -38,9 +40,9 @@ def is_parquet(source: Artefact) -> bool:
     return source.manifest.get("layout") == "parquet"
 
 
-def columns(source: Artefact, table: str, select: str) -> dict[str, NDArray[Any]]:
-    """Read columns of a table, in the order of its ids; nulls are an error."""
-    order = _SORTED_BY.get(table, "id")
+def columns(source: Artefact, table: str, select: str, order: str = "") -> dict[str, NDArray[Any]]:
+    """Read columns of a table, in the order of its ids unless `order` says otherwise; nulls are an error."""
+    order = order or _SORTED_BY.get(table, "id")
     found = _run(source, table, f"SELECT {select} FROM (SELECT * FROM read_parquet($paths) ORDER BY {order})")
     if any(np.ma.isMaskedArray(values) and values.mask.any() for values in found.values()):
         raise _table_error(source, table)
@@ -105,6 +107,11 @@ def read_array(source: Artefact, table: str, column: str, dtype: str) -> NDArray
 def read_pointers(source: Artefact, table: str, column: str, rows: int) -> NDArray[np.int64]:
     """Return where the rows of each number begin in a table that is sorted by that column."""
     numbers = columns(source, table, f"{_column(source, column)} AS value")["value"]
+    return _row_pointers(source, table, numbers, rows)
+
+
+def _row_pointers(source: Artefact, table: str, numbers: NDArray[Any], rows: int) -> NDArray[np.int64]:
+    """Where the rows of each number begin; the numbers ascend."""
     if len(numbers) and not (numbers[0] >= 0 and numbers[-1] < rows):
         raise _table_error(source, table)
     return np.searchsorted(numbers, np.arange(rows + 1)).astype(np.int64)
@@ -150,8 +157,7 @@ def read_daily(source: Artefact, pairs: dict[str, NDArray[Any]]) -> dict[str, An
     """Read the columns of the table of days, if there is one; None for columns that the log did not have."""
     if not source.table("daily") or not pairs:
         return {}
-    described = _run(source, "daily", "DESCRIBE SELECT * FROM read_parquet($paths)")
-    present = set(described["column_name"].tolist())
+    present = _column_names(source, "daily")
     counts = [name for name in ("impressions", "users", "sessions", "navigational") if name in present]
     found = columns(source, "daily", ", ".join(["q", "d", "day", "clicks", *counts]))
     daily: dict[str, Any] = dict.fromkeys(_DAILY_COLUMNS)
@@ -188,6 +194,34 @@ def read_skips(source: Artefact, queries: int, docs: int) -> dict[str, NDArray[A
         ends = {"q": found["q"], "d": found[side]}
         rows = _by_query(source, "skips", ends, queries, docs, np.ones(len(found["q"]), np.float32))
     return {"indptr": rows.indptr, **_int32(source, "skips", found, "clicked", "skipped", "count")}
+
+
+def read_searches(source: Artefact, queries: int) -> dict[str, Any]:
+    """Read the columns of the table of searches, if there is one."""
+    if not source.table("searches"):
+        return {}
+    present = _column_names(source, "searches")
+    names = ["searches", "without_clicks", *(name for name in ("day", "without_results") if name in present)]
+    found = columns(source, "searches", ", ".join(["q", *names]), "q, day" if "day" in present else "q")
+    counts = _int32(source, "searches", found, *names)
+    return {"indptr": _row_pointers(source, "searches", found["q"], queries), **counts}
+
+
+def read_followups(source: Artefact, queries: int) -> dict[str, Any]:
+    """Read the columns of the table of follow-ups, if there is one."""
+    if not source.table("followups"):
+        return {}
+    found = columns(source, "followups", "q, next, count, users")
+    following = found["next"]
+    if len(following) and not (following.min() >= 0 and following.max() < queries):
+        raise _table_error(source, "followups")
+    counts = _int32(source, "followups", found, "next", "count", "users")
+    return {"indptr": _row_pointers(source, "followups", found["q"], queries), **counts}
+
+
+def _column_names(source: Artefact, table: str) -> set[str]:
+    described = _run(source, table, "DESCRIBE SELECT * FROM read_parquet($paths)")
+    return set(described["column_name"].tolist())
 
 
 def read_variants(source: Artefact) -> list[tuple[int, str, int]]:

@@ -67,6 +67,11 @@ class LanguageGuess(NamedTuple):
         return {"code": self.code, "share": round(self.share, 3), "source": "guessed"}
 
 
+def sample_step(size: int) -> int:
+    """Return n such that every n-th of `size` texts makes a sample that is large enough."""
+    return max(1, -(-size // SAMPLE))
+
+
 def guess_language(titles: Iterable[str], queries: Iterable[str] = ()) -> LanguageGuess:
     """Guess the main language of a sample of titles and queries."""
     kinds = [[_evidence(text) for text in normalise_batch(texts)] for texts in (titles, queries)]

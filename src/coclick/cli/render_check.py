@@ -1,0 +1,51 @@
+"""Print what `check` found in a log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from coclick.cli.terminal import console, one_line, print_table
+
+if TYPE_CHECKING:
+    from coclick.logs.check_log import CheckReport
+
+_COUNTS = ("rows", "right", "users", "sessions", "first", "last", "merged_spellings")
+
+
+def check_report(found: CheckReport) -> None:
+    """Print the columns of each file, what is missing, ignored and lost, and the command to run."""
+    for file in found.files:
+        facts = ", ".join(fact for fact in (file.kind, file.encoding, file.delimiter) if fact)
+        rows = [
+            [
+                use.name,
+                use.field or f"ignored (looks like {use.looks_like})",
+                one_line(" · ".join(use.samples)),
+            ]
+            for use in file.columns
+        ]
+        print_table(f"{file.name} ({facts})", ["column", "used as", "values"], rows)
+        console().print()
+    if found.format:
+        console().print(f"[bold]format[/]   {escape(found.format)}")
+    for name in found.sampled:
+        console().print(f"[bold]sampled[/]  only the first part of {escape(name)} was looked at")
+    for name in _COUNTS:
+        if name in found.stats:
+            value = found.stats[name]
+            shown = f"{value:,}" if isinstance(value, int) else value
+            console().print(f"[bold]{name.replace('_', ' '):<8}[/] {shown}", highlight=False)
+    for heading, lines in found.report.to_dict().items():
+        for line in lines if heading in ("missing", "ignored", "lost") else []:
+            console().print(f"[bold]{heading:<8}[/] {escape(line)}")
+    if found.guessed:
+        console().print("[yellow]the columns were guessed from their names and values: please check them[/]")
+    for line in found.report.warnings:
+        console().print(f"[yellow]warning: {escape(line)}[/]")
+    if found.problem:
+        console().print(f"[red]cannot be built: {escape(found.problem)}[/]")
+        if found.hint:
+            console().print(f"[red]try: {escape(found.hint)}[/]")
+    console().print(f"\n[bold]run[/]      {escape(found.command)}", soft_wrap=True, highlight=False)

@@ -1,0 +1,191 @@
+"""`check`: build a graph of the first part of a log in a temporary directory, and say what is in it.
+
+What `check` says is what `build` does, because it is a build: of a sample, with nothing kept.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from coclick.errors import CoclickError, UserError
+from coclick.jit.threads import threads as all_threads
+from coclick.logs.column_use import ColumnUse, column_uses, sample_values
+from coclick.logs.detect_format import GivenColumns, detect_format, named_encoding
+from coclick.logs.duckdb_session import DuckDBSession, parse_memory
+from coclick.logs.files import LogFile, with_header
+from coclick.logs.guess_columns import guess_columns
+from coclick.logs.in_memory import as_list, docs_as_list
+from coclick.logs.intake import Intake
+from coclick.logs.log_sample import LogSample
+from coclick.logs.pipeline import build
+from coclick.logs.record_sql import RecordFields
+from coclick.logs.report import BuildReport, build_report
+from coclick.logs.scrub import count_kinds, scrub_batch
+
+_DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "vertical bar"}
+
+
+@dataclass
+class FileReport:
+    """A file of the log, and what each of its columns is used as."""
+
+    name: str
+    kind: str
+    encoding: str
+    delimiter: str  # of text tables
+    header: bool
+    columns: list[ColumnUse]
+
+
+@dataclass
+class CheckReport:
+    """What is in a log, how it would be read, what will go wrong, and the command to run."""
+
+    format: str = ""
+    files: list[FileReport] = field(default_factory=list)
+    sampled: list[str] = field(default_factory=list)  # files of which only the first part was looked at
+    guessed: dict[str, str] = field(default_factory=dict)  # column of each field, guessed
+    report: BuildReport = field(default_factory=BuildReport)
+    stats: dict[str, Any] = field(default_factory=dict)  # of the graph of the sample
+    problem: str = ""  # why the log cannot be built as it is
+    hint: str = ""
+    command: str = ""  # to run next
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self) | {"report": self.report.to_dict()}
+
+
+def check(
+    sources: Any,
+    docs: Any = None,
+    *,
+    like: str | Path = "auto",
+    columns: GivenColumns = None,
+    header: str = "auto",
+    encoding: str | None = None,
+    actions: Mapping[str, float] | None = None,
+    memory: str = "4GB",
+    **options: Any,
+) -> CheckReport:
+    """Look at a log without writing anything.
+
+    The parameters are those of `coclick.build`; `options` are more of them. Of large files only the first
+    part is read. If the columns have unknown names, they are guessed.
+
+    Returns a report whose `command` builds the graph; if the log cannot be built, `problem` says why.
+    """
+    reading = {"like": like, "header": header, "encoding": encoding, "actions": actions, "memory": memory}
+    with TemporaryDirectory(prefix="coclick-check-") as directory:
+        sample = LogSample.of(as_list(sources), Path(directory))
+        run = _Check(sample, docs_as_list(docs) or None, reading | options)
+        return run.report(as_list(sources), docs_as_list(docs), columns)
+
+
+@dataclass
+class _Check:
+    sample: LogSample
+    docs: list[Any] | None
+    options: dict[str, Any]
+    found: CheckReport = field(default_factory=CheckReport)
+
+    def report(self, sources: list[Any], docs: list[Any], columns: GivenColumns) -> CheckReport:
+        """Return the report of a sample, and the command for the sources."""
+        self.found.sampled = list(self.sample.cut)
+        try:
+            columns = self._describe(columns)
+            self._build(columns)
+        except CoclickError as error:
+            where = f" ({error.where})" if error.where else ""
+            self.found.problem = self.sample.restore_names(f"{error.what}{where}")
+            self.found.hint = self.sample.restore_names(error.hint or "")
+        self.found.command = self._command(sources, docs, columns)
+        return self.found
+
+    def _describe(self, columns: GivenColumns) -> GivenColumns:
+        """Describe the files; return the columns, guessed if the names are unknown."""
+        directory = self.sample.directory / "duckdb"
+        encoding = self.options["encoding"] or named_encoding(self.options["like"])
+        with (
+            DuckDBSession(directory, parse_memory(self.options["memory"]), all_threads()) as db,
+            Intake(db, encoding) as intake,
+        ):
+            files = intake.open_log(self.sample.sources)
+            try:
+                format, found, _ = detect_format(files, self.options["like"], columns, self.options["header"])
+            except UserError:
+                columns = columns or self._guess(files)
+                if not columns:
+                    self.found.files = [self._file(file, RecordFields(), intake) for file in files]
+                    raise
+                format, found, _ = detect_format(files, self.options["like"], columns, self.options["header"])
+                self.found.guessed = dict(columns) if isinstance(columns, Mapping) else {}
+            self.found.format = format.title or format.name
+            self.found.files = [self._file(file, record, intake) for file, record in found]
+        return columns
+
+    def _guess(self, files: Sequence[LogFile]) -> dict[str, str]:
+        filled = [file for file in files if not file.empty]
+        if not filled or self.options["like"] != "auto" or self.options["header"] == "no":
+            return {}
+        is_table = filled[0].kind in ("tsv", "csv")
+        return guess_columns(sample_values(with_header(filled[0], is_table)))
+
+    def _file(self, file: LogFile, record: RecordFields, intake: Intake) -> FileReport:
+        is_table = file.kind in ("tsv", "csv")
+        return FileReport(
+            self.sample.restore_names(file.name),
+            file.kind,
+            intake.encodings.get(file.name, ""),
+            _DELIMITERS.get(file.delimiter, file.delimiter) if is_table else "",
+            file.header,
+            column_uses(file, record),
+        )
+
+    def _build(self, columns: GivenColumns) -> None:
+        graph = build(
+            self.sample.sources,
+            self.docs,
+            self.sample.directory / "graph",
+            columns=columns,
+            max_rejected=1,
+            **self.options,
+        )
+        self.found.stats = dict(graph.stats)
+        self.found.report = build_report(graph.stats)
+        if personal := _personal_data(list(graph.queries)):
+            kinds = ", ".join(f"{kind} {count:,}" for kind, count in personal.items())
+            self.found.report.warnings.append(f"queries with personal data: {kinds}; --scrub pii removes it")
+        for lines in vars(self.found.report).values():
+            lines[:] = map(self.sample.restore_names, lines)
+
+    def _command(self, sources: list[Any], docs: list[Any], columns: GivenColumns) -> str:
+        """The command that builds the graph, with the options that were given or guessed."""
+        parts = ["coclick", "build", *(str(one) for one in sources if isinstance(one, str | Path))]
+        for one in docs:
+            parts += ["--docs", str(one)] if isinstance(one, str | Path) else []
+        if isinstance(columns, Mapping):
+            parts += ["--columns", ",".join(f"{name}={column}" for name, column in columns.items())]
+        elif columns:
+            parts += ["--columns", ",".join(columns)]
+        given = {name: value for name, value in self.options.items() if name not in ("actions", "memory")}
+        for name, value in given.items():
+            if value not in (None, False, "auto"):
+                parts += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+        if actions := self.options["actions"]:
+            parts += ["--actions", ",".join(f"{name}={weight}" for name, weight in actions.items())]
+        return shlex.join([*parts, "-o", "graph"])
+
+
+def _personal_data(queries: Sequence[str]) -> dict[str, int]:
+    """How many queries have personal data, by kind."""
+    _, kinds = scrub_batch(queries)
+    found, counts = np.unique(kinds[kinds > 0], return_counts=True)
+    return count_kinds(dict(zip(found.tolist(), counts.tolist(), strict=True)))

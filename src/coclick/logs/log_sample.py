@@ -1,0 +1,97 @@
+"""The first part of a log, for `check`: its time must not grow with the log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from coclick.logs import files
+from coclick.logs.archives import detect_compression
+from coclick.logs.duckdb_session import literal, paths_sql
+
+MAX_BYTES = 256_000_000  # of all files together, decompressed
+MIN_BYTES = 4_000_000  # of one file
+_BLOCK = 1 << 20
+_GZIP_RATIO = 20  # at most, of a usual log
+_BYTES_PER_ROW = 100  # of a Parquet file, to limit its rows
+
+
+@dataclass
+class LogSample:
+    """Sources of a log, each replaced by its first part if it is large."""
+
+    directory: Path
+    sources: list[Any] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)  # path of a part → the file it is from
+    cut: list[str] = field(default_factory=list)  # files of which only a part was looked at
+
+    @classmethod
+    def of(cls, sources: Sequence[Any], directory: Path, max_bytes: int | None = None) -> LogSample:
+        """Copy the first parts of large files to a directory. Standard input is copied, too."""
+        sample = cls(directory)
+        expanded: list[Any] = []
+        for source in sources:
+            is_path = isinstance(source, str | Path) and str(source) != "-" and "://" not in str(source)
+            expanded += files.expand_paths(source) if is_path else [source]
+        limit = max(MIN_BYTES, (max_bytes or MAX_BYTES) // max(1, len(expanded)))
+        for source in expanded:
+            sample.sources.append(sample._part(source, limit))
+        return sample
+
+    def restore_names(self, text: str) -> str:
+        """Replace the paths of parts by the names of their files."""
+        for path, name in self.names.items():
+            text = text.replace(path, name)
+        return text
+
+    def _part(self, source: Any, limit: int) -> Any:
+        if str(source) == "-" and sys.stdin is not None and not sys.stdin.isatty():
+            return self._copy(sys.stdin.buffer, "standard input", self._new("stdin"), limit)
+        if not isinstance(source, Path):
+            return source
+        if files.first_bytes(source, 4) == b"PAR1":
+            return self._parquet(source, limit)
+        gzipped = files.is_gzipped(source)
+        if not gzipped and detect_compression(files.first_bytes(source, 512), str(source)) is not None:
+            return source  # an archive is read whole
+        if source.stat().st_size * (_GZIP_RATIO if gzipped else 1) <= limit:
+            return source
+        target = self._new("".join(source.suffixes).removesuffix(".gz").lstrip(".") or "txt")
+        with files.reading(source, gzipped) as stream:
+            return self._copy(stream, str(source), target, limit)
+
+    def _parquet(self, source: Path, limit: int) -> Path:
+        (rows,) = duckdb.execute(f"SELECT count(*) FROM read_parquet({paths_sql([source])})").fetchone() or (
+            0,
+        )
+        if rows * _BYTES_PER_ROW <= limit:
+            return source
+        target, taken = self._new("parquet"), f"FROM read_parquet({paths_sql([source])})"
+        duckdb.execute(
+            f"COPY ({taken} LIMIT {limit // _BYTES_PER_ROW}) TO {literal(target)} (FORMAT parquet)"
+        )
+        self._note(target, str(source))
+        return target
+
+    def _copy(self, stream: Any, name: str, target: Path, limit: int) -> Path:
+        """Copy whole lines until the limit."""
+        with target.open("wb") as out:
+            while out.tell() < limit and (block := stream.read(_BLOCK)):
+                out.write(block)
+            if more := stream.read(1):
+                out.write(more + stream.readline())
+                self.cut.append(name)
+        self.names[str(target)] = name
+        return target
+
+    def _note(self, target: Path, name: str) -> None:
+        self.names[str(target)] = name
+        self.cut.append(name)
+
+    def _new(self, suffix: str) -> Path:
+        return self.directory / f"part{len(self.names)}.{suffix}"
