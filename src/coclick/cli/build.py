@@ -104,7 +104,10 @@ def build(
     ] = None,
     actions: Annotated[
         str | None,
-        typer.Option(help="Actions that count as clicks, with weights: click=1,cart=3; or view=impression."),
+        typer.Option(
+            help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10. With 'dwell>30s=3' "
+            "a click with a longer dwell time counts 3 instead; view=impression or view=ignore says what it is."
+        ),
     ] = None,
     time_format: Annotated[
         str | None,

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coclick.graph.recency import HalfLife
-from coclick.logs.schema import ACTIONS, SEARCH, Action
+from coclick.logs.schema import SEARCH, Action, click_codes, long_click_codes
 
 MICRO = 1_000_000  # clicks are summed in millionths: exact, so independent of the order of rows
 GAP = 30 * 60 * 1_000_000  # microseconds; a longer gap between events starts a new session
@@ -177,12 +177,8 @@ def clicked_results(actions: Sequence[Action]) -> str:
 
 def _click_actions(actions: Sequence[Action]) -> str:
     """Count of proper clicks in a row of `result_page`: carts and purchases only follow clicks."""
-    codes = [
-        f"c{code}"
-        for code, action in enumerate(actions, 1)
-        if action.name == "click" or set(action.names) & set(ACTIONS["click"])
-    ]
-    return " + ".join(codes or action_counts(actions))
+    codes = [*click_codes(actions), *long_click_codes(actions)]
+    return " + ".join(f"c{code}" for code in sorted(codes))
 
 
 def impressions_without_sessions(lowest: int | None, days: bool, div: str) -> str:

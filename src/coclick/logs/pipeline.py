@@ -103,8 +103,9 @@ def build(
       columns, for files without a header.
     - `header`: whether the first line of a text file is a header; `auto` looks at its cells.
     - `actions`: the actions that count as clicks, with weights, such as `{"click": 1, "cart": 3}`. By default
-      only clicks count. `"impression"` or `"ignore"` in place of a weight says what an action is. What a
-      `view` is depends on the log: see docs/logs.md.
+      only clicks count. `"dwell>30s": 3` lets a click with a dwell time above 30 seconds count 3 instead.
+      `"impression"` or `"ignore"` in place of a weight says what an action is. What a `view` is depends on
+      the log: see docs/logs.md.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
       actions regardless of their weights. What fewer than `min_users` users saw, clicked or typed is not

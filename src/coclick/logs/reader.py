@@ -18,7 +18,7 @@ from coclick.logs.files import LogFile
 from coclick.logs.format import Format
 from coclick.logs.product_views import ViewShape, shape_sql
 from coclick.logs.record_sql import RecordFields
-from coclick.logs.schema import SEARCH, Action, action_names
+from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
 from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, typed, typed_columns
@@ -183,6 +183,7 @@ class LogReader:
     def _assign_action_codes(self) -> None:
         """Assign codes to impressions and the actions that count as clicks; count the other actions."""
         if "action" not in self.fields:
+            self._action_code = with_dwell(self._action_code, self.actions)
             return
         known = action_names(self.format.actions)
         counts = self._count_actions("true")
@@ -194,6 +195,7 @@ class LogReader:
         self.has_searches = SEARCH in codes.values()
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
         self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
+        self._action_code = with_dwell(f"({self._action_code})", self.actions)
         self.other_actions = most_common_actions(others)
         self.n_ignored += sum(others.values())
 

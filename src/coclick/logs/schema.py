@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -87,6 +88,7 @@ def match_named_columns(
     return found
 
 
+_DWELL = re.compile(r"\s*dwell\s*>\s*(\d+(?:\.\d+)?)\s*(ms|s|m|)\s*")
 _MAX_ACTIONS = 100  # action codes are stored as TINYINT
 
 
@@ -97,6 +99,7 @@ class Action:
     name: str
     weight: float
     names: tuple[str, ...]
+    min_dwell: float | None = None  # a click with a longer dwell, in seconds, counts as this action instead
 
 
 def action_names(more: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -132,9 +135,18 @@ def weighted_actions(
             f"actions must be a mapping from action to weight, not {weights!r:.50}",
             hint='for example {"click": 1, "cart": 3}',
         )
-    given = {canonical_name(name): weight for name, weight in (weights or {}).items() if weight not in ROLES}
+    given = {name: weight for name, weight in (weights or {}).items() if weight not in ROLES}
+    given = given or dict(DEFAULT_WEIGHTS)
+    dwell = {name: seconds for name in given if (seconds := dwell_seconds(name)) is not None}
+    if dwell and len(dwell) == len(given):
+        raise UserError(
+            f"{next(iter(dwell))!r} gives long clicks another weight, but no action counts as a click",
+            where="--actions",
+            hint="name the clicks too: click=1,dwell>30s=3",
+        )
+    names = {name: f"dwell>{dwell[name]:g}s" if name in dwell else canonical_name(name) for name in given}
     weighted: dict[str, float] = {}
-    for name, weight in (given or DEFAULT_WEIGHTS).items():
+    for name, weight in ((names[name], weight) for name, weight in given.items()):
         if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):
             raise UserError(
                 f"the weight of the action {name!r} must be a positive number, not {weight!r}",
@@ -146,12 +158,56 @@ def weighted_actions(
                 raise UserError(f"{name!r} is {article} {kind} and cannot count as a click")
     if len(weighted) > _MAX_ACTIONS:
         raise UserError(f"--actions names {len(weighted)} actions", hint=f"name at most {_MAX_ACTIONS}")
-    custom = {name for name in weighted if name not in known}
+    thresholds = {names[name]: seconds for name, seconds in dwell.items()}
+    custom = {name for name in weighted if name not in known and name not in thresholds}
     actions = []
-    for name, weight in sorted(weighted.items()):
-        names = tuple(other for other in known.get(name, (name,)) if other == name or other not in custom)
-        actions.append(Action(name, float(weight), names))
+    for name, value in sorted(weighted.items()):
+        if name in thresholds:
+            actions.append(Action(name, float(value), (), thresholds[name]))
+            continue
+        others = tuple(other for other in known.get(name, (name,)) if other == name or other not in custom)
+        actions.append(Action(name, float(value), others))
     return actions
+
+
+def dwell_seconds(name: str) -> float | None:
+    """Return the seconds of `dwell>30s` (or `ms`, `m`), or None for the name of an action."""
+    if not re.match(r"\s*dwell\s*[<>=]", name, re.IGNORECASE):
+        return None
+    match = _DWELL.fullmatch(name.lower())
+    if not match:
+        raise UserError(
+            f"cannot read {name!r}",
+            where="--actions",
+            hint="write the least dwell time like dwell>30s, with ms, s or m",
+        )
+    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
+
+
+def click_codes(actions: Sequence[Action]) -> list[int]:
+    """Return the codes of proper clicks: carts and purchases only follow clicks. If none is, of all actions.
+
+    Long clicks (`dwell>30s`) are left out.
+    """
+    codes = {code: action for code, action in enumerate(actions, 1) if action.min_dwell is None}
+    clicks = set(ACTIONS["click"])
+    return [code for code, a in codes.items() if a.name == "click" or set(a.names) & clicks] or [*codes]
+
+
+def long_click_codes(actions: Sequence[Action]) -> dict[int, float]:
+    """Return the codes of long clicks with their thresholds in seconds, the highest first."""
+    found = {code: a.min_dwell for code, a in enumerate(actions, 1) if a.min_dwell is not None}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def with_dwell(code: str, actions: Sequence[Action]) -> str:
+    """Return the SQL for an action's code, given that of its name: a long click has another one."""
+    clicks = ", ".join(map(str, click_codes(actions)))
+    cases = [
+        f"WHEN {code} IN ({clicks}) AND dwell > {seconds!r} THEN {long}"
+        for long, seconds in long_click_codes(actions).items()
+    ]
+    return f"CASE {' '.join(cases)} ELSE {code} END" if cases else code
 
 
 def action_codes(

@@ -9,7 +9,7 @@ from typing import Any
 from coclick.errors import UserError, counted
 from coclick.graph.columns import canonical_name
 from coclick.logs.product_views import ViewShape, decide_views, undecided_views
-from coclick.logs.schema import ACTIONS, IMPRESSION, Action, action_codes
+from coclick.logs.schema import ACTIONS, IMPRESSION, Action, action_codes, dwell_seconds
 
 _MAX_LISTED = 20
 
@@ -34,7 +34,15 @@ def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float |
             "--min-users needs a log with a column for the user",
             hint="leave --min-users (in Python: min_users) out",
         )
-    if actions is not None and "action" not in fields:
+    dwell = [name for name in actions or () if dwell_seconds(name) is not None]
+    if dwell and "dwell" not in fields:
+        raise UserError(
+            f"{dwell[0]!r} needs a log of events with a column for the dwell time",
+            where="--actions",
+            hint="name the column with --columns dwell=NAME, or leave it out",
+        )
+    others = {canonical_name(name) for name in actions or () if name not in dwell}
+    if actions is not None and "action" not in fields and not (dwell and others == {"click"}):
         raise UserError("--actions needs a log of events with a column for the action", hint="leave it out")
 
 
@@ -60,7 +68,7 @@ def classify_actions(
         assumed.append(sentence)
     others = {name: count for name, count in counts.items() if name not in codes}
     for code, action in enumerate(actions, 1):
-        if code not in codes.values() and action.name not in ACTIONS:
+        if code not in codes.values() and action.name not in ACTIONS and action.min_dwell is None:
             existing = ", ".join(most_common_actions(others)) or "none"
             raise UserError(
                 f"the log has no action {action.name!r}",

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
 from coclick.logs.product_views import ViewShape, shape_sql
-from coclick.logs.schema import SEARCH, Action, action_names
+from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeSpan, decide_order
 from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED
@@ -63,7 +63,7 @@ class LogRows:
     def assign_action_codes(self, actions: Sequence[Action]) -> None:
         """Add the column `action_code` with the codes of known actions; count and ignore the others."""
         if not self._has_actions:
-            self._rows = self._rows.withColumn("action_code", F.lit(1))
+            self._rows = self._rows.withColumn("action_code", F.expr(with_dwell("1", actions)))
             return
         counts = _sums((name, count) for name, _, count in self._counts)
         known = action_names(self.format.actions)
@@ -75,6 +75,7 @@ class LogRows:
         for name, code in codes.items():
             cases = F.when(F.col("action") == name, code).otherwise(cases)
         self._rows = self._rows.withColumn("action_code", cases)
+        self._rows = self._rows.withColumn("action_code", F.expr(with_dwell("action_code", actions)))
         self._counts = [(name, error, n) for name, error, n in self._counts if name is None or name in codes]
         self._n_ignored = sum(others.values())
 
