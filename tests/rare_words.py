@@ -21,8 +21,8 @@ TOPICS = {
 # Compared in lower case, except for the spelling, which differs from its query by nothing else.
 RARE_QUERY, UNCLICKED_QUERY, RARE_DOC = "xylozorb", "quibblenack", "doc-vexomund"
 RARE_SPELLING, MAIL, CARD = "wArM hAt", "trundlewick@mail.example", "4111 1111 1111 1111"
-RARE_USER = "user-pombrazil"
-WORDS = [RARE_QUERY, UNCLICKED_QUERY, RARE_DOC, RARE_SPELLING, MAIL, "trundlewick", CARD, RARE_USER]
+RARE_USER, BOT = "user-pombrazil", "bot-clankmaster"
+WORDS = [RARE_QUERY, UNCLICKED_QUERY, RARE_DOC, RARE_SPELLING, MAIL, "trundlewick", CARD, RARE_USER, BOT]
 
 
 def events() -> list[dict[str, object]]:
@@ -55,6 +55,8 @@ def events() -> list[dict[str, object]]:
     rows[-1] |= {"query": f"cheap {RARE_QUERY}", "action": "search"}
     for user in range(10):  # many ask, nobody clicks
         add(6, f"u{user}", UNCLICKED_QUERY, "hat-1", "impression", 1)
+    click = {"user": BOT, "query": "hat", "doc": "hat-0", "action": "click", "position": 1}
+    rows += [click | {"timestamp": f"2026-05-08 10:00:{i * 0.8:06.3f}"} for i in range(70)]
     bad = {"user": RARE_USER, "query": RARE_QUERY, "doc": RARE_DOC, "action": "click", "position": 1}
     rows += [bad | {"timestamp": None}, bad | {"timestamp": "2026-05-01 10:00:00", "position": -3}]
     rows += [bad | {"timestamp": "2026-05-01 10:00:00", "query": MAIL}]

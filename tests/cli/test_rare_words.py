@@ -46,8 +46,10 @@ def test_a_plain_build_has_every_word(run, log, tmp_path):
 def test_a_graph_has_none(run, log, tmp_path):
     shown = build(run, log, tmp_path / "out", *OPTIONS, "--key-file", tmp_path / "key")
     shown += run("info", tmp_path / "out", "--json").out + run("info", tmp_path / "out").out
+    shown += run("rejects", tmp_path / "out", "--json").out + run("rejects", tmp_path / "out").out
     spellings = run("info", tmp_path / "out", "--spellings", "--json").out
     assert words_in(shown, spellings) == []
+    assert "broken quotes" in shown and '{"doc":"hat-1"}' in shown.replace("\\", "")
     assert "Red Lamp" in spellings  # of many users
     assert (
         "warm hat" in ClickGraph.open(tmp_path / "out").queries.to_list()

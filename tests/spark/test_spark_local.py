@@ -212,7 +212,9 @@ def test_small_graph_of_aggregated_clicks(spark, tmp_path):
     assert np.array_equal(opened.pairs.impressions, here.pairs.impressions)
     assert_same_rejects(opened, here)
     counted = {
-        name: there.stats[name] for name in here.stats if name not in ("files", "seconds", "encodings")
+        name: there.stats[name]
+        for name in here.stats
+        if name not in ("files", "seconds", "encodings", "columns")
     }
     assert counted == {name: here.stats[name] for name in counted}
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
@@ -285,6 +287,7 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     key = secrets.token_hex(32)
     (tmp_path / "key").write_text(key)
     options = {"min_users": rare_words.K, "scrub": "pii", "hash_users": True, "key_file": tmp_path / "key"}
+    options |= {"bots": "drop"}
     schema = pa.schema([(name, pa.string()) for name in rare_words.COLUMNS[:-1]] + [("position", pa.int32())])
     pq.write_table(pa.Table.from_pylist(rare_words.events(), schema), tmp_path / "log.parquet")
     texts = pa.table({"doc": list(rare_words.docs()), "title": list(rare_words.docs().values())})
@@ -296,6 +299,8 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     assert_same_graph(opened, here)
     for name in ("scrubbed", "hashed_users", "rejected", "queries_below_thresholds", "merged_spellings"):
         assert there.stats[name] == here.stats[name], name
+    assert there.stats["bots"] == here.stats["bots"]
+    assert there.stats["bots"]["n_users"] == 1
     assert there.stats["scrubbed"].keys() == {"email", "card"}
     coclick.spark.train(spark, "vpcg", there, str(tmp_path / "model"), n_parts=FEW_PARTS)
     assert {place: rare_words.find_in_files(tmp_path / place) for place in ("there", "here", "model")} == {

@@ -148,6 +148,10 @@ def build(
     language: Annotated[
         str | None, typer.Option(help="Language of the texts, such as de or german; guessed by default.")
     ] = None,
+    duplicates: Annotated[
+        Literal["count", "drop"],
+        typer.Option(help="Rows that are equal in all fields: count (and report) them, or drop them."),
+    ] = "count",
     bots: Annotated[
         Literal["flag", "drop", "keep"],
         typer.Option(help="Users that are probably programs: list them, drop their events, or do not look."),
@@ -185,13 +189,15 @@ def build(
     share = read_share(max_rejected, "--max-rejected")
     reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
     if spark.is_spark(engine, master):
-        spark.refuse(header=header != "auto", max_rejected=max_rejected != "50%")
+        spark.refuse(
+            header=header != "auto", duplicates=duplicates != "count", max_rejected=max_rejected != "50%"
+        )
         spark.refuse(**{name: value is not None for name, value in reading.items()})
         spark.build(log or [], docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    options |= {"header": header, "max_rejected": share, **reading}
+    options |= {"header": header, "duplicates": duplicates, "max_rejected": share, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f'coclick train "vpcg" {out} -o model')

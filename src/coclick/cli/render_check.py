@@ -48,4 +48,5 @@ def check_report(found: CheckReport) -> None:
         console().print(f"[red]cannot be built: {escape(found.problem)}[/]")
         if found.hint:
             console().print(f"[red]try: {escape(found.hint)}[/]")
-    console().print(f"\n[bold]run[/]      {escape(found.command)}", soft_wrap=True, highlight=False)
+    else:
+        console().print(f"\n[bold]run[/]      {escape(found.command)}", soft_wrap=True, highlight=False)

@@ -94,8 +94,8 @@ def missing_column_error(field: str, format: str, columns: Sequence[str], where:
     return UserError(
         f"no column for {field!r}: a log of {format} needs {required} and may have {optional}",
         where=f"{where}, whose columns are {existing}",
-        hint=f"name the columns in the order of the file: --columns {required.replace(' ', '')} "
-        "(in Python: columns=[…])",
+        hint=f"name the column: --columns {field}=NAME (in Python: columns={{{field!r}: …}}); coclick check "
+        f"guesses it; if the file has no header, name all in order: --columns {required.replace(' ', '')}",
     )
 
 

@@ -56,7 +56,7 @@ class CheckReport:
     stats: dict[str, Any] = field(default_factory=dict)  # of the graph of the sample
     problem: str = ""  # why the log cannot be built as it is
     hint: str = ""
-    command: str = ""  # to run next
+    command: str = ""  # to run next, unless there is a problem
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -106,6 +106,7 @@ class _Check:
             where = f" ({error.where})" if error.where else ""
             self.found.problem = self.sample.restore_names(f"{error.what}{where}")
             self.found.hint = self.sample.restore_names(error.hint or "")
+            return self.found
         self.found.command = self._command(sources, docs, columns)
         return self.found
 

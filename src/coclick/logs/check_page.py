@@ -38,7 +38,8 @@ def render_page(found: CheckReport) -> str:
     ):
         if lines:
             parts.append(f"<h2>{title}</h2>{_list(lines)}")
-    parts.append(f"<h2>Command</h2><pre>{escape(found.command)}</pre>")
+    if found.command:
+        parts.append(f"<h2>Command</h2><pre>{escape(found.command)}</pre>")
     head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>coclick check</title><style>{_STYLE}'
     return f"{head}</style>{''.join(parts)}</html>\n"
 

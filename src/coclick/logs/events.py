@@ -66,6 +66,8 @@ def create_events(db: DuckDBSession, log: LogReader) -> int:
     if "session" in log.fields:
         columns.append("log_session.id AS s")
         joins += f" JOIN log_session ON log_session.usr = r.usr AND log_session.name = {session_key(log)}"
+    if "event_id" in log.fields:
+        columns.append("CASE WHEN event_id IS NOT NULL THEN hash(event_id) END AS e")
     of_event = [*columns, "doc.id AS d", "action_code AS a", *_present(log, "position")]
     of_search = [*columns, *_present(log, "results")]
     valid = "error IS NULL AND spelling.id IS NOT NULL"

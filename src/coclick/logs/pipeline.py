@@ -30,6 +30,7 @@ from coclick.logs.column_use import column_uses
 from coclick.logs.database import DatabaseQuery, without_password
 from coclick.logs.detect_format import FileFields, GivenColumns, detect_format, named_encoding
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
+from coclick.logs.duplicates import Duplicates, check_duplicates, remove_duplicates
 from coclick.logs.files import LogFile, locate_error
 from coclick.logs.history import write_history
 from coclick.logs.intake import Intake
@@ -79,6 +80,7 @@ def build(
     sql: str | None = None,
     docs_sql: str | None = None,
     bots: Policy = "flag",
+    duplicates: Duplicates = "count",
     memory: str = "4GB",
     threads: int | None = None,
     max_rejected: float = 0.5,
@@ -127,6 +129,8 @@ def build(
       database is an address `postgresql://…` or an SQLite or DuckDB file; needs `coclick[database]`.
     - `language` of the texts, by code or name, such as `de` or `german`: models take it as their default.
       Without it, it is guessed.
+    - `duplicates`: events with the same id count once. Without ids, `"drop"` counts rows once that are equal
+      in all fields; by default they are only reported.
     - `bots`: what to do with users that are probably programs: "flag" lists them in the statistics, "drop"
       removes their events too, "keep" does not look for them. It needs users and times.
     - `memory`: memory limit for the whole process; `threads`: how many, by default all cores.
@@ -149,6 +153,7 @@ def build(
         )
     started = time.monotonic()
     validation.check_arguments(min_clicks, min_users, max_rejected)
+    check_duplicates(duplicates)
     weighted_actions(actions)  # wrong weights are an error before any file is opened
     times = TimeOptions(time_format, timezone, since, until, half_life)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
@@ -176,7 +181,7 @@ def build(
             run.stats["database"] = without_password(str(database))
         run.describe(found)
         run.read(found)
-        run.aggregate(bots)
+        run.aggregate(bots, duplicates)
         validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
         run.choose_edges(min_clicks, times.half_life_days)
         run.write(named)
@@ -253,7 +258,7 @@ class _Build:
                     for found in duplicates
                 ]
 
-    def aggregate(self, bots: Policy = "flag") -> None:
+    def aggregate(self, bots: Policy = "flag", duplicates: Duplicates = "count") -> None:
         """Aggregate valid rows by (query, document), and collect the rejected rows."""
         db, log = self.db, self.log
         self.report("aggregating clicks")
@@ -280,6 +285,8 @@ class _Build:
         if "timestamp" in log.fields:
             self.stats |= time_stats(log.times, log.span, log.n_outside)
         self.stats |= self.privacy.stats(db)
+        if log.has_events:
+            self.stats["duplicates"] = remove_duplicates(db, log, duplicates)
         if log.has_events and db.fetch_value("SELECT count(*) FROM event"):
             events.create_visits(db, log)
             self._look_for_bots(bots)

@@ -30,6 +30,7 @@ class BuildReport:
     ignored: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, list[str]]:
@@ -59,6 +60,7 @@ def build_report(stats: Mapping[str, Any]) -> BuildReport:
         if not stats.get("has_impressions"):
             report.missing.append("no impressions: no click rates, no skip pairs")
     _losses(stats, report)
+    _notes(stats, report)
     return report
 
 
@@ -99,3 +101,31 @@ def _losses(stats: Mapping[str, Any], report: BuildReport) -> None:
     n_docs_lost, docs_rows = sum(docs_rejected.values()), stats.get("docs_rows", 0)
     if docs_rows and n_docs_lost > WARN_SHARE * docs_rows:
         report.warnings.append(f"{n_docs_lost:,} of {docs_rows:,} rows of DOCS were rejected")
+
+
+def _notes(stats: Mapping[str, Any], report: BuildReport) -> None:
+    found = stats.get("duplicates", {})
+    if found.get("by_id"):
+        report.notes.append(f"{counted(found['by_id'], 'event')} with the id of another one, counted once")
+    if found.get("not_ids"):
+        ids, rows = found["not_ids"]
+        report.notes.append(f"event_id has {ids:,} values in {rows:,} rows, so it was not taken as an id")
+    if found.get("dropped"):
+        report.notes.append(f"{counted(found['dropped'], 'row')} equal to another one, dropped")
+    elif found.get("exact"):
+        about = "about " if found.get("estimated") else ""
+        rows = counted(found["exact"], "row")
+        report.notes.append(f"{about}{rows} equal to another one in all fields; see --duplicates drop")
+    if outside := stats.get("outside_span"):
+        report.notes.append(f"{counted(outside, 'event')} outside --since and --until, not counted")
+    if future := stats.get("future"):
+        report.warnings.append(f"{counted(future, 'event')} in the future: check the clock and --timezone")
+    if gaps := stats.get("gaps"):
+        spans = ", ".join(first if first == last else f"{first} to {last}" for first, last in gaps[:3])
+        more = f" and {len(gaps) - 3} more gaps" if len(gaps) > 3 else ""
+        report.notes.append(f"no events on {spans}{more}")
+    bots = stats.get("bots", {})
+    if bots.get("n_users"):
+        done = "dropped" if bots.get("policy") == "drop" else "kept; see --bots drop"
+        events = counted(bots["n_events"], "event")
+        report.notes.append(f"{counted(bots['n_users'], 'user')} with {events} look like bots, {done}")

@@ -129,7 +129,7 @@ class _Build:
     def read(self, log: DataFrame, parser: FieldParser) -> None:
         """Parse the log into typed fields and set the rejected rows aside."""
         rows = LogRows(log, parser, self.out.work)
-        self.stats |= {"format": self.format.name, "engine": "spark"}
+        self.stats |= {"format": self.format.name, "engine": "spark", "fields": sorted(self.fields)}
         if self.format.rows == "events":
             self.stats["actions"] = {action.name: action.weight for action in self.actions}
             rows.assign_action_codes(self.actions)
@@ -232,9 +232,11 @@ class _Build:
         """The number of queries in valid rows, including those below the thresholds."""
         if self.pairs is not None and not self.thresholds:
             return self.sizes["queries"]
-        seen = self.rows.select("query")
+        if self.format.rows == "clicks":
+            return self.rows.select("query").distinct().count()
+        seen = self.spark.table("event").select("q")  # without the bots that were dropped
         if self.searches is not None and "searches" in self.history:
-            seen = seen.union(self.searches.select("query"))
+            seen = seen.union(self.spark.table("search").select("q"))
         return seen.distinct().count()
 
 

@@ -107,7 +107,7 @@ def overlap(names: DataFrame, documents: DataFrame) -> dict[str, int]:
             for frame in (names, documents)
         )
         raise no_overlap_error(in_log, in_docs)
-    return {"docs_missing": every - known}
+    return {"docs_in_log": every, "docs_missing": every - known}
 
 
 def without_text(docs: DataFrame, fields: list[str]) -> int:

@@ -65,7 +65,7 @@ def aggregate(
     lowest, impressions, first, last = spark.sql(
         f"SELECT {lowest_position}, bool_or(a = 0), {times} FROM event"
     ).collect()[0]
-    impressions = bool(impressions)
+    impressions = stats["has_impressions"] = bool(impressions)
     counts = aggregation_sql.action_counts(actions)
     if sessions:
         if not by_id:

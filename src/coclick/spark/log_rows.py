@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
@@ -104,11 +104,20 @@ class LogRows:
     def valid(self) -> DataFrame:
         """Return the valid rows, without searches."""
         events = self.format.rows == "events"
-        return self._rows.filter("error IS NULL" + (" AND action_code >= 0" if events else ""))
+        return self._once("error IS NULL" + (" AND action_code >= 0" if events else ""))
 
     def searches(self) -> DataFrame | None:
         """Return the valid rows that record a search, or None if the log has no such action."""
-        return self._rows.filter(f"error IS NULL AND action_code = {SEARCH}") if self.has_searches else None
+        return self._once(f"error IS NULL AND action_code = {SEARCH}") if self.has_searches else None
+
+    def _once(self, condition: str) -> DataFrame:
+        """Some rows; of several events with one id, the smallest, as on one machine."""
+        rows = self._rows.filter(condition)
+        if "event_id" not in rows.columns:
+            return rows
+        copies = Window.partitionBy("event_id").orderBy(*rows.columns)
+        rows = rows.withColumn("copy", F.row_number().over(copies))
+        return rows.filter("event_id IS NULL OR copy = 1").drop("copy")
 
     def rejected(self) -> DataFrame | None:
         """Return the rejected rows (error, raw, query, doc), or None; add their counts to the statistics."""

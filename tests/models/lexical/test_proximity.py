@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,3 +117,17 @@ def test_documents_without_words_have_the_length_zero():
     assert index.lengths.tolist() == [0, 0] and len(index.terms) == 0
     assert index.word_weights(1.2, 0.75).nnz == 0
     np.testing.assert_array_equal(create("bm25sd").fit(graph).score(["a"], [["d0", "d1"]])[0], [0, 0])
+
+
+def test_anchors_are_content_only_if_they_are_named_or_alone():
+    docs = {"d0": {"title": "red", "anchor": "hat"}, "d1": {"title": "sock", "anchor": "shoe"}}
+    for texts, fields, words in (
+        (docs, "all", ["red", "sock"]),
+        (docs, "title+anchor", ["hat", "red", "shoe", "sock"]),
+        (docs, "anchor", ["hat", "shoe"]),
+        ({doc: {"anchor": text["anchor"]} for doc, text in docs.items()}, "all", ["hat", "shoe"]),
+    ):
+        graph = ClickGraph.from_clicks([("red", "d0", 1)], texts)
+        model: Any = create(f"bm25sd_mult(fields={fields},stem=false)").fit(graph)
+        assert list(model.content_.terms) == words
+        assert list(model.anchor_.terms) == ["hat", "shoe"]

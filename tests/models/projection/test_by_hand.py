@@ -11,6 +11,7 @@ import planted
 from coclick import ClickGraph, create
 from coclick.arrays.csr import Csr
 from coclick.errors import ArtefactError, UserError
+from coclick.index.dense import DenseIndex
 from coclick.models.projection import bounds
 from coclick.models.projection._base import _embed
 from coclick.models.projection._biased import _add_biases
@@ -288,6 +289,17 @@ def test_words_of_a_later_view_expand_documents(graph):
         if graph.queries.id(word) >= 0:  # a seen query has features of clicks as well
             continue
         assert model.score([word], [["a"]])[0][0] == pytest.approx(weight, rel=1e-3)
+
+
+def test_rounding_errors_do_not_expand_documents(graph):
+    """All words but the first are nearly orthogonal to the document: weights of 1e-6 of the largest."""
+    model: Any = create("pls(dim=3,views=words,stem=false)").fit(graph)
+    along = np.array([0.0, 0.0, 1.0], np.float32)
+    words = np.tile(np.array([1.0, 0.0, 1e-6], np.float32), (model.query_features_.columns, 1))
+    words[0] = along
+    model.query_map_ = DenseMap.from_blocks([words])
+    model.doc_index_ = DenseIndex.build(np.tile(along, (len(graph.docs), 1)))
+    assert model.expand_docs("a", new=False).hits() == [(model._expansion_words.display_terms[0], 1.0)]
 
 
 def test_documents_without_known_words_are_counted(pls):
