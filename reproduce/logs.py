@@ -160,14 +160,18 @@ class Simulated:
 
 
 def _nfcorpus(directory: Path, scale: float) -> None:
-    """Training pairs as clicks, test pairs as judgments, and as many other documents as not relevant."""
+    """Training pairs as clicks, test pairs as judgments, and as many other documents as not relevant.
+
+    A scale below 1 keeps that share of the training queries.
+    """
     source = DATA / "nfcorpus"
     texts = {query: text for query, text, _ in _rows(source / "queries.tsv.gz")}
     docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _rows(source / "docs.tsv.gz")}
     clicks: list[tuple[str, str, float]] = []
     grades: dict[str, dict[str, int]] = {}
+    kept = {*sorted(texts)[:: round(1 / scale)]}
     for query, doc, grade, part in _rows(source / "qrels.tsv.gz"):
-        if part == "train":
+        if part == "train" and query in kept:
             clicks.append((texts[query], doc, 2.0 ** int(grade) - 1))
         elif part == "test":
             grades.setdefault(query, {})[doc] = int(grade)
@@ -352,6 +356,7 @@ SOURCES = {
             _REAL,
             {**_SETTINGS, **_NO_URLS},
             {**_QUICK, **_NO_URLS},
+            quick_scale=0.2,
             data="nfcorpus",
         ),
         LogSource(

@@ -183,8 +183,8 @@ SAMPLES = {
              "objectIDs": ["A"], "queryID": "k1"},
         ),
         clicks={("kettle", "A"): 1, ("kettle", "B"): 1},
-        rejected={3: "doc is missing", 4: "query is missing"},
-        ignored=1,
+        rejected={3: "doc is missing"},
+        ignored=2,  # a view beside clicks is a page that was opened
         positions={("kettle", "A"): 3, ("kettle", "B"): 1},
     ),
     "meilisearch": Sample(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -102,20 +102,20 @@ def read_doc_ids(path: Path | None, model: Model) -> list[str] | None:
     return ids
 
 
-def read_action_weights(text: str | None) -> dict[str, float] | None:
-    """Read `click=1,cart=3` as {action: weight}."""
+def read_action_weights(text: str | None) -> dict[str, Any] | None:
+    """Read `click=1,cart=3,view=ignore` as {action: weight, or what it is}."""
     if text is None:
         return None
-    weights = {}
+    weights: dict[str, Any] = {}
     for part in text.split(","):
         name, _, weight = (piece.strip() for piece in part.partition("="))
         try:
-            weights[name] = float(weight)
+            weights[name] = weight if weight in ("impression", "ignore") else float(weight)
         except ValueError:
             raise UserError(
                 f"cannot read the action {part.strip()!r}",
                 where="--actions",
-                hint="write click=1,cart=3,purchase=10",
+                hint="write click=1,cart=3,purchase=10,view=impression,hover=ignore",
             ) from None
     return weights
 

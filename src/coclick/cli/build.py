@@ -106,7 +106,7 @@ def build(
         str | None,
         typer.Option(
             help="Actions that count as clicks, with weights: click=1,cart=3,purchase=10. With 'dwell>30s=3' "
-            "a click with a longer dwell time counts 3 instead."
+            "a click with a longer dwell time counts 3 instead. view=impression or view=ignore: what it is."
         ),
     ] = None,
     time_format: Annotated[

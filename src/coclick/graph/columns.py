@@ -42,7 +42,10 @@ VIEW_COLUMNS: dict[str, tuple[str, ...]] = {
     "feature": ("feature", "feature_name", "tag", "category", "term", "word", "token", "name", "key"),
     "value": ("value", "weight", "score", "count", "n", "tf"),
 }
-CLICK_ACTIONS = ("click", "clicks", "clicked", "item_click", "product_click", "result_click", "doc_click")
+CLICK_ACTIONS = (
+    *("click", "clicks", "clicked", "item_click", "product_click", "result_click", "doc_click"),
+    *("product_clicked", "select_item", "search_click", "list_click", "link_click"),
+)
 FIELDS = {
     "clicks": ("query", "doc", "clicks", "impressions", "users"),
     "events": (

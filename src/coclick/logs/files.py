@@ -24,6 +24,7 @@ from coclick.errors import UserError
 from coclick.graph.columns import canonical_name, match_columns, with_user
 from coclick.logs import archives
 from coclick.logs.duckdb_session import paths_sql
+from coclick.logs.header import is_header
 from coclick.logs.json_records import is_by_line, page_path
 from coclick.logs.schema import match_given_columns, match_named_columns
 
@@ -39,6 +40,7 @@ KINDS = {
 }
 _SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines
 _SAMPLE_BYTES = 1 << 24  # at most
+_HEADER_LINES = 200  # that are compared with the first one
 _BULK_KEYS = ("index", "create")
 _GZIP = b"\x1f\x8b"
 _JSON = re.compile(r"\s*(\{|\[\s*[{\[])")
@@ -64,6 +66,7 @@ class LogFile:
     wrapped: bool = False  # NDJSON: records are in `_source`, beside `_index` and `_id`
     bulk: bool = False  # NDJSON: with action lines, {"index": …}
     source: str = ""  # what the user calls the file, if `path` is a temporary copy
+    assumed: str = ""  # a sentence about the first line, if its content had to decide
 
     @property
     def name(self) -> str:
@@ -177,8 +180,30 @@ def find_fields(
     names = [canonical_name(name) for name in given]
     cells = [canonical_name(cell) for cell in file.columns]
     known = len(fields) > 1 or cells[: len(names)] == names
-    file = with_header(file, text and (header == "yes" or (header == "auto" and known)))
+    if text and header == "auto" and not known:
+        file = _with_guessed_header(file)
+    else:
+        file = with_header(file, text and header != "no")
     return file, check_flat(file, with_user(match_given_columns(given, file.columns, str(file.path))))
+
+
+def _with_guessed_header(file: LogFile) -> LogFile:
+    """The file with or without a header, as the content of its first lines suggests, and a sentence on it."""
+    lines = [line for line in first_lines(file.path, file.gzipped, _HEADER_LINES)[1:] if line]
+    with csv_field_limit(max(map(len, lines), default=0) + 1):
+        rows = [_split(line, file.delimiter) for line in lines]
+    found, where = is_header(file.columns, rows), f"line 1 of {file.name} was read as a"
+    if found:
+        says = f"{where} header: its cells are not like the values below (--header no if it is a row)"
+    elif found is None and rows:
+        says = f"{where} row: nothing tells it from the rows below (--header yes if it is a header)"
+    else:
+        says = ""
+    return replace(with_header(file, bool(found)), assumed=says)
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    return line.split("\t") if delimiter == "\t" else next(csv.reader([line], delimiter=delimiter), [])
 
 
 def check_flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:

@@ -21,7 +21,7 @@ import duckdb
 
 from coclick.errors import UserError
 from coclick.graph.columns import FIELDS
-from coclick.logs.schema import ACTIONS
+from coclick.logs.schema import ACTIONS, with_roles
 
 PLAIN = ("clicks", "events")  # recognised by names of columns, without a file
 QUERY_ID, COUNT = "query_id", "count"  # fields of formats only: id of the search, repetitions of the event
@@ -90,6 +90,10 @@ class Format:
                 raise _unknown(f"the field {name!r} in --columns", name, _fields_of(self.rows))
         sources = {name: (Source(parse_path(path)),) for name, path in given.items()}
         return replace(self, fields={**self.fields, **sources})
+
+    def with_roles(self, given: Mapping[str, float | str] | None) -> Format:
+        """Return the format with actions that the user says are impressions, or to be ignored."""
+        return replace(self, actions=with_roles(self.actions, given))
 
 
 VIEW = Format("view", rows="view")
@@ -205,8 +209,8 @@ class _Parser:
         if not isinstance(given, dict):
             raise self._error(UserError("actions must be a table: [actions]"), "actions", "")
         for action in given:
-            if action not in ACTIONS:
-                problem = _unknown(f"the action {action!r}", action, ACTIONS)
+            if action not in (*ACTIONS, "ignore"):
+                problem = _unknown(f"the action {action!r}", action, [*ACTIONS, "ignore"])
                 raise self._error(problem, action, "actions")
         return {action: self._names(given, action, "actions") for action in given}
 

@@ -66,7 +66,7 @@ def build(
     header: Literal["auto", "yes", "no"] = "auto",
     min_clicks: float = 1,
     min_users: int = 1,
-    actions: Mapping[str, float] | None = None,
+    actions: Mapping[str, float | str] | None = None,
     time_format: str | None = None,
     timezone: str | None = None,
     since: str | date | None = None,
@@ -106,6 +106,8 @@ def build(
     - `header`: whether the first line of a text file is a header; `auto` looks at its cells.
     - `actions`: the actions that count as clicks, with weights, such as `{"click": 1, "cart": 3}`. By default
       only clicks count. `"dwell>30s": 3` lets a click with a dwell time above 30 seconds count 3 instead.
+      `"impression"` or `"ignore"` in place of a weight says what an action is. What a `view` is depends on
+      the log: see docs/logs.md.
     - `min_clicks`, `min_users`: pairs with fewer clicks, or clicked by fewer users, do not become edges. With
       a threshold above 1, queries without any edge are left out. In a log of events `min_clicks` counts
       actions regardless of their weights. What fewer than `min_users` users saw, clicked or typed is not
@@ -166,6 +168,7 @@ def build(
     ):
         files, doc_files = intake.open_all(sources, docs, DatabaseQuery(database, sql, docs_sql))
         format, found, fields = detect_format(files, like, columns, header)
+        format = format.with_roles(actions)
         weighted = weighted_actions(actions, action_names(format.actions))
         validation.check_fields(fields, min_users, actions)
         times.check_fields(fields)
@@ -277,6 +280,8 @@ class _Build:
         self.stats |= {"rows": log.n_rows, "right": n_valid, "rejected": _count_rejects(db, self.files)}
         if "action" in log.fields:
             self.stats["other_actions"] = log.other_actions
+        if log.assumed:
+            self.stats["assumed"] = log.assumed
         if "timestamp" in log.fields:
             self.stats |= time_stats(log.times, log.span, log.n_outside)
         self.stats |= self.privacy.stats(db)

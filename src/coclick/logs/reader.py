@@ -16,6 +16,7 @@ from coclick.logs.detect_format import FileFields
 from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.format import Format
+from coclick.logs.product_views import ViewShape, shape_sql
 from coclick.logs.record_sql import RecordFields
 from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
@@ -58,6 +59,7 @@ class LogReader:
     n_outside: int = 0  # of these, outside the span
     has_searches: bool = False  # rows without a document that say what was searched
     other_actions: dict[str, int] = field(default_factory=dict)  # the most common ignored actions
+    assumed: list[str] = field(default_factory=list)  # sentences about what the log does not say
     _action_code: str = "1"  # SQL
     _groups: list[_Group] = field(default_factory=list)
     _order_is_known: bool = False  # of day and month
@@ -85,6 +87,7 @@ class LogReader:
 
     def open(self, found: Sequence[FileFields]) -> None:
         """Parse text files into Parquet, and define the relation over all files."""
+        self.assumed += [file.assumed for file, _ in found if file.assumed]
         groups: dict[object, tuple[list[LogFile], RecordFields]] = {}
         for file, fields in found:
             groups.setdefault(file.shape, ([], fields))[0].append(file)
@@ -185,7 +188,8 @@ class LogReader:
             return
         known = action_names(self.format.actions)
         counts = self._count_actions("true")
-        codes, others = classify_actions(counts, self.actions, known)
+        codes, others, assumed = classify_actions(counts, self.actions, known, self._count_views)
+        self.assumed += assumed
         if self.format.has_lists:
             records = self._count_actions(self.is_record)
             others = {name: records.get(name, 0) for name in others}
@@ -200,6 +204,11 @@ class LogReader:
         """The actions of the relation, the most frequent first."""
         rows = f"SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL AND {condition}"
         return dict(self.db.fetchall(f"{rows} GROUP BY action ORDER BY 2 DESC, 1"))
+
+    def _count_views(self, names: Sequence[str]) -> ViewShape:
+        """The shape of the actions with these names."""
+        sql = shape_sql(f"({self.relation})", names, self.fields)
+        return ViewShape(*self.db.fetchall(sql)[0])
 
     def _stage(self, group: _Group, lines: str) -> str:
         """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""

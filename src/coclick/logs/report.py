@@ -26,6 +26,7 @@ class BuildReport:
     """Lines for people. `warnings` are losses that nobody should miss."""
 
     used: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
@@ -39,7 +40,7 @@ class BuildReport:
 
 def build_report(stats: Mapping[str, Any]) -> BuildReport:
     """Return the report of a build with these statistics."""
-    report = BuildReport()
+    report = BuildReport(assumed=list(stats.get("assumed", ())))
     for file in stats.get("columns", []):
         used = ", ".join(_use(one["name"], one["field"]) for one in file["columns"] if one["field"])
         report.used.append(f"{file['file']}: {used or 'nothing'}")

@@ -16,12 +16,23 @@ SKIPPED = ("", "_", "-")  # names in --columns for a column to skip
 # Action → accepted names. Rows with any other action are ignored: no searches, impressions or clicks.
 ACTIONS: dict[str, tuple[str, ...]] = {
     "search": ("search", "searched", "site_search", "view_search_results", "products_searched"),
-    "impression": ("impression", "impressions", "item_impression", "product_impression", "shown", "view"),
+    "impression": ("impression", "impressions", "item_impression", "product_impression", "shown"),
+    "view": (  # see `logs.product_views`
+        *("view", "viewed", "view_item", "item_view", "product_view", "product_viewed", "detail_view"),
+        "product_detail_view",
+    ),
     "click": CLICK_ACTIONS,
-    "cart": ("cart", "add_to_cart", "addtocart", "cart_add", "add_to_basket"),
-    "purchase": ("purchase", "purchased", "buy", "order"),
+    "cart": (
+        *("cart", "add_to_cart", "addtocart", "added_to_cart", "cart_add", "add_to_basket"),
+        "product_added",
+    ),
+    "purchase": (
+        *("purchase", "purchased", "buy", "order", "transaction", "order_completed"),
+        "checkout_completed",
+    ),
 }
 DEFAULT_WEIGHTS = {"click": 1.0}
+ROLES = ("impression", "ignore")  # what an action may be given as, in place of a weight
 SEARCH, IMPRESSION = -1, 0  # codes; the i-th action that counts as a click has code i
 
 
@@ -100,8 +111,23 @@ def action_names(more: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
     }
 
 
+def with_roles(
+    more: Mapping[str, Sequence[str]], given: Mapping[str, float | str] | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the names that a format adds to `ACTIONS`, changed by what the user says: view=impression."""
+    changed = {action: tuple(map(canonical_name, names)) for action, names in more.items()}
+    roles = given.items() if isinstance(given, Mapping) else ()
+    for name, role in ((canonical_name(str(name)), role) for name, role in roles if role in ROLES):
+        names = action_names(changed).get(name, (name,))
+        changed = {
+            action: tuple(one for one in others if one not in names) for action, others in changed.items()
+        }
+        changed[str(role)] = (*changed.get(str(role), ()), *names)
+    return changed
+
+
 def weighted_actions(
-    weights: Mapping[str, float] | None, known: Mapping[str, tuple[str, ...]] = ACTIONS
+    weights: Mapping[str, float | str] | None, known: Mapping[str, tuple[str, ...]] = ACTIONS
 ) -> list[Action]:
     """Return what counts as a click. A key of `known` matches all its names, others just themselves."""
     if weights is not None and not isinstance(weights, Mapping):
@@ -109,7 +135,8 @@ def weighted_actions(
             f"actions must be a mapping from action to weight, not {weights!r:.50}",
             hint='for example {"click": 1, "cart": 3}',
         )
-    given = weights or DEFAULT_WEIGHTS
+    given = {name: weight for name, weight in (weights or {}).items() if weight not in ROLES}
+    given = given or dict(DEFAULT_WEIGHTS)
     dwell = {name: seconds for name in given if (seconds := dwell_seconds(name)) is not None}
     if dwell and len(dwell) == len(given):
         raise UserError(
@@ -118,24 +145,28 @@ def weighted_actions(
             hint="name the clicks too: click=1,dwell>30s=3",
         )
     names = {name: f"dwell>{dwell[name]:g}s" if name in dwell else canonical_name(name) for name in given}
-    weights = {names[name]: weight for name, weight in given.items()}
-    for name, weight in weights.items():
+    weighted: dict[str, float] = {}
+    for name, weight in ((names[name], weight) for name, weight in given.items()):
         if not (isinstance(weight, int | float) and math.isfinite(weight) and weight > 0):
-            raise UserError(f"the weight of the action {name!r} must be a positive number, not {weight!r}")
+            raise UserError(
+                f"the weight of the action {name!r} must be a positive number, not {weight!r}",
+                hint=f"or say what it is: {name}=impression or {name}=ignore",
+            )
+        weighted[name] = weight
         for kind, article in (("impression", "an"), ("search", "a")):
             if name in known[kind]:
                 raise UserError(f"{name!r} is {article} {kind} and cannot count as a click")
-    if len(weights) > _MAX_ACTIONS:
-        raise UserError(f"--actions names {len(weights)} actions", hint=f"name at most {_MAX_ACTIONS}")
+    if len(weighted) > _MAX_ACTIONS:
+        raise UserError(f"--actions names {len(weighted)} actions", hint=f"name at most {_MAX_ACTIONS}")
     thresholds = {names[name]: seconds for name, seconds in dwell.items()}
-    custom = {name for name in weights if name not in known and name not in thresholds}
+    custom = {name for name in weighted if name not in known and name not in thresholds}
     actions = []
-    for name, weight in sorted(weights.items()):
+    for name, value in sorted(weighted.items()):
         if name in thresholds:
-            actions.append(Action(name, float(weight), (), thresholds[name]))
+            actions.append(Action(name, float(value), (), thresholds[name]))
             continue
         others = tuple(other for other in known.get(name, (name,)) if other == name or other not in custom)
-        actions.append(Action(name, float(weight), others))
+        actions.append(Action(name, float(value), others))
     return actions
 
 

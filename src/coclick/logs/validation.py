@@ -8,7 +8,8 @@ from typing import Any
 
 from coclick.errors import UserError, counted
 from coclick.graph.columns import canonical_name
-from coclick.logs.schema import ACTIONS, Action, action_codes, dwell_seconds
+from coclick.logs.product_views import ViewShape, decide_views, undecided_views
+from coclick.logs.schema import ACTIONS, IMPRESSION, Action, action_codes, dwell_seconds
 
 _MAX_LISTED = 20
 
@@ -26,7 +27,7 @@ def _is_number(value: Any, low: float) -> bool:
     return isinstance(value, int | float) and math.isfinite(value) and value >= low
 
 
-def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] | None) -> None:
+def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float | str] | None) -> None:
     """Check that the log has the columns that the arguments need."""
     if min_users > 1 and not fields & {"user", "users"}:
         raise UserError(
@@ -46,13 +47,25 @@ def check_fields(fields: set[str], min_users: int, actions: Mapping[str, float] 
 
 
 def classify_actions(
-    counts: Mapping[str, int], actions: Sequence[Action], known: Mapping[str, tuple[str, ...]] = ACTIONS
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the codes of the actions that count, and the counts of the other actions in the log.
+    counts: Mapping[str, int],
+    actions: Sequence[Action],
+    known: Mapping[str, tuple[str, ...]],
+    count_views: Callable[[Sequence[str]], ViewShape],
+) -> tuple[dict[str, int], dict[str, int], list[str]]:
+    """Return the codes of the actions that count, the counts of the others, and what was assumed.
 
-    `counts` says how often each action occurs. A custom action that never occurs is probably misspelt: raise.
+    `counts` says how often each action occurs, `count_views` the shape of views, if it is needed. A custom
+    action that never occurs is probably misspelt: raise.
     """
     codes = action_codes(counts, actions, known)
+    assumed = []
+    if views := undecided_views(counts, codes, known):
+        n_clicks = sum(count for name, count in counts.items() if canonical_name(name) in known["click"])
+        click = next((code for code, action in enumerate(actions, 1) if action.name == "click"), None)
+        role, sentence = decide_views(views, count_views(views), n_clicks, click is not None)
+        code = {"impression": IMPRESSION, "click": click}.get(role)
+        codes |= {} if code is None else dict.fromkeys(views, code)
+        assumed.append(sentence)
     others = {name: count for name, count in counts.items() if name not in codes}
     for code, action in enumerate(actions, 1):
         if code not in codes.values() and action.name not in ACTIONS and action.min_dwell is None:
@@ -61,7 +74,7 @@ def classify_actions(
                 f"the log has no action {action.name!r}",
                 hint=f"check --actions; other actions in the log: {existing}",
             )
-    return codes, others
+    return codes, others, assumed
 
 
 def most_common_actions(counts: Mapping[str, int]) -> dict[str, int]:
@@ -85,7 +98,9 @@ def no_edges_error(
         return UserError("the log is empty", where=", ".join(stats.get("files", ())[:3]))
     what = f"the log has no valid click in {counted(stats['rows'], 'row')}"
     if not stats["rejected"]:
-        others = ", ".join(stats.get("other_actions", ())) or "impressions only"
+        others = "; ".join(
+            [", ".join(stats.get("other_actions", ())) or "impressions only", *stats.get("assumed", ())]
+        )
         return UserError(
             what,
             hint=f"name the actions that count with --actions (in Python: actions=…); the log has {others}",

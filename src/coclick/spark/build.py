@@ -48,7 +48,7 @@ def build(
     columns: GivenColumns = None,
     min_clicks: float = 1,
     min_users: int = 1,
-    actions: Mapping[str, float] | None = None,
+    actions: Mapping[str, float | str] | None = None,
     bots: Policy = "flag",
     time_format: str | None = None,
     timezone: str | None = None,
@@ -74,6 +74,7 @@ def build(
     session = coclick_session(spark)
     parser = _parser(log, like, columns)
     fields = parser.fields
+    parser = replace(parser, format=parser.format.with_roles(actions))
     weighted = weighted_actions(actions, action_names(parser.format.actions))
     check_fields(fields, min_users, actions)
     check_policy(bots, parser.format.rows == "events", fields)

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
+from coclick.logs.product_views import ViewShape, shape_sql
 from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeSpan, decide_order
@@ -39,6 +40,7 @@ class LogRows:
         self.format, self._privacy = parser.format, parser.privacy
         quoted = [log[f"`{name.replace('`', '``')}`"] for name in parser.columns]
         self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(parser, parser.schema))
+        self._fields = parser.fields
         self._has_actions = "action" in parser.fields
         self._counts = self._count()
         self._n_ignored = 0
@@ -64,7 +66,9 @@ class LogRows:
             self._rows = self._rows.withColumn("action_code", F.expr(with_dwell("1", actions)))
             return
         counts = _sums((name, count) for name, _, count in self._counts)
-        codes, others = classify_actions(counts, actions, action_names(self.format.actions))
+        known = action_names(self.format.actions)
+        codes, others, assumed = classify_actions(counts, actions, known, self._count_views)
+        self.stats |= {"assumed": assumed} if assumed else {}
         self.has_searches = SEARCH in codes.values()
         self.stats["other_actions"] = most_common_actions(others)
         cases = F.lit(None).cast("int")
@@ -90,6 +94,12 @@ class LogRows:
         self._counts = self._count(counted)
         self._n_ignored += outside
         return outside
+
+    def _count_views(self, names: Sequence[str]) -> ViewShape:
+        """The shape of the actions with these names."""
+        self._rows.createOrReplaceTempView("typed_row")
+        sql = shape_sql("typed_row", names, self._fields)
+        return ViewShape(*self._rows.sparkSession.sql(sql).collect()[0])
 
     def valid(self) -> DataFrame:
         """Return the valid rows, without searches."""
