@@ -40,11 +40,7 @@ def test_what_is_missing_is_named(tmp_path):
     log = tmp_path / "log.tsv"
     log.write_text("timestamp\tuser\tquery\tdoc\n2024-10-04T10:00:00\tann\ta\tx\n")
     graph = build([log], None, tmp_path / "graph")
-<<<<<<< HEAD
-    assert graph.provides == {"sessions", "days", "followups"}
-=======
     assert graph.provides >= {"sessions", "days"} and not graph.provides & {"impressions", "positions"}
->>>>>>> main
     with pytest.raises(UserError) as error:
         create("ctr").fit(graph)
     assert error.value.what == "ctr needs impressions, and this graph has none"
