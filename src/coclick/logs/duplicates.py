@@ -14,7 +14,7 @@ from coclick.logs.reader import LogReader
 
 Duplicates = Literal["count", "drop"]
 _MIN_DISTINCT = 1 / 3  # of the rows; with fewer distinct values a column is not the id of an event
-_MAX_COUNTED = 5_000_000  # events; of larger logs, equal rows are counted for one user in 64
+_MAX_COUNTED = 500_000  # events; of larger logs, equal rows are counted for one user in 64
 _SAMPLE = 64
 
 
