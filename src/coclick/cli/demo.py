@@ -74,7 +74,7 @@ def demo(
         f'coclick expand {model_path} "{query}"',
         f"coclick compare {graph_path}",
         f"coclick serve vpcg={model_path} {directory}/pls --report {directory}/report.html",
-        "coclick build YOUR_LOG.tsv --docs YOUR_DOCS.tsv -o graph  (your log: see docs/tutorial.md)",
+        "coclick check YOUR_LOG.tsv --docs YOUR_DOCS.tsv  (what is in your log, and how to build it)",
     ):
         console().print(f"  {command if ' YOUR' in command else '.venv/bin/' + command}", soft_wrap=True)
     console().print(
