@@ -38,7 +38,7 @@ def check_report(found: CheckReport) -> None:
             shown = f"{value:,}" if isinstance(value, int) else value
             console().print(f"[bold]{name.replace('_', ' '):<8}[/] {shown}", highlight=False)
     for heading, lines in found.report.to_dict().items():
-        for line in lines if heading in ("missing", "ignored", "lost") else []:
+        for line in lines if heading in ("assumed", "missing", "ignored", "lost", "notes") else []:
             console().print(f"[bold]{heading:<8}[/] {escape(line)}")
     if found.guessed:
         console().print("[yellow]the columns were guessed from their names and values: please check them[/]")

@@ -32,9 +32,11 @@ def render_page(found: CheckReport) -> str:
     for file in found.files:
         parts += _file(file)
     for title, lines in (
+        ("Assumed", found.report.assumed),
         ("Missing", found.report.missing),
         ("Ignored", found.report.ignored),
         ("Lost", found.report.lost),
+        ("Notes", found.report.notes),
     ):
         if lines:
             parts.append(f"<h2>{title}</h2>{_list(lines)}")
