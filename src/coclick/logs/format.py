@@ -80,8 +80,12 @@ class Format:
     @property
     def has_lists(self) -> bool:
         """Whether one record may hold several events."""
-        lists = any(source.is_list for source in self.fields.get("doc", ()))
-        return bool(self.shown) or COUNT in self.fields or lists
+        return bool(self.shown) or self.repeats_events
+
+    @property
+    def repeats_events(self) -> bool:
+        """Whether one record may hold several events beside what it showed."""
+        return COUNT in self.fields or any(source.is_list for source in self.fields.get("doc", ()))
 
     def with_columns(self, given: Mapping[str, str]) -> Format:
         """Return the format with some fields from other columns or paths."""

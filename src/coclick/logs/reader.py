@@ -17,7 +17,7 @@ from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.format import Format
 from coclick.logs.product_views import ViewShape, shape_sql
-from coclick.logs.record_sql import RecordFields
+from coclick.logs.record_sql import RecordFields, with_shown
 from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
@@ -73,12 +73,23 @@ class LogReader:
     def names(self) -> list[str]:
         """The columns of the relation, without `error` and `action_code`."""
         parts = ["part", "listed"] if self.format.has_lists else []
+        return [*typed_columns(self.format.rows, self.fields), *parts]
+
+    @property
+    def _record_names(self) -> list[str]:
+        """The columns that are read from the files, before lists of shown documents become rows."""
+        parts = ["part", "listed"] if self.format.repeats_events else []
+        parts += ["shown_docs"] if self._keeps_shown else []
         undecided = self.times.undecided and "timestamp" in self.fields and not self._order_is_known
         return [
             *typed_columns(self.format.rows, self.fields),
             *parts,
             *(["date_text"] if undecided else []),
         ]
+
+    @property
+    def _keeps_shown(self) -> bool:
+        return self.format.has_lists and not self.format.repeats_events
 
     @property
     def is_record(self) -> str:
@@ -92,8 +103,10 @@ class LogReader:
         for file, fields in found:
             groups.setdefault(file.shape, ([], fields))[0].append(file)
         self.relation = " UNION ALL ".join(self._open_group(*group) for group in groups.values())
-        if "date_text" in self.names:
+        if "date_text" in self._record_names:
             self._decide_order()
+        if self._keeps_shown:
+            self.relation = with_shown(self.relation, typed_columns(self.format.rows, self.fields))
         if self.format.join:
             self.db.execute(join_sql.logged_queries(self.format, self.relation, self.fields, self._searches))
             self.relation = self._joined(self.relation)
@@ -147,7 +160,7 @@ class LogReader:
         self._groups.append(_Group(files, typed_rows, numbered))
         paths = paths_sql([file.path for file in files])
         source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
-        return f"SELECT {', '.join(self.names)}, error FROM ({typed_rows(source)})"
+        return f"SELECT {', '.join(self._record_names)}, error FROM ({typed_rows(source)})"
 
     def _joined(self, rows: str) -> str:
         """Rows of a format with a join: events with the query that they belong to."""
@@ -214,7 +227,7 @@ class LogReader:
         """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
         self._groups.append(group)
         path = self.db.temp_path("parquet")
-        chosen = f"SELECT {', '.join(self.names)}, error FROM ({group.typed(lines)})"
+        chosen = f"SELECT {', '.join(self._record_names)}, error FROM ({group.typed(lines)})"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
@@ -239,6 +252,7 @@ class LogReader:
         `hides_rows`, `raw` is empty, and the ids of the query and document are added as `q` and `d`.
         """
         raw, joins = "raw", ""
+        is_record = "part = 0" if self.format.repeats_events else "true"
         self.db.execute(f"INSERT INTO reject {self._unreadable()}")
         if self.hides_rows:
             self.db.execute(
@@ -255,7 +269,7 @@ class LogReader:
                 FROM (
                     SELECT * REPLACE ({self._final_error()} AS error), {self._action_code} AS action_code
                     FROM ({rows})) r {joins}
-                WHERE {self.is_record} AND {aggregation_sql.is_rejected("action" in self.fields)}""")
+                WHERE {is_record} AND {aggregation_sql.is_rejected("action" in self.fields)}""")
         self.db.preserve_order(False)
 
     def _final_error(self) -> str:
@@ -268,7 +282,7 @@ class LogReader:
 
     def _numbered_rows(self) -> Iterator[str]:
         """Relations of typed rows with file, line and raw text: each file, or all if joined by time."""
-        names = ", ".join([*self.names, "error", "file", "line", "raw"])
+        names = ", ".join([*self._record_names, "error", "file", "line", "raw"])
         parts = [
             f"SELECT {names} FROM ({group.typed(group.numbered(file))})"
             for group in self._groups

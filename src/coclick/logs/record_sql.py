@@ -32,7 +32,7 @@ class RecordFields:
     keys: list[str] = field(default_factory=list)  # JSON pointers of the cells; only for NDJSON
     columns: dict[str, Column] = field(default_factory=dict)  # of fields
     items: str = ""  # SQL list of the events of a record, for formats with lists
-    lists_shown: bool = False  # items are documents: that of the event, then those that were shown
+    shown: str = ""  # SQL list of the documents that were shown, if nothing else is a list
     too_many: str = ""  # condition that a record stands for too many events
     aliases: str = ""  # select list of what SQL expressions read
     split: str = ""  # select list of cells as columns: repeated for each event, they are cheaper than a list
@@ -40,22 +40,23 @@ class RecordFields:
     sources: dict[str, list[str]] = field(default_factory=dict)  # field → columns or paths, for reports
 
     def expand(self, cells: str) -> str:
-        """Return a relation with a row for each event: `item`, `part`, its number from 0, and `listed`."""
+        """Return a relation with a row for each event: `item`, `part`, its number from 0, and `listed`.
+
+        If records hold only the list of what was shown, it stays a list: `shown_docs`.
+        """
         if self.aliases:
             cells = f"SELECT *, {self.aliases} FROM ({cells})"
+        if self.shown:
+            return f"SELECT *, {self.shown} AS shown_docs FROM ({cells})"
         if not self.items:
             return cells
         if self.too_many:
-            error = (
-                f"coalesce(parse_error, CASE WHEN {self.too_many} THEN '{COUNT}|is above {_MAX_COUNT:,}' END)"
-            )
-            cells = f"SELECT * REPLACE ({error} AS parse_error) FROM ({cells})"
-        listed = "part > 0" if self.lists_shown else "item.action IS NOT NULL"
-        blank = "WHERE part = 0 OR trim(item) <> ''" if self.lists_shown else ""
+            error = f"CASE WHEN {self.too_many} THEN '{COUNT}|is above {_MAX_COUNT:,}' END"
+            cells = f"SELECT * REPLACE (coalesce(parse_error, {error}) AS parse_error) FROM ({cells})"
         return f"""
-            SELECT * EXCLUDE (items), {listed} AS listed
+            SELECT * EXCLUDE (items), item.action IS NOT NULL AS listed
             FROM (SELECT *, unnest(items) AS item, generate_subscripts(items, 1) - 1 AS part
-                  FROM (SELECT * {self.split}, {self.items} AS items FROM ({cells}))) {blank}"""
+                  FROM (SELECT * {self.split}, {self.items} AS items FROM ({cells})))"""
 
     def complete(self, fields: set[str]) -> None:
         """Add the fields that other files of the log have, as missing values; sessions stand in for users."""
@@ -93,7 +94,10 @@ def format_fields(format: Format, file: LogFile) -> RecordFields:
         found.columns["position"] = Column(counted)
     shown = [source for source in format.shown if file.kind == "ndjson" or cells.has(source)]
     found.sources["shown"] = [text for source in shown for text in cells.names(source)]
-    if lists or format.has_lists:
+    if format.has_lists and not format.repeats_events:
+        doc = found.columns["doc"].text() if "doc" in found.columns else "NULL"
+        _keep_shown(found, doc, _first_list(cells, shown) if shown else "[]::VARCHAR[]")
+    elif lists or format.has_lists:
         _expand_lists(found, lists, _first_list(cells, shown) if shown else "[]::VARCHAR[]")
     if found.items and cells.keys:
         split = (f"cell[{number}] AS cell_{number}" for number in range(1, len(cells.keys) + 1))
@@ -143,9 +147,6 @@ def _expand_lists(found: RecordFields, lists: Mapping[str, str], shown: str) -> 
     own = {name: columns[name].text() if name in columns else "NULL" for name in ("doc", "position")}
     if "position" not in columns and "position" not in lists and "doc" in columns:
         own["position"] = f"CAST(list_position({shown}, {own['doc']}) AS VARCHAR)"
-    if "doc" not in lists and COUNT not in columns:
-        _expand_shown(found, own, shown)
-        return
     nothing = f"[{_item('NULL', 'NULL', 'NULL')}]"
     has_doc = "lambda item: coalesce(trim(item.doc), '') <> ''"
     events = f"[{_item(own['doc'], own['position'], 'NULL')}]"
@@ -167,16 +168,26 @@ def _expand_lists(found: RecordFields, lists: Mapping[str, str], shown: str) -> 
     columns["action"] = Column(f"coalesce(item.action, {own_action})")
 
 
-def _expand_shown(found: RecordFields, own: Mapping[str, str], shown: str) -> None:
-    """The same without lists of events: lists of texts take a third of the time of lists of structs."""
-    found.lists_shown = True
-    found.items = f"CASE WHEN parse_error IS NULL THEN [{own['doc']}] || {shown} ELSE [NULL::VARCHAR] END"
-    own_action = _name_parts(found.columns)
-    found.columns["doc"] = Column("trim(item)")
-    found.columns["position"] = Column(
-        f"CASE WHEN part = 0 THEN {own['position']} ELSE CAST(part AS VARCHAR) END"
-    )
-    found.columns["action"] = Column(f"CASE WHEN part = 0 THEN {own_action} ELSE {literal(LISTED)} END")
+def _keep_shown(found: RecordFields, doc: str, shown: str) -> None:
+    """Leave the list of shown documents to `with_shown`, which has fewer columns to repeat."""
+    found.shown = f"CASE WHEN parse_error IS NULL THEN {shown} END"
+    found.columns.setdefault("action", Column("'click'"))
+    found.columns.setdefault("position", Column(f"CAST(list_position(shown_docs, {doc}) AS VARCHAR)"))
+
+
+def with_shown(rows: str, names: Sequence[str]) -> str:
+    """Return typed rows and, after them, an impression for each document of `shown_docs`."""
+    own = {name: name for name in names}
+    of_list = own | {"doc": "trim(shown_doc)", "action": literal(LISTED), "position": "part", "dwell": "NULL"}
+    of_list |= {"event_id": "event_id || ':' || CAST(part AS VARCHAR)", "results": "NULL"}
+    chosen = [", ".join(f"{values[name]} AS {name}" for name in names) for values in (own, of_list)]
+    return f"""
+        SELECT {chosen[0]}, 0 AS part, false AS listed, error FROM ({rows}) UNION ALL
+        SELECT {chosen[1]}, part, true AS listed, error
+        FROM (SELECT *, unnest(shown_docs) AS shown_doc,
+                CAST(generate_subscripts(shown_docs, 1) AS INTEGER) AS part
+              FROM ({rows}) WHERE error IS NULL AND len(shown_docs) > 0)
+        WHERE trim(shown_doc) <> ''"""
 
 
 def _name_parts(columns: dict[str, Column]) -> str:
