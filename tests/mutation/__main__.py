@@ -161,7 +161,7 @@ def run(
                 mutant = next(waiting, None)
                 if mutant is None:
                     break
-                tests = tests_for(mutant, coverage, options.seconds)
+                tests = tests_for(project, mutant, coverage, options.seconds)
                 if equivalent_reason(mutant):
                     results.append((mutant, "equivalent"))
                 elif not tests:
@@ -196,13 +196,29 @@ def write(results: list[tuple[Mutant, str]], path: Path | None) -> None:
         path.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
-def tests_for(mutant: Mutant, coverage: runner.Coverage, seconds: float) -> list[str]:
+def tests_for(project: Project, mutant: Mutant, coverage: runner.Coverage, seconds: float) -> list[str]:
     """Return the tests to run on a mutant, up to so many seconds."""
     functions = function_lines(mutant.source)
     covering = coverage.of(mutant, functions)
+    if mutant.compiled and not covering:  # no call of compiled code is recorded, but of those who call it
+        for file in importers(project, mutant.file):
+            covering |= {test for tests in coverage.tests.get(file, {}).values() for test in tests}
     if not any(mutant.line in lines for lines in functions):
         covering |= {test for test in coverage.seconds if any(table in test for table in TABLES)}
     return coverage.choose(covering, seconds)
+
+
+def importers(project: Project, file: str) -> list[str]:
+    """Return the files in the same folder that import a module."""
+    module = Path(file).stem
+    imported = re.compile(rf"^(from \S*\b{module} import|from \S+ import .*\b{module}\b)", re.MULTILINE)
+    folder = (project.package / file).parent
+    others = (other for other in sorted(folder.glob("*.py")) if other.stem != module)
+    return [
+        other.relative_to(project.package).as_posix()
+        for other in others
+        if imported.search(other.read_text(encoding="utf-8"))
+    ]
 
 
 def count(results: list[tuple[Mutant, str]]) -> str:
