@@ -1,6 +1,6 @@
 """Build a click graph on disk from log files.
 
-    files ──reader──▶ typed rows ──numbering──▶ integer ids ──events · pipeline──▶ (query, doc) tables
+    files ──reader──▶ typed rows ──numbering──▶ integer ids ──events · build_steps──▶ (query, doc) tables
         ──write_arrays · history──▶ graph
 
 All steps are SQL on a temporary DuckDB database that spills to disk. Python handles one block at a time.

@@ -2,7 +2,7 @@
 
 Texts are normalised before (case-folded, full-width digits as ASCII). A rule is a pattern and a check, which
 says how much of a match to remove: checksums separate card and account numbers from model numbers. A number
-that cannot be told from a phone number or an id is removed: runs of nine or more digits, except ISBN-13.
+that may be a phone number or an id is removed: runs of nine or more digits, except ISBN-13.
 
 Most queries match nothing, so a batch is searched once for texts that could. Only those go through the rules.
 """

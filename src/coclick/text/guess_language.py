@@ -46,7 +46,7 @@ _SCRIPTS = (
     (0x20000, 0x323AF, "han"),
 )  # fmt: skip
 _CJK = ("han", "kana", "ko")
-_OF_SCRIPT = {  # languages that are told apart by words
+_OF_SCRIPT = {  # languages that share a script and are distinguished by their words
     "cyrillic": frozenset({"ru", "uk", "bg", "sr"}),
     "arabic": frozenset({"ar", "fa"}),
 }
