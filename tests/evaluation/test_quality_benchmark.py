@@ -162,7 +162,9 @@ def test_the_page_has_claims_losing_rows_and_the_commit(tmp_path):
     assert "| `vpcg` | 0.150 (" in text
     assert "| `bm25` | **0.600** |" in text and "| recommended | 0.300 |" in text
     assert "all-MiniLM-L6-v2` on bestbuy, thin5: not installed" in text
-    assert "commit abc1234" in text
+    assert "Measured on commit abc1234" in text
+    assert "| nDCG@10 | bestbuy | thin, mean of 1 |" in text
+    assert "| best single model, with hindsight | 0.600 (`bm25`) | 0.600 (`bm25`) |" in text
     assert text.index("## Real logs") < text.index("### bestbuy") < text.index("## Simulated")
 
 
@@ -180,3 +182,10 @@ def test_gains_are_paired_with_earlier_results():
     text = page.gains({"thin5": result()}, {"thin5": before})
     assert "| thin5, all | `ltr` | `ltr` before | 0.700 | 0.600 | +0.100" in text
     assert "bm25" not in text
+
+
+def test_rows_of_several_commits_are_told_apart():
+    old = result("thin5", {"bm25": row([0.5] * 30), "ltr": row([0.5] * 30, commit="def5678")})
+    new = result("thin10", {"bm25": row([0.5] * 30), "ltr": row([0.5] * 30, commit="def5678")})
+    lines = page.commits([old, new]).splitlines()
+    assert lines[2:] == ["- abc1234, thin5, thin10: `bm25`", "- def5678, thin5, thin10: `ltr`"]
