@@ -20,6 +20,11 @@ from benchmarks.encoder import NAME as ENCODER_NAME
 RECOMMENDED, ENCODER = "recommended", "encoder"
 BM25, BACKOFF = "bm25", "backoff(neighbours + vpcg + bm25)"
 IN_SHORT = (RECOMMENDED, "ltr", BACKOFF, "neighbours", "wtm", "mpls", "pls", "vpcg", BM25, ENCODER)
+CLAIMS: dict[str, tuple[str, str | None]] = {  # None: the best single model of the log
+    "The recommended model beside the best single model, which is chosen with hindsight": (RECOMMENDED, None),
+    "The recommended model beside BM25": (RECOMMENDED, BM25),
+    f"`{BACKOFF}` beside BM25": (BACKOFF, BM25),
+}
 _SIGNIFICANT = 0.05
 
 INTRODUCTION = f"""\
@@ -64,6 +69,7 @@ def whole_page(results: dict[str, Result]) -> str:
         SHORT,
         in_short(results),
         "## Does the recommendation hold?\n",
+        verdicts(results.values()),
         claims(results.values()),
         "## Real logs\n",
         *(log_section(result) for result in real),
@@ -93,19 +99,48 @@ def in_short(results: dict[str, Result]) -> str:
     return _table(["nDCG@10", *columns], lines)
 
 
+def verdicts(results: Iterable[Result]) -> str:
+    """Return a sentence for each claim: on which logs it holds, and on which not."""
+    pairs = _claims(results)
+    lines = []
+    for claim in CLAIMS:
+        found = [(log, pair) for log, made, _, pair in pairs if made == claim and pair.group == "all"]
+        if not found:
+            continue
+        worse = [log for log, pair in found if pair.p < _SIGNIFICANT and pair.difference < 0]
+        better = [log for log, pair in found if pair.p < _SIGNIFICANT and pair.difference > 0]
+        lines.append(
+            f"- {claim}: significantly better on {_listed(better)}, significantly worse on {_listed(worse)}, "
+            f"of {len(found)} logs (paired t-test, p < .05, uncorrected)."
+        )
+    return "\n".join([*lines, ""])
+
+
 def claims(results: Iterable[Result]) -> str:
     """Return the table of the recommended model and of backoff beside their peers, log by log."""
-    lines = []
-    for result in results:
-        best = best_single(result)
-        pairs = dict.fromkeys([(RECOMMENDED, best), (RECOMMENDED, BM25), (BACKOFF, BM25)])
-        for group in GROUPS:
-            for ours, theirs in pairs:
-                found = difference(result, ours, result, theirs, group) if theirs else None
-                if found:
-                    peer = f"`{theirs}`, best single model" if theirs == best else f"`{theirs}`"
-                    lines.append([f"{result['log']}, {group}", _label(result, ours), peer, *_cells(found)])
+    lines = [
+        [
+            f"{log}, {pair.group}",
+            ours,
+            f"`{pair.b}`" + ", the best single model" * ("best" in claim),
+            *_cells(pair),
+        ]
+        for log, claim, ours, pair in _claims(results)
+    ]
     return _table(["log, queries", "model", "beside", "nDCG@10", "its", "difference (95 %)", "p"], lines)
+
+
+def _claims(results: Iterable[Result]) -> list[tuple[str, str, str, Difference]]:
+    """(log, claim, label of the model, difference) for all queries, and for unseen ones if some are not."""
+    found = []
+    for result in results:
+        for group in GROUPS:
+            for claim, (ours, theirs) in CLAIMS.items():
+                peer = theirs or best_single(result)
+                pair = difference(result, ours, result, peer, group) if peer else None
+                if pair:
+                    found.append((result["log"], claim, _label(result, ours), pair))
+    return found
 
 
 def log_section(result: Result) -> str:
@@ -195,6 +230,10 @@ def figures(results: dict[str, Result]) -> list[dict[str, Any]]:
             spans = {group: mean_and_interval(result, name, group) for group in GROUPS}
             rows.append({"log": log, "model": name, "nDCG@10": spans, **row})
     return rows
+
+
+def _listed(logs: list[str]) -> str:
+    return ", ".join(logs) or "none"
 
 
 def _label(result: Result, name: str) -> str:
