@@ -233,7 +233,7 @@ def leaderboard(board: Mapping[str, Any]) -> None:
         console().print(f"note: {warning}", style="dim")
     titles = {"query": "whether the query is in the log", "document": "whether documents have clicks"}
     for by, title in titles.items():
-        groups = best["breakdown"][by]
+        groups = best["breakdown"].get(by, {})
         if len(groups) > 1:
             console().print()
             heads = ["model", *(f"{name} ({group['queries']:,})" for name, group in groups.items())]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from coclick.errors import UserError, counted
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.measures import GAINS, MAIN_MEASURE, measure
+from coclick.evaluation.tasks import SEARCH, Task
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 
@@ -31,11 +32,14 @@ class Protocol:
     gain: str = "linear"
     depth: int = DEPTH
     source: str = "judgments"  # or "held-out clicks, RULE"
+    task: Task = SEARCH
 
     def check(self, graph: ClickGraph, judgments: Judgments) -> None:
         """Raise if these judgments cannot be used with this graph."""
         if self.candidates not in ("all", "judged"):
             raise UserError(f"candidates cannot be {self.candidates!r}", hint="use all or judged")
+        if self.candidates == "judged" and self.task is not SEARCH:
+            raise UserError(f"the task {self.task.name} ranks no given candidates", hint="use all")
         if self.gain not in GAINS:
             raise UserError(f"gain cannot be {self.gain!r}", hint=f"use {' or '.join(GAINS)}")
         if not judgments.grades:
@@ -48,22 +52,23 @@ class Protocol:
         if highest == 0:
             raise UserError("no judged document is relevant: all grades are 0")
         judged = sorted({doc for found in judgments.grades.values() for doc in found})
-        if not (graph.docs.lookup(judged) >= 0).any():
-            theirs, ours = ", ".join(judged[:3]), ", ".join(graph.docs.to_list(0, 3))
+        known = self.task.vocabulary(graph)
+        if not (known.lookup(judged) >= 0).any():
+            theirs, ours = ", ".join(judged[:3]), ", ".join(known.to_list(0, 3))
             raise UserError(
-                f"none of the {len(judged):,} judged documents is in the graph",
+                f"none of the {len(judged):,} judged {self._ranked} is in the graph",
                 hint=f"judged are {theirs}; the graph has {ours}",
             )
 
     def describe(self, graph: ClickGraph, judgments: Judgments) -> dict[str, Any]:
         """Return the protocol, the numbers of queries and documents, and warnings, for reports."""
         judged = sorted({doc for found in judgments.grades.values() for doc in found})
-        in_graph = graph.docs.lookup(judged) >= 0
+        in_graph = self.task.vocabulary(graph).lookup(judged) >= 0
         missing = [doc for doc, known in zip(judged, in_graph.tolist(), strict=True) if not known]
         warnings = []
         for names, what in (
             (judgments.unknown, "judged queries are not among the queries and are left out"),
-            (missing, "judged documents are not in the graph, so no model can return them"),
+            (missing, f"judged {self._ranked} are not in the graph, so no model can return them"),
         ):
             if names:
                 warnings.append(f"{len(names):,} {what}, such as {', '.join(names[:3])}")
@@ -85,6 +90,7 @@ class Protocol:
                 "but the absolute values mean little"
             )
         return {
+            "task": self.task.name,
             "judged_by": self.source,
             "retrieval": "full" if self.candidates == "all" else "judged candidates",
             "depth": self.depth,
@@ -98,6 +104,11 @@ class Protocol:
             "p_holm": "paired t-test, corrected over all pairs of a measure",
             "warnings": warnings,
         }
+
+    @property
+    def _ranked(self) -> str:
+        """What is ranked, in the plural."""
+        return counted(0, self.task.ranked).removeprefix("0 ")
 
 
 @dataclass
@@ -127,11 +138,13 @@ def evaluate_model(
     """Rank the documents of all judged queries with a trained model, and measure the rankings."""
     ids, texts = list(judgments.queries), list(judgments.queries.values())
     judged = [list(judgments.grades[query]) for query in ids]
-    scores = dict(zip(ids, model.score(texts, judged), strict=True))
+    scores = {}
+    if protocol.task is SEARCH:
+        scores = dict(zip(ids, model.score(texts, judged), strict=True))
     if protocol.candidates == "judged":
         rankings = {query: _rank(docs, scores[query]) for query, docs in zip(ids, judged, strict=True)}
     else:
-        run = model.search(texts, protocol.depth)
+        run = protocol.task.rank(model, texts, protocol.depth)
         rankings = {query: [doc for doc, _ in run.hits(i)] for i, query in enumerate(ids)}
     by_query = measure(judgments.grades, rankings, gain=protocol.gain)
     return ModelResult(
