@@ -1,218 +1,183 @@
-"""`evaluate_similar`: measure how well models find similar queries, by nDCG@10.
+"""Judgments of similar queries: from held-out clicks, from intents, or from graded pairs.
 
-A query whose similar queries are evaluated is a probe. `similar_labels` defines the gain of each query for
-it; a query without a label has gain 0. As in the evaluation of rankings, a probe without results counts as 0.
+They are directed: the grade of query b for query a says how well b can stand in for a. From held-out clicks
+it is the share of a's held-out clicks that b explains,
+
+    gain(b | a) = Σ_d P(d | a) · discount(r_b(d)),    discount(r) = 1 / log2(1 + r) if r ≤ 10, else 0
+
+with P(d | a) the share of d in the held-out clicks of a, and r_b(d) its rank among the clicks of b: what
+users of a would get from the documents that users of b click most. A broad query explains little of a narrow
+one, because the wanted document is far down among its clicks, and a narrow query little of a broad one,
+because it has few of the wanted documents. A cosine cannot tell these apart: it is the same in both
+directions. Documents with equally many clicks share their discounts. Grades are percentages of the largest
+gain of a, which does not change nDCG.
+
+The clicks of b are held out, too. Otherwise a model that memorises clicks would know half of each label. Only
+if whole queries are held out, so that no query has clicks on both sides, are they those that models know.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import UserError, check_whole, counted
-from coclick.evaluation.inputs import Graph, Models, list_models, open_graph
-from coclick.evaluation.leaderboard import Trainer
-from coclick.evaluation.similar_labels import (
-    DEPTH,
-    MAX_PROBES,
-    SampleOfProbes,
-    SimilarityLabels,
-    labels_from_clicks,
-    read_intents,
-    read_pairs,
-)
-from coclick.evaluation.significance import Values, intervals, paired_tests
-from coclick.models.base import Model
-from coclick.progress import Progress, quiet
+from coclick.arrays.csr import Csr
+from coclick.errors import UserError, counted
+from coclick.evaluation.holdout import split_clicks
+from coclick.evaluation.inputs import EvaluationData
+from coclick.evaluation.judgment_files import lines, read_text
+from coclick.evaluation.judgments import Judgments
+from coclick.graph.click_graph import ClickGraph
+from coclick.graph.split import remove_queries
+from coclick.text.normalise import normalise, normalise_batch
 
-MEASURE = f"nDCG@{DEPTH}"
-HEAD_CLICKS = 10  # queries with fewer clicks are tail queries
-_BLOCK = 256  # probes per call of a model
+RECOMMENDED = "vpcg(units=words+chars,own_weight=1,weight=log1p)"  # docs/evaluation.md has the figures
+MAX_QUERIES = 5000  # a mean over more queries changes little
+MAX_GRADE = 100
+_DEPTH = 10  # clicked documents of a query that count
+_BLOCK = 256  # queries whose gains are in memory at a time
 
 
-@dataclass(frozen=True)
-class SimilarResult:
-    """The nDCG@10 of one model for each probe, in the order of the labels."""
+def judge_by_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> EvaluationData:
+    """Hold out clicks; the queries that have some are judged.
 
-    name: str
-    values: Values
-    answered: float  # share of the probes with at least one result
-    seconds: float  # training time
-    query_ms: float  # milliseconds per probe
-
-    def __repr__(self) -> str:
-        return f"SimilarResult({self.name}, {counted(len(self.values), 'probe')}, {self.values.mean():.3f})"
-
-
-@dataclass(frozen=True)
-class SimilarLeaderboard:
-    """The results of all models on the same probes."""
-
-    labels: SimilarityLabels
-    results: list[SimilarResult]
-    baseline: str | None = None
-    left_out: dict[str, str] = field(default_factory=dict)  # models that could not be trained, and why
-
-    def __repr__(self) -> str:
-        best = self.ordered()[0]
-        sizes = f"{counted(len(self.results), 'model')}, {counted(len(self.labels.probes), 'probe')}"
-        return f"SimilarLeaderboard({sizes}, best: {best.name}, {MEASURE} {best.values.mean():.3f})"
-
-    def ordered(self) -> list[SimilarResult]:
-        """Return the results, best first."""
-        return sorted(self.results, key=lambda result: -float(result.values.mean()))
-
-    def groups(self) -> dict[str, NDArray[np.bool_]]:
-        """Return which probes are head, tail and unseen queries, by their clicks in the training graph."""
-        clicks = self.labels.graph.clicks.row_sums()
-        of_probe = np.where(self.labels.rows >= 0, clicks[self.labels.rows], 0)
-        masks = {
-            "head": of_probe >= HEAD_CLICKS,
-            "tail": (of_probe > 0) & (of_probe < HEAD_CLICKS),
-            "unseen": of_probe <= 0,
-        }
-        return {name: mask for name, mask in masks.items() if mask.any()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return measures and significance tests, as `coclick evaluate-similar --json` writes them."""
-        groups = self.groups()
-        spans = intervals({result.name: result.values for result in self.results})
-        models = [
-            {
-                "name": result.name,
-                "measures": {MEASURE: float(result.values.mean())},
-                "interval": list(spans[result.name]),
-                "groups": {name: float(result.values[mask].mean()) for name, mask in groups.items()},
-                "answered": result.answered,
-                "seconds": round(result.seconds, 3),
-                "query_ms": round(result.query_ms, 3),
-            }
-            for result in self.ordered()
-        ]
-        values = {result.name: result.values for result in self.ordered()}
-        pairs = None if self.baseline is None else [(a, self.baseline) for a in values if a != self.baseline]
-        protocol = {
-            "judged_by": self.labels.source,
-            "main_measure": MEASURE,
-            "probes": len(self.labels.probes),
-            "groups": {name: int(mask.sum()) for name, mask in groups.items()},
-            "left_out": self.labels.left_out,
-            "candidates": len(self.labels.graph.queries),
-        }
-        return {
-            "protocol": protocol,
-            "baseline": self.baseline,
-            "models": models,
-            "significance": paired_tests(values, MEASURE, pairs),
-        }
-
-
-def evaluate_similar(
-    graph: Graph,
-    models: Models = (),
-    *,
-    labels: str | Path | None = None,
-    intents: str | Path | None = None,
-    holdout: str | None = None,
-    baseline: str | None = None,
-    max_probes: int = MAX_PROBES,
-    seed: int = 0,
-    progress: Progress = quiet,
-) -> SimilarLeaderboard:
-    """Train models on a graph and measure the similar queries that they find.
-
-    Parameters:
-        graph: the click graph to train on, or its directory.
-        models: specifications, or directories of saved models.
-        labels: a file of graded pairs `query<TAB>query<TAB>grade`: the grade of the second for the first.
-        intents: a file `query<TAB>intent` instead: queries of one intent are similar.
-        holdout: without labels and intents, the clicks to hold out: `time:0.2` or `queries:0.2`.
-        baseline: the model that all others are compared with; all pairs of models by default.
-        max_probes, seed: at most how many queries to evaluate on, and the random seed of the sample.
-        progress: called for each step of the work.
-
-    Returns a `SimilarLeaderboard`: `ordered()` has the models, best first; `to_dict()` measures and tests.
+    Models are trained on, and may only return, the queries that have other clicks: in use they would not know
+    the rest either. Where more than `MAX_QUERIES` have held-out clicks, a random sample of them is judged.
     """
-    found = load_labels(graph, labels, intents, holdout, SampleOfProbes(max_probes, seed))
-    specs = list_models(models)
-    if baseline is not None:
-        specs = [baseline, *(spec for spec in specs if spec != baseline)]
-    return similar_leaderboard(found, specs, progress, baseline=baseline)
-
-
-def load_labels(
-    graph: Graph,
-    labels: str | Path | None,
-    intents: str | Path | None,
-    holdout: str | None,
-    sample: SampleOfProbes,
-) -> SimilarityLabels:
-    """Read graded pairs or intents or, if there are none, hold out clicks of the graph."""
-    check_whole(sample.size, "max_probes", 1)
-    if sum(given is not None for given in (labels, intents, holdout)) > 1:
-        raise UserError("give only one of labels, intents and holdout")
-    opened = open_graph(graph)
-    if labels is not None:
-        return read_pairs(labels, opened, sample)
-    if intents is not None:
-        return read_intents(intents, opened, sample)
-    return labels_from_clicks(opened, holdout, sample)
-
-
-def similar_leaderboard(
-    labels: SimilarityLabels,
-    models: Sequence[str | Model],
-    progress: Progress = quiet,
-    *,
-    baseline: str | None = None,
-    optional: Collection[str] = (),
-) -> SimilarLeaderboard:
-    """Train and measure models; those in `optional` are left out if they cannot be trained."""
-    trainer = Trainer(labels.graph, progress, open_saved=not labels.source.startswith("held-out"))
-    specs = [trainer.use(model) if isinstance(model, Model) else model for model in models]
-    trainer.check(specs)
-    results, left_out, names = [], {}, {}
-    for spec in dict.fromkeys(specs):
-        try:
-            model, seconds = trainer.get(spec)
-            results.append(measure_model(model, labels, seconds, progress))
-            names[spec] = str(model)
-        except UserError as error:
-            if spec not in optional:
-                raise
-            left_out[spec] = error.reason
-    if not results:
+    train, held_out, rule = split_clicks(graph, rule, seed)
+    has_train, has_held_out = train.clicks.row_nnz() > 0, held_out.row_nnz() > 0
+    known = remove_queries(train, ~has_train)
+    names = known.queries.to_list()
+    on_both_sides = has_held_out[has_train]
+    explaining, candidates = train.clicks, None
+    if on_both_sides.any():
+        explaining = held_out
+        candidates = frozenset(names[i] for i in np.flatnonzero(on_both_sides).tolist())
+    rows = np.sort(np.random.default_rng(seed).permutation(np.flatnonzero(has_held_out))[:MAX_QUERIES])
+    texts = graph.queries.take(rows).to_list()
+    discounts = rank_discounts(explaining.take(np.flatnonzero(has_train)))
+    gains = _gains(_row_shares(held_out.take(rows)), discounts)
+    grades: dict[str, dict[str, int]] = {}
+    for text, own, (others, values) in zip(texts, known.queries.lookup(texts), gains, strict=True):
+        percent = _percent_of_best(np.where(others == own, 0, values))
+        pairs = zip(others.tolist(), percent.tolist(), strict=True)
+        if found := {names[other]: grade for other, grade in pairs if grade}:
+            grades[text] = found
+    if not grades:
         raise UserError(
-            "no model is given",
-            hint='for example --models "cos_words" --models "vpcg" (in Python: ["cos_words", "vpcg"])',
+            f"the holdout {rule} leaves no query that shares held-out clicks with another query",
+            hint="use another holdout, such as queries:0.2, or judgments of pairs of queries",
         )
-    return SimilarLeaderboard(labels, results, names.get(baseline or ""), left_out)
+    notes = _notes(
+        len(grades),
+        {
+            "have no held-out clicks": int((~has_held_out).sum()),
+            "are not in the random sample": int(has_held_out.sum()) - len(rows),
+            "share their held-out clicks with no other query": len(rows) - len(grades),
+        },
+    )
+    if candidates is not None:
+        notes.append(
+            f"of the {counted(len(names), 'query')} that models know, {len(candidates):,} have held-out "
+            "clicks and are judged; the others are removed from results"
+        )
+    judgments = Judgments({text: text for text in grades}, grades, notes=tuple(notes), candidates=candidates)
+    return EvaluationData(known, judgments, f"held-out clicks, {rule}")
 
 
-def measure_model(
-    model: Model, labels: SimilarityLabels, seconds: float = 0.0, progress: Progress = quiet
-) -> SimilarResult:
-    """Find the similar queries of all probes, and measure them."""
-    found = np.full((len(labels.probes), DEPTH), -1, np.int32)
-    started = time.perf_counter()
-    with progress(f"evaluating {model}", len(found)) as done:
-        for first in range(0, len(found), _BLOCK):
-            rows = model.similar_queries(labels.probes[first : first + _BLOCK], DEPTH).rows
-            found[first : first + len(rows), : rows.shape[1]] = rows
-            done(len(rows))
-    query_ms = 1000 * (time.perf_counter() - started) / len(found)
-    values = ndcg(labels.gains(found), labels.best_gains)
-    return SimilarResult(str(model), values, float((found[:, 0] >= 0).mean()), seconds, query_ms)
+def rank_discounts(clicks: Csr) -> Csr:
+    """Replace the clicks of each row by 1 / log2(1 + rank), 0 beyond rank 10; ties share their discounts."""
+    row_of = np.repeat(np.arange(clicks.rows), clicks.row_nnz())
+    order = np.lexsort((-clicks.data, row_of))
+    rank = np.arange(clicks.nnz) - clicks.indptr[row_of] + 1  # of the entries in this order
+    discounts = np.where(rank <= _DEPTH, 1 / np.log2(1 + rank), 0)
+    ordered = clicks.data[order]
+    starts = np.flatnonzero((rank == 1) | (ordered != np.roll(ordered, 1)))
+    size = np.diff(np.append(starts, clicks.nnz))
+    values = np.empty(clicks.nnz, np.float32)
+    values[order] = np.repeat(np.add.reduceat(discounts, starts) / size, size)
+    return clicks.with_data(values).positive()
 
 
-def ndcg(gains: NDArray[np.float64], best: NDArray[np.float64]) -> Values:
-    """Return Σ_r gain_r / log2(1 + r), divided by that of the best gains, for each row."""
-    discounts = 1 / np.log2(np.arange(2, gains.shape[1] + 2))
-    values: Values = (gains @ discounts) / (best @ discounts)
-    return values
+def read_intents(path: str | Path) -> Judgments:
+    """Read lines of `query<TAB>intent`; queries of one intent have grade 1 for each other.
+
+    A header is optional. The intents.tsv of `coclick sample` is such a file.
+    """
+    intents: dict[str, str] = {}
+    for number, (where, line) in enumerate(lines(read_text(path), path)):
+        query, tab, intent = line.partition("\t")
+        if not tab:
+            raise UserError("the line has no tab", where=where, hint="expected query<TAB>intent")
+        if number > 0 or query.strip().lower() != "query":
+            intents[normalise(query)] = intent.split("\t")[0].strip()
+    if not intents:
+        raise UserError("the file has no intents", where=str(path))
+    members: dict[str, dict[str, int]] = {}
+    for query, intent in intents.items():
+        members.setdefault(intent, {})[query] = 1
+    grades = {query: members[intent] for query, intent in intents.items()}
+    return Judgments({query: query for query in grades}, grades)
+
+
+def judge_by_pairs(graph: ClickGraph, judgments: Judgments, seed: int = 0) -> Judgments:
+    """Restrict judgments of queries for queries to those that can be found; sample them if there are many.
+
+    A query without a relevant other query in the graph is left out: no ranking of it could be right.
+    """
+    ids = list(judgments.queries)
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(ids))[:MAX_QUERIES]).tolist()
+    queries, grades, missing = {}, {}, 0
+    for query in (ids[i] for i in drawn):
+        itself = normalise(judgments.queries[query])
+        others = list(judgments.grades[query])
+        texts = normalise_batch(others)
+        known = graph.queries.lookup(texts) >= 0
+        missing += int((~known).sum())
+        found = {
+            text: judgments.grades[query][other]
+            for text, other, in_graph in zip(texts, others, known.tolist(), strict=True)
+            if in_graph and text != itself
+        }
+        if any(found.values()):
+            queries[query], grades[query] = judgments.queries[query], found
+    if not grades:
+        raise UserError(
+            "none of the judged queries has a similar query in the graph",
+            hint=f"judged queries: {', '.join(ids[:3])}",
+        )
+    reasons = {
+        "are not in the random sample": len(ids) - len(drawn),
+        "have no similar query in the graph": len(drawn) - len(grades),
+    }
+    notes = _notes(len(grades), reasons)
+    if missing:
+        notes.append(f"{counted(missing, 'judged pair')} left out: their second query is not in the graph")
+    return Judgments(queries, grades, judgments.unknown, notes=tuple(notes))
+
+
+def _gains(wanted: Csr, offered: Csr) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
+    """Yield for each row of `wanted` the rows of `offered` that share a column, and the dot products."""
+    by_column = offered.transpose().to_scipy()
+    for first in range(0, wanted.rows, _BLOCK):
+        block = wanted.row_slice(first, min(first + _BLOCK, wanted.rows))
+        product = Csr.from_scipy(block.to_scipy() @ by_column)
+        yield from (product.row(i) for i in range(product.rows))
+
+
+def _percent_of_best(gains: NDArray[np.float32]) -> NDArray[np.int32]:
+    return np.rint(MAX_GRADE * gains / gains.max(initial=1e-9)).astype(np.int32)
+
+
+def _row_shares(clicks: Csr) -> Csr:
+    """Divide the clicks of each row by their sum."""
+    return clicks.with_data((clicks.data / np.repeat(clicks.row_sums(), clicks.row_nnz())).astype(np.float32))
+
+
+def _notes(used: int, left_out: dict[str, int]) -> list[str]:
+    """Say how many queries are evaluated, and how many are not for which reason."""
+    reasons = [f"{count:,} {reason}" for reason, count in left_out.items() if count]
+    return [f"{counted(used, 'query')} evaluated; left out: {'; '.join(reasons)}"] if reasons else []

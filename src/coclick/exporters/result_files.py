@@ -60,7 +60,7 @@ def _write_parquet(path: Path, columns: Columns, rows: Iterable[Row]) -> None:
     with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".rows-") as folder:
         lines, table = Path(folder) / "rows.ndjson", Path(folder) / "rows.parquet"
         write_file(lines, _json_lines(columns, rows))
-        types = ", ".join(f"{name}: '{kind}'" for name, kind in columns.items())
+        types = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
         options = f"format = 'newline_delimited', columns = {{{types}}}"
         source, target = (str(name).replace("'", "''") for name in (lines, table))
         with duckdb.connect(config={"preserve_insertion_order": True}) as connection:

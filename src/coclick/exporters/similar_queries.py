@@ -43,9 +43,7 @@ def write_similar_queries(
     return stats
 
 
-def _rows(
-    model: Model, texts: list[str], k: int, stats: dict[str, int], progress: Progress
-) -> Iterator[Row]:
+def _rows(model: Model, texts: list[str], k: int, stats: dict[str, int], progress: Progress) -> Iterator[Row]:
     """Yield all rows, and count them in `stats`."""
     with progress("similar queries", len(texts)) as done:
         for first in range(0, len(texts), _BLOCK):
