@@ -235,7 +235,7 @@ class LogReader:
         self._groups.append(group)
         chosen = f"SELECT {', '.join(self._record_names)}, error FROM ({group.typed(lines)})"
         if sum(file.text_bytes for file in group.files) < self.db.memory // _TABLE_SHARE:
-            staged = f"staged_{len(self._groups)}"
+            staged = self.db.temp_table()
             statement = f"CREATE TABLE {staged} AS {chosen}"
         else:
             path = literal(self.db.temp_path("parquet"))
