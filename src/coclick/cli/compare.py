@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -33,7 +33,10 @@ def compare(
             "postgres, qdrant, tantivy or parquet.",
         ),
     ] = None,
-    task: Annotated[str, typer.Option(metavar="TASK", help="What models are judged on: search.")] = "search",
+    task: Annotated[
+        Literal["search", "similar"],
+        typer.Option(help="What models are judged on: searching documents, or finding similar queries."),
+    ] = "search",
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Directory of a model: train the recommended one on all clicks."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from coclick.models.base import Model
 
 DEPTH = 100
 _MAX_EXPONENT = 30
+_MAX_DEEPER = 10  # times the depth: results to ask for where only some candidates are judged
 _TRAINING_STATS = ("effective_rank", "views", "density", "bound", "notes")
 
 
@@ -65,7 +67,7 @@ class Protocol:
         judged = sorted({doc for found in judgments.grades.values() for doc in found})
         in_graph = self.task.vocabulary(graph).lookup(judged) >= 0
         missing = [doc for doc, known in zip(judged, in_graph.tolist(), strict=True) if not known]
-        warnings = []
+        warnings = list(judgments.notes)
         for names, what in (
             (judgments.unknown, "judged queries are not among the queries and are left out"),
             (missing, f"judged {self._ranked} are not in the graph, so no model can return them"),
@@ -84,7 +86,7 @@ class Protocol:
                 "nearly all judged documents are relevant: re-ranking them flatters every model, "
                 "even a random order"
             )
-        if self.source != "judgments":
+        if self.source != "judgments" and self.task is SEARCH:
             warnings.append(
                 "held-out clicks favour documents that the engine has shown: they can rank models, "
                 "but the absolute values mean little"
@@ -99,11 +101,19 @@ class Protocol:
             "queries": len(judgments.queries),
             "queries_without_relevant": len(judgments.without_relevant),
             "docs": len(graph.docs),
+            "ranked": len(self.task.vocabulary(graph)),
             "judged_docs": len(judged),
             "judged_docs_in_graph": int(in_graph.sum()),
             "p_holm": "paired t-test, corrected over all pairs of a measure",
             "warnings": warnings,
         }
+
+    def search_depth(self, graph: ClickGraph, judgments: Judgments) -> int:
+        """Return how many results to ask for, so that about `depth` of them are judged candidates."""
+        if judgments.candidates is None:
+            return self.depth
+        share = len(judgments.candidates) / len(self.task.vocabulary(graph))
+        return math.ceil(self.depth * min(1 / share, _MAX_DEEPER))
 
     @property
     def _ranked(self) -> str:
@@ -152,8 +162,11 @@ def evaluate_model(
     if protocol.candidates == "judged":
         rankings = {query: _rank(docs, scores[query]) for query, docs in zip(ids, judged, strict=True)}
     else:
-        run = protocol.task.rank(model, texts, protocol.depth)
-        rankings = {query: [doc for doc, _ in run.hits(i)] for i, query in enumerate(ids)}
+        run = protocol.task.rank(model, texts, protocol.search_depth(model.graph_, judgments))
+        rankings = {
+            query: judgments.among_candidates([doc for doc, _ in run.hits(i)])[: protocol.depth]
+            for i, query in enumerate(ids)
+        }
     by_query = measure(judgments.grades, rankings, gain=protocol.gain)
     return ModelResult(
         str(model),

@@ -17,7 +17,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.results import Run
 
-TASKS = ("search",)
+TASKS = ("search", "similar")
 
 
 class Task(ABC):
@@ -78,4 +78,8 @@ def find_task(name: str) -> Task:
     """Return a task by its name, one of `TASKS`."""
     if name == "search":
         return SEARCH
+    if name == "similar":
+        from coclick.evaluation.similar_task import SIMILAR
+
+        return SIMILAR
     raise UserError(f"no task is called {name!r}", hint=f"the tasks are {', '.join(TASKS)}")
