@@ -12,7 +12,7 @@ from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.protocol import ModelResult
 from coclick.evaluation.report import read_report
 from coclick.evaluation.runs import read_run, run_lines
-from coclick.evaluation.similar_queries import compare_similar, read_intents, read_pairs
+from coclick.evaluation.similar_queries import read_intents
 from coclick.evaluation.tune import tune
 from coclick.graph.click_graph import ClickGraph
 
@@ -139,27 +139,13 @@ def test_equal_scores_are_ordered_by_rank(tmp_path):
     assert read_run(tmp_path / "r") == {"q": ["c", "b", "a"]}
 
 
-def test_similar_queries_by_hand(tmp_path):
-    """Intents are the planted topics: vpcg finds three of the same topic for every query."""
+def test_similar_queries_of_planted_topics(tmp_path):
+    """Intents are the planted topics: vpcg finds queries of the same topic for every query."""
     lines = [f"{query}\t{planted.topic_of(doc)}" for query, doc, clicks in planted.clicks() if clicks > 1]
     (tmp_path / "intents.tsv").write_text("query\tintent\n" + "\n".join(lines))
-    found = compare_similar(GRAPH, read_intents(tmp_path / "intents.tsv"), ["vpcg"], "vpcg(start=doc)")
-    names = [model["name"] for model in found["models"]]
-    assert names == ["vpcg(start=doc)", "vpcg"]
-    assert found["models"][1]["all"] > 0.95
-    [row] = [row for row in found["significance"] if row["queries"] == "all"]
-    assert (row["a"], row["b"]) == ("vpcg", "vpcg(start=doc)")
-    assert row["won"] + row["tied"] + row["lost"] == found["queries"]
-
-
-def test_labels_of_pairs_are_symmetric(tmp_path):
-    (tmp_path / "pairs").write_text("a\tb\tgrade\nhotel\tstay\t1\n")
-    labels = read_pairs(tmp_path / "pairs")
-    assert labels.grade("stay", "hotel") == labels.grade("hotel", "stay") == 1
-    assert labels.grade("hotel", "pizza") == 0
-    (tmp_path / "pairs").write_text("nobody\tnowhere\t1\n")
-    with pytest.raises(UserError, match="none of the labelled queries"):
-        compare_similar(GRAPH, read_pairs(tmp_path / "pairs"), ["vpcg"], "vpcg(start=doc)")
+    judgments = read_intents(tmp_path / "intents.tsv")
+    board = evaluate(GRAPH, ["vpcg", "vpcg(start=doc)"], task="similar", qrels=judgments)
+    assert min(result.values().mean() for result in board.results) > 0.95
 
 
 def test_qrels_as_file_mapping_and_judgments(tmp_path):

@@ -122,30 +122,36 @@ def evaluate_similar(
     graph: args.GraphPath,
     models: args.Models = None,
     baseline: Annotated[str, typer.Option(help="Model to compare with.")] = "cos_words",
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="File of graded pairs: query<TAB>query<TAB>grade of the second for the first."),
+    ] = None,
     intents: Annotated[
         Path | None,
         typer.Option(help="File of intents: query<TAB>intent; queries of one intent are similar."),
     ] = None,
-    labels: Annotated[
-        Path | None, typer.Option(help="File of graded pairs: query<TAB>query<TAB>grade.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the query sample.")] = 0,
+    holdout: args.Holdout = None,
+    gain: args.Gain = "linear",
     json_: args.JsonFile = None,
+    html: args.HtmlFile = None,
     threads: args.Threads = None,
 ) -> None:
-    """Evaluate the three most similar queries of each model against a baseline."""
+    """Evaluate the similar queries that models find, with labels or held-out clicks."""
     from coclick.cli import render
-    from coclick.evaluation import similar_queries
+    from coclick.evaluation.evaluate import evaluate as evaluate_models
+    from coclick.evaluation.similar_queries import RECOMMENDED, read_intents
     from coclick.progress import for_terminal
 
-    if (intents is None) == (labels is None):
+    if intents is not None and labels is not None:
         raise UserError("give either --intents or --labels")
-    opened = _prepare(graph, threads, json_)
-    known = similar_queries.read_intents(intents) if intents else similar_queries.read_pairs(labels)  # type: ignore[arg-type]
-    stats = similar_queries.compare_similar(
-        opened, known, models or ["vpcg"], baseline, seed=seed, progress=for_terminal()
-    )
-    _output(stats, json_, render.similar_table)
+    opened = _prepare(graph, threads, json_, html)
+    qrels = labels if intents is None else read_intents(intents)
+    specs = list(dict.fromkeys([baseline, *(models or [RECOMMENDED])]))
+    options: dict[str, Any] = {"qrels": qrels, "holdout": holdout, "gain": gain, "progress": for_terminal()}
+    board = evaluate_models(opened, specs, task="similar", **options)
+    stats = board.to_dict()
+    _output(stats, json_, render.leaderboard)
+    _write_page(board, stats, html)
 
 
 def evaluate_units(

@@ -227,13 +227,14 @@ def leaderboard(board: Mapping[str, Any]) -> None:
     else:
         judged = counted(protocol["queries"], "query") + f" judged by {by}"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
-    title = f"{judged}, {counted(protocol['docs'], 'document')}, {ranked}"
+    what = "query" if protocol["task"] == "similar" else "document"
+    title = f"{judged}, {counted(protocol['ranked'], what)}, {ranked}"
     print_table(title, ["model", *_MEASURES, "95 %", "", "difference to best", "training"], rows)
     for warning in protocol["warnings"]:
         console().print(f"note: {warning}", style="dim")
     titles = {"query": "whether the query is in the log", "document": "whether documents have clicks"}
     for by, title in titles.items():
-        groups = best["breakdown"][by]
+        groups = best["breakdown"].get(by, {})
         if len(groups) > 1:
             console().print()
             heads = ["model", *(f"{name} ({group['queries']:,})" for name, group in groups.items())]
@@ -339,17 +340,3 @@ def tuning(found: Mapping[str, Any]) -> None:
         f"\non {checked} {tested}: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
-
-
-def similar_table(found: Mapping[str, Any]) -> None:
-    """Print mean grades of similar queries, and wins against the baseline."""
-    groups = [name for name in ("all", "head", "tail") if name in found["models"][0]]
-    tests = {(row["a"], row["queries"]): row for row in found["significance"]}
-    rows = []
-    for model in found["models"]:
-        versus = [tests.get((model["name"], group)) for group in groups]
-        cells = ["" if row is None else f"{row['won']}–{row['tied']}–{row['lost']}" for row in versus]
-        rows.append([model["name"], *(float(model[group]) for group in groups), *cells])
-    heads = ["model", *groups, *(f"won–tied–lost, {group}" for group in groups)]
-    title = f"three most similar queries for {counted(found['queries'], 'query')}"
-    print_table(f"{title}, compared with {found['baseline']}", heads, rows)

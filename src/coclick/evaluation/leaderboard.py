@@ -14,6 +14,7 @@ from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.measures import MAIN_MEASURE, mean
 from coclick.evaluation.protocol import ModelResult, Protocol, evaluate_model, evaluate_rankings
 from coclick.evaluation.significance import intervals, paired_tests
+from coclick.evaluation.tasks import SEARCH
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.combination._base import Combination
@@ -108,12 +109,15 @@ class Leaderboard:
         spans = intervals({result.name: result.values() for result in self.results})
         models = []
         for result in self.results:
-            documents = measure_by_document(self.graph, self.judgments, result.rankings, self.protocol.gain)
+            breakdown = dict(measure_groups(groups, result.by_query))
+            if self.protocol.task is SEARCH:
+                rankings, gain = result.rankings, self.protocol.gain
+                breakdown["document"] = measure_by_document(self.graph, self.judgments, rankings, gain)
             model = {
                 "name": result.name,
                 "measures": mean(result.by_query, list(self.judgments.queries)),
                 "interval": list(spans[result.name]),
-                "breakdown": {**measure_groups(groups, result.by_query), "document": documents},
+                "breakdown": breakdown,
                 "seconds": round(result.seconds, 3),
             }
             models.append(model)

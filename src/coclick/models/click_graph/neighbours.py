@@ -78,10 +78,14 @@ class Neighbours(CandidateModel, TextModel):
         """List the k most similar queries with clicks, including the query itself if it has clicks."""
         return self._nearest([query], k)[0]
 
+    def _list_similar_queries_of(self, queries: Sequence[Query], k: int) -> list[SparseVector]:
+        """List them for many queries with one search of the index."""
+        return self._nearest(queries, k)
+
     def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """List documents by the cosine of their logarithmic clicks."""
         graph = self.graph_
-        return cosines(doc, graph.clicks_by_doc, graph.clicks, self.doc_lengths_)
+        return cosines([doc], graph.clicks_by_doc, graph.clicks, self.doc_lengths_)[0]
 
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the similarity of the nearest neighbour, and the clicks c of all neighbours as c / (c + 1)."""
