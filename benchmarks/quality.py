@@ -37,7 +37,6 @@ from benchmarks._quality_results import Result, difference, read_results, store
 from benchmarks._row import make_row
 from coclick.errors import CoclickError, UserError
 from coclick.evaluation.breakdown import query_groups
-from coclick.evaluation.compare import compare, select_models
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.protocol import DEPTH, ModelResult, Protocol, evaluate_model, evaluate_rankings
 from coclick.jit.threads import set_threads
@@ -45,6 +44,8 @@ from coclick.logs import build
 from coclick.ltr.model import Ltr
 from coclick.models.combination._base import Combination
 from coclick.models.training import train
+from coclick.recommendation.candidates import select_models
+from coclick.recommendation.compare import compare
 from coclick.simulate import sample
 
 RESULTS = Path("build") / "quality"

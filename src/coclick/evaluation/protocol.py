@@ -143,13 +143,21 @@ class ModelResult:
 
 
 def evaluate_model(
-    model: Model, judgments: Judgments, protocol: Protocol, seconds: float = 0.0
+    model: Model,
+    judgments: Judgments,
+    protocol: Protocol,
+    seconds: float = 0.0,
+    *,
+    with_scores: bool = True,
 ) -> ModelResult:
-    """Rank the documents of all judged queries with a trained model, and measure the rankings."""
+    """Rank the documents of all judged queries with a trained model, and measure the rankings.
+
+    `with_scores` also scores the judged documents, for the report.
+    """
     ids, texts = list(judgments.queries), list(judgments.queries.values())
     judged = [list(judgments.grades[query]) for query in ids]
     scores = {}
-    if protocol.task is SEARCH:
+    if protocol.task is SEARCH and (with_scores or protocol.candidates == "judged"):
         scores = dict(zip(ids, model.score(texts, judged), strict=True))
     if protocol.candidates == "judged":
         rankings = {query: _rank(docs, scores[query]) for query, docs in zip(ids, judged, strict=True)}

@@ -31,6 +31,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Click, Contribution, Explanation
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 
 
@@ -41,6 +42,7 @@ class Neighbours(CandidateModel, TextModel):
 
     name = "neighbours"
     summary = "clicks of the seen queries with the most similar wording"
+    relative_cost = 2.0
     evidence_names = ("similarity", "support")
     capabilities = frozenset({"unseen_queries", "similar", "explain"})
 
@@ -52,6 +54,7 @@ class Neighbours(CandidateModel, TextModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "pieces"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the texts of the queries that have clicks."""
