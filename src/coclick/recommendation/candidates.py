@@ -20,6 +20,18 @@ COMBINATIONS = (
     "backoff(vpcg(start=doc,units=words+chars,own_weight=1) + vsm)",
     "backoff(pls(views=words) + vsm)",
 )
+_QUERIES = "vpcg(units=words+chars,own_weight=1,weight=log1p)"  # start=query
+_TITLES = "vpcg(start=doc,units=words+chars,own_weight=1,weight=log1p)"
+SIMILAR = (
+    _QUERIES,
+    _TITLES,
+    "pls(views=words+chars)",
+    "mpls(views=words+chars+clicks)",
+    f"{_TITLES} + 0.5*neighbours",
+    f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks",
+    f"{_TITLES} + 0.5*mpls(views=words+chars+clicks)",
+    f"0.5*{_TITLES} + 0.5*{_QUERIES} + 0.25*neighbours",
+)
 ROBUST = ("backoff", "ltr")  # they rely on other signals where one is missing
 _NEED_PARTS = ("mix", "backoff")  # models that need parts
 _SECOND_WEIGHTS = (1, 0.5, 0.2)  # of the second best model; the best has weight 1
@@ -40,7 +52,7 @@ def select_models(
     `only` and `skip` are names (`vpcg`: all its variants) or specifications. A specification in `only` need
     not be among the defaults. `skip` also concerns combinations of what is skipped.
     """
-    wanted = _named(_defaults(), only) if only else _defaults()
+    wanted = _named(_defaults(task), only) if only else _defaults(task)
     check_names(skip)
     chosen, left_out = [], {}
     for spec in wanted:
@@ -80,9 +92,9 @@ def combine_two_best(ordered: Sequence[ModelResult], skip: Collection[str] = ())
     return [str(create(f"backoff({singles[0]} + {weight}*{singles[1]})")) for weight in _SECOND_WEIGHTS]
 
 
-def _defaults() -> list[str]:
+def _defaults(task: Task) -> list[str]:
     known = [name for name in model_names() if name not in _NEED_PARTS]
-    return [*known, *VARIANTS, *COMBINATIONS]
+    return [*known, *(SIMILAR if task.name == "similar" else (*VARIANTS, *COMBINATIONS))]
 
 
 def _named(specs: Sequence[str], only: Sequence[str]) -> list[str]:
