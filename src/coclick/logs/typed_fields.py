@@ -138,13 +138,7 @@ def event_fields(
         checks += times.error(time.sql, time.type)
     if "position" in column:
         fields.append(f"TRY_CAST({column['position'].sql} AS INTEGER) AS position")
-        given = column["position"].number()
-        checks.append(f"WHEN isfinite({given}) AND {given} > {_MAX_POSITION} THEN 'position|is too large'")
-        checks.append(
-            f"""WHEN NOT ({column["position"].missing})
-                AND (position IS NULL OR position < 0 OR position <> {given})
-                THEN 'position|is not a whole number from 0 up'"""
-        )
+        checks += _position_checks(column["position"])
     for name in ("dwell", "results"):
         if name in column:
             fields.append(f"{column[name].number()} AS {name}")
@@ -154,6 +148,19 @@ def event_fields(
                     THEN '{name}|is not a number from 0 up'"""
             )
     return ", ".join([*fields, _error(checks)])
+
+
+def _position_checks(position: Column) -> list[str]:
+    """The checks of a position; one of a whole number in a Parquet file needs no parsing."""
+    not_whole = "THEN 'position|is not a whole number from 0 up'"
+    if position.type == "INTEGER":
+        return [f"WHEN position > {_MAX_POSITION} THEN 'position|is too large' WHEN position < 0 {not_whole}"]
+    given = position.number()
+    return [
+        f"WHEN isfinite({given}) AND {given} > {_MAX_POSITION} THEN 'position|is too large'",
+        f"""WHEN NOT ({position.missing}) AND (position IS NULL OR position < 0 OR position <> {given})
+            {not_whole}""",
+    ]
 
 
 def view_fields(column: Mapping[str, Column]) -> str:
