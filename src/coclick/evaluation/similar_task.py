@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.evaluation.inputs import EvaluationData, Graph, Qrels, Queries, load_judgments, open_graph
-from coclick.evaluation.similar_queries import judge_by_clicks, judge_by_pairs
+from coclick.evaluation.similar_queries import RECOMMENDED, judge_by_clicks, judge_by_pairs
 from coclick.evaluation.tasks import SEARCH, Task
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
@@ -20,6 +20,7 @@ class SimilarTask(Task):
     name = "similar"
     ranked = "query"
     capability = "similar"
+    variants = (RECOMMENDED,)
 
     def vocabulary(self, graph: ClickGraph) -> Vocab:
         """Return the texts of the queries."""
