@@ -35,6 +35,7 @@ class ModelHooks:
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
     presets: ClassVar[Mapping[str, Preset]] = {}  # parameters as papers set them
+    legacy_parameters: ClassVar[Mapping[str, Any]] = {}  # of models saved before a parameter existed
     requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.provides`
     capabilities: frozenset[str] = frozenset()  # of `CAPABILITIES`
     evidence_names: tuple[str, ...] = ()  # what `evidence` may return

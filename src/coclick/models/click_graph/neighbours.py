@@ -31,6 +31,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Click, Contribution, Explanation
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 
 
@@ -53,6 +54,7 @@ class Neighbours(CandidateModel, TextModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "pieces"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the texts of the queries that have clicks."""

@@ -50,6 +50,7 @@ class BLTM(TopicModel):
             language=("english", "an English search engine"),
             stem=(True, "words are stemmed (Wu, Lu & Li 2012 §5.1)"),
             remove_stop_words=(True, "stop words are removed (Wu, Lu & Li 2012 §5.1)"),
+            tokenizer=("words", "words are not split into pieces"),
             weight=("one", "§6.1.1: the model of Gao et al. 2011, which counts each pair once"),
             topic_prior=(1.1, "§6.1.1: the model of Gao et al. 2011, §5.2"),
             word_prior=(1.01, "§6.1.1: the model of Gao et al. 2011, §5.2"),

@@ -39,7 +39,6 @@ from coclick.solvers.sampling import (
     nonempty_rows,
     pairs_with_features,
 )
-from coclick.text.analyzer import Tokenizer
 
 Mask = NDArray[np.bool_]
 
@@ -68,7 +67,6 @@ class SVDFeature(BiasedProjection):
     dim: int = 100
     views: str = "words+clicks"
     fields: str = "title"  # the cost of a step grows with the words of the document
-    tokenizer: Tokenizer = "words"
     weight: Weight = "log1p"
     loss: Literal["squared", "logistic"] = "squared"
     scale_targets: bool = True  # to mean 1: learning rate and l2 then fit any kind of weight
