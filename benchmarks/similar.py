@@ -29,10 +29,9 @@ from coclick.evaluation.similar_queries import read_intents
 from coclick.evaluation.similar_task import SIMILAR
 from coclick.jit.threads import set_threads
 from coclick.logs import build
-from coclick.recommendation import candidates
 from coclick.simulate import sample
 
-MODELS = ("cos_words", "cos_clicks", "rw", "neighbours", "vpcg", "pls", "mpls", *candidates.SIMILAR)
+MODELS = ("cos_words", "cos_clicks", "rw", "neighbours", "vpcg", "pls", "mpls", *SIMILAR.variants)
 PEER = "cos_words"
 
 

@@ -108,7 +108,8 @@ class Schedule:
         """The next model and split; None if nothing is left, or nothing that fits."""
         first = self.splits[0]
         waiting = sorted(self._waiting(first), key=lambda spec: self._estimate(spec, first))
-        if waiting and self.budget.used + self._estimate(waiting[0], first) <= FIRST_TABLE:
+        soon = min(FIRST_TABLE, self.budget.limit)
+        if waiting and self.budget.used + self._estimate(waiting[0], first) <= soon:
             return waiting[0], first
         self._show_table()
         for spec, split in self._in_order(waiting):
