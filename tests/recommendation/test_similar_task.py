@@ -19,7 +19,7 @@ def test_models_that_find_similar_queries_are_compared():
 
 
 def test_the_best_model_is_recommended(tmp_path):
-    """Unseen queries have no clicks: `cos_clicks` finds nothing for them, `neighbours` does by their words."""
+    """Unseen queries have no clicks: `cos_clicks` finds nothing for them, `neighbours` uses their words."""
     only = ["cos_clicks", "neighbours", "cos_words"]
     found = compare(GRAPH, task="similar", holdout="queries:0.3", only=only)
     assert found.recommended in ("neighbours", "cos_words")
