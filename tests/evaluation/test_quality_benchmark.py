@@ -108,8 +108,8 @@ def test_the_recommended_model_is_chosen_without_the_judgments(monkeypatch):
 
     monkeypatch.setattr(quality, "compare", compare)
     judgments = Judgments({"q": GRAPH.queries[0]}, {"q": {GRAPH.docs[0]: 1}})
-    found = quality.measure("planted", logs.QualityLog(GRAPH, judgments), ["recommended", "bm25"])
-    assert asked == {"graph": GRAPH, "candidates": "all"}
+    found = quality.measure("planted", logs.QualityLog(GRAPH, judgments), ["recommended", "bm25"], "9s")
+    assert asked == {"graph": GRAPH, "target": None, "budget": "9s"}
     rows = found["models"]
     assert rows["recommended"]["values"] == rows["bm25"]["values"]
     assert rows["recommended"]["spec"] == "bm25" and not rows["recommended"]["single"]
