@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +83,16 @@ def rows(shape: str, threads: int) -> list[dict]:
 
 
 def measure(
-    name: str, log: QualityLog, models: Sequence[str] | None = None, budget: str = DEFAULT_BUDGET
+    name: str,
+    log: QualityLog,
+    models: Sequence[str] | None = None,
+    budget: str = DEFAULT_BUDGET,
+    keep: Callable[[Result], object] = lambda result: None,
 ) -> Result:
-    """Train and measure models on a log: all that `compare` knows and the peers, or the given ones."""
+    """Train and measure models on a log: all that `compare` knows and the peers, or the given ones.
+
+    `keep` is called with the result so far after each model, so that an interrupted run is not lost.
+    """
     unseen = set(query_groups(log.train, log.judgments)["query"].get("unseen", ()))
     known, left_out = select_models(log.train)
     result: Result = {
@@ -116,6 +123,7 @@ def measure(
         else:
             result["models"][spec] = {**row, "commit": commit()}
             _say(f"{name}: {spec} {np.mean(row['values']):.4f}, {time.perf_counter() - started:.0f} s")
+        keep(result)
     return result
 
 
@@ -253,8 +261,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         warm_up(args.models)
         for name, source in select_logs(args.only, args.data).items():
             with tempfile.TemporaryDirectory() as work:
-                result = measure(name, source.load(args.data, Path(work)), args.models, args.budget)
-                store(args.results, result)
+                log = source.load(args.data, Path(work))
+                keep = partial(store, args.results)
+                result = measure(name, log, args.models, args.budget, keep)
             print(page.log_section(result))
     results = read_results(args.results)
     results = {name: results[name] for name in SOURCES if name in results}

@@ -165,7 +165,7 @@ def test_the_page_has_claims_losing_rows_and_the_commit(tmp_path):
         in text
     )
     assert "| `vpcg` | 0.150 (" in text
-    assert "| `bm25` | **0.600** |" in text and "| recommended | 0.300 |" in text
+    assert "| `bm25` | **0.600** |" in text and "| *recommended* by `coclick compare` | 0.300 |" in text
     assert "all-MiniLM-L6-v2` on bestbuy, thin5: not installed" in text
     assert "Measured on commit abc1234" in text
     assert "| nDCG@10 | bestbuy | thin, mean of 1 |" in text
