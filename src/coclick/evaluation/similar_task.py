@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.evaluation.inputs import EvaluationData, Graph, Qrels, Queries, load_judgments, open_graph
-from coclick.evaluation.similar_queries import RECOMMENDED, judge_by_clicks, judge_by_pairs
+from coclick.evaluation.similar_queries import judge_by_clicks, judge_by_pairs
 from coclick.evaluation.tasks import SEARCH, Task
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.results import Run
+
+_QUERIES = "vpcg(units=words+chars,own_weight=1,weight=log1p)"
+_TITLES = "vpcg(start=doc,units=words+chars,own_weight=1,weight=log1p)"
 
 
 class SimilarTask(Task):
@@ -20,7 +23,16 @@ class SimilarTask(Task):
     name = "similar"
     ranked = "query"
     capability = "similar"
-    variants = (RECOMMENDED,)
+    variants = (
+        _QUERIES,
+        _TITLES,
+        "pls(views=words+chars)",
+        "mpls(views=words+chars+clicks)",
+        f"{_TITLES} + 0.5*neighbours",
+        f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks",
+        f"{_TITLES} + 0.5*mpls(views=words+chars+clicks)",
+        f"0.5*{_TITLES} + 0.5*{_QUERIES} + 0.25*neighbours",
+    )
 
     def vocabulary(self, graph: ClickGraph) -> Vocab:
         """Return the texts of the queries."""
