@@ -47,7 +47,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "evaluation.report": {"SHOWN": 10, "MAX_RESULTS": 40_000, "_MAX_TEXT": 80},
     "evaluation.separability": {"POINTS": 41},
     "evaluation.significance": {"N_PERMUTATIONS": 10_000, "N_RESAMPLES": 2000},
-    "evaluation.similar_queries": {"TOP_K": 3, "MAX_QUERIES": 500, "TAIL_CLICKS": 10},
+    "evaluation.similar_queries": {"MAX_QUERIES": 5000, "MAX_GRADE": 100, "_DEPTH": 10},
     "evaluation.tune": {"_FACTORS": (0.25, 0.5, 0.8, 1.25, 2.0, 4.0), "_MAX_ATTEMPTS": 50},
 }
 

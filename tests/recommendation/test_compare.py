@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import planted
-from coclick import compare
+from coclick import compare, create
 from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.protocol import ModelResult
@@ -199,7 +199,8 @@ def test_updates_have_a_line_for_each_model_and_tables(monkeypatch):
     monkeypatch.setattr(schedule, "FIRST_TABLE", 0.0)
     updates: list[schedule.Update] = []
     found = compare(GRAPH, only=CHEAP, qrels=JUDGMENTS, on_update=updates.append)
-    lines = [update.text for update in updates if not update.is_table]
+    lines = [update.text for update in updates if update.text]
+    assert next(update.running for update in updates if update.running).endswith(" by judgments")
     assert [line.split(" by ")[0] for line in lines] == [one.name for one in found.leaderboard.results]
     assert all("nDCG@10" in line and "trained in" in line and "ms a query" in line for line in lines)
     tables = [update.comparison for update in updates if update.is_table]
@@ -214,3 +215,35 @@ def test_a_saved_model_is_compared(tmp_path):
     found = compare(GRAPH, str(tmp_path / "mine"), qrels=JUDGMENTS, only=["bm25"])
     assert names(found) == {"clicks", "bm25"}
     assert compare(GRAPH, train("clicks", GRAPH), qrels=JUDGMENTS, only=["bm25"]).recommended == "bm25"
+
+
+def test_similar_queries_are_a_task():
+    """Only models that find similar queries take part, and the one that the task names."""
+    from coclick.evaluation.tasks import find_task
+
+    chosen, left_out = select_models(GRAPH, find_task("similar"))
+    assert left_out["ltr"] == "it cannot find similar queries or documents"
+    assert {str(create(spec)) for spec in find_task("similar").variants} <= {*chosen}
+    found = compare(GRAPH, task="similar", only=["cos_words", "vpcg(start=doc)"], holdout="queries:0.3")
+    assert found.to_dict()["protocol"]["task"] == "similar"
+    assert names(found) == {"cos_words", "vpcg(start=doc)"}
+
+
+def test_the_report_shows_costs_and_offers(browser, tmp_path):
+    perfect = {topic: [doc for doc in planted.docs() if topic in doc] for topic in planted.TOPICS}
+    found = compare(DAYS, only=["bm25", "popularity"], runs={"theirs": {**perfect, "ny": ["hotel-1"]}})
+    found.write_html(tmp_path / "page.html")
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((tmp_path / "page.html").as_uri())
+    heads = page.locator("#leaderboard thead button").all_inner_texts()
+    assert heads[-5:] == ["training time", "search", "exports to", "new documents", "explains"]
+    assert "by queries" in heads
+    page.get_by_role("button", name="by queries").click()
+    first = page.locator("#leaderboard tbody tr").first
+    assert first.locator("th").inner_text().startswith("bm25")
+    assert first.locator("td").all_inner_texts()[-3:] == ["8", "yes", "yes"]
+    theirs = page.locator("#leaderboard tbody tr", has_text="theirs").locator("td").all_inner_texts()
+    assert theirs[-3:] == ["", "", ""], "nothing is known of a run"
+    assert errors == []
+    page.close()

@@ -56,9 +56,12 @@ def comparison(stats: Mapping[str, Any], command: str | None) -> None:
 def _left_out(stats: Mapping[str, Any]) -> None:
     """Print which models were not evaluated, and why; those without time together."""
     budget = stats["budget"]
+    by_reason: dict[str, list[str]] = {}
     for spec, why in stats["left_out"].items():
         if spec not in budget["left_out"]:
-            console().print(f"not evaluated: {escape(spec)}: {escape(why)}", style="dim")
+            by_reason.setdefault(why, []).append(spec)
+    for why, specs in by_reason.items():
+        console().print(f"not evaluated: {escape(', '.join(specs))}: {escape(why)}", style="dim")
     if budget["left_out"]:
         models = ", ".join(f"{spec} ({seconds:.0f} s)" for spec, seconds in budget["left_out"].items())
         how = f"--budget {budget['enough']}, or --only with their names, includes them"

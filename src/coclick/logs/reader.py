@@ -22,7 +22,7 @@ from coclick.logs.record_sql import RecordFields, with_shown
 from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
-from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, typed, typed_columns
+from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, is_search, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
 
 _TABLE_SHARE = 8  # texts up to this part of the memory limit are parsed into a table
@@ -128,6 +128,10 @@ class LogReader:
         return action_names(self.format.actions)["search"]
 
     def _open_group(self, files: list[LogFile], fields: RecordFields) -> str:
+        searches = self._searches
+        if files[0].kind == "parquet" and not self._has_searches(files, fields):
+            searches = ()
+
         def typed_rows(rows: str) -> str:
             source = fields.expand(rows)
             return typed(
@@ -136,7 +140,7 @@ class LogReader:
                 source,
                 self.times,
                 joined=bool(self.format.join),
-                searches=self._searches,
+                searches=searches,
             )
 
         if files[0].kind == "parquet":
@@ -162,9 +166,18 @@ class LogReader:
                 FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
 
         self._groups.append(_Group(files, typed_rows, numbered))
-        paths = paths_sql([file.path for file in files])
-        source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
+        source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({_paths(files)})"
         return f"SELECT {', '.join(self._record_names)}, error FROM ({typed_rows(source)})"
+
+    def _has_searches(self, files: list[LogFile], fields: RecordFields) -> bool:
+        """Whether an action of Parquet files means a search. Most logs have none, and need no such checks."""
+        if fields.items or fields.aliases or fields.columns.get("action") is None:
+            return True
+        chosen = ", ".join(f'"{_quoted(files[0].columns[index])}" AS c{index}' for index in fields.used)
+        action = fields.columns["action"].text()
+        names = f"SELECT DISTINCT {action} AS name FROM (SELECT {chosen} FROM read_parquet({_paths(files)}))"
+        found = f"SELECT count(*) FROM ({names}) WHERE {is_search('name', self._searches)}"
+        return self.db.fetch_value(found) > 0
 
     def _joined(self, rows: str) -> str:
         """Rows of a format with a join: events with the query that they belong to."""
@@ -301,6 +314,10 @@ class LogReader:
             for file in group.files
         ]
         yield from [" UNION ALL ".join(parts)] if self.format.join == "session" else parts
+
+
+def _paths(files: Sequence[LogFile]) -> str:
+    return paths_sql([file.path for file in files])
 
 
 def _quoted(name: str) -> str:

@@ -184,6 +184,8 @@ def view_fields(column: Mapping[str, Column]) -> str:
 
 def searches_without_query(action: str, searches: Sequence[str]) -> str:
     """Return the name of an action; that of a search without a query says so, and matches no action."""
+    if not searches:
+        return action
     search = f"query IS NULL AND {is_search(action, searches)}"
     return f"CASE WHEN {search} THEN {action} || '{NO_QUERY}' ELSE {action} END"
 
@@ -193,6 +195,8 @@ def is_search(action: str, searches: Sequence[str]) -> str:
 
     It is no IN, because DuckDB plans that as a join, and computes it even if nobody reads the result.
     """
+    if not searches:
+        return "false"
     names = "|".join(re.escape(name).replace("_", r"[\s_-]+") for name in searches)
     return f"regexp_full_match(trim({action}), '{names}', 'i')"
 

@@ -10,6 +10,7 @@ from coclick.evaluation.protocol import ModelResult
 from coclick.evaluation.tasks import SEARCH, Task
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
+from coclick.models.capabilities import CAPABILITIES
 from coclick.models.combination._base import Combination
 from coclick.models.registry import create, model_names
 
@@ -40,7 +41,8 @@ def select_models(
     `only` and `skip` are names (`vpcg`: all its variants) or specifications. A specification in `only` need
     not be among the defaults. `skip` also concerns combinations of what is skipped.
     """
-    wanted = _named(_defaults(), only) if only else _defaults()
+    defaults = _defaults(task)
+    wanted = _named(defaults, only) if only else defaults
     check_names(skip)
     chosen, left_out = [], {}
     for spec in wanted:
@@ -55,7 +57,7 @@ def select_models(
         if _matches(model, skip):
             continue
         if task.capability is not None and task.capability not in model.capabilities:
-            left_out[spec] = f"{model.name} cannot do this task: {task.name}"
+            left_out[spec] = f"it cannot {CAPABILITIES[task.capability]}"
         elif len(graph.docs) > model.max_docs and not only:
             limit = f"too slow for more than {model.max_docs:,} documents"
             left_out[spec] = f"{limit}; include it with --models {quoted(spec)}"
@@ -80,9 +82,9 @@ def combine_two_best(ordered: Sequence[ModelResult], skip: Collection[str] = ())
     return [str(create(f"backoff({singles[0]} + {weight}*{singles[1]})")) for weight in _SECOND_WEIGHTS]
 
 
-def _defaults() -> list[str]:
+def _defaults(task: Task) -> list[str]:
     known = [name for name in model_names() if name not in _NEED_PARTS]
-    return [*known, *VARIANTS, *COMBINATIONS]
+    return [*known, *VARIANTS, *task.variants, *COMBINATIONS]
 
 
 def _named(specs: Sequence[str], only: Sequence[str]) -> list[str]:
