@@ -199,7 +199,8 @@ def test_updates_have_a_line_for_each_model_and_tables(monkeypatch):
     monkeypatch.setattr(schedule, "FIRST_TABLE", 0.0)
     updates: list[schedule.Update] = []
     found = compare(GRAPH, only=CHEAP, qrels=JUDGMENTS, on_update=updates.append)
-    lines = [update.text for update in updates if not update.is_table]
+    lines = [update.text for update in updates if update.text]
+    assert next(update.running for update in updates if update.running).endswith(" by judgments")
     assert [line.split(" by ")[0] for line in lines] == [one.name for one in found.leaderboard.results]
     assert all("nDCG@10" in line and "trained in" in line and "ms a query" in line for line in lines)
     tables = [update.comparison for update in updates if update.is_table]

@@ -39,15 +39,17 @@ _RESERVE = 1.5  # times the estimate for `ltr` that is kept for it
 _OUT_OF_REACH = 0.1  # nDCG behind the best: relatives of a model that cannot win
 _SIGNIFICANCE_LEVEL = 0.05
 _ANNOUNCED = 5.0  # seconds from which the beginning of a model is announced
+_SCORED = 200  # queries whose judged documents are scored, for the curves of the report
 _REPORT = 0.04  # of the budget, kept for the tests and tables at the end
 
 
 class Update(NamedTuple):
     """What has happened, and the results so far; `is_table` if it is time to show them."""
 
-    text: str
+    text: str  # a line; empty if nothing is worth a line
     comparison: Comparison
     is_table: bool = False
+    running: str = ""  # what begins now
 
 
 @dataclass
@@ -196,17 +198,16 @@ class Schedule:
         split.tried.add(spec)
         self.budget.enforced = spec not in self._named
         estimate = self._estimate(spec, split)
-        if estimate >= _ANNOUNCED:
-            self._tell(
-                Update(f"{spec} by {split.name}: about {format_duration(estimate)} …", self.comparison())
-            )
+        job = f"{spec} by {split.name}"
+        text = f"{job}: about {format_duration(estimate)} …" if estimate >= _ANNOUNCED else ""
+        self._tell(Update(text, self.comparison(), running=job))
         try:
             for part in parts_of(spec):
                 split.trainer.get(part)
             started = time.perf_counter()
             model, seconds = split.trainer.get(spec)
             judgments, protocol, decides = split.data.judgments, split.protocol, split is self.splits[0]
-            result = evaluate_model(model, judgments, protocol, seconds, with_scores=decides)
+            result = evaluate_model(model, judgments, protocol, seconds, max_scored=_SCORED if decides else 0)
         except OutOfTimeError:
             why = f"stopped: the budget of {self.budget} was used up; {_include(spec)}"
             self._left_out.setdefault(spec, why)
