@@ -247,3 +247,16 @@ def test_the_report_shows_costs_and_offers(browser, tmp_path):
     assert theirs[-3:] == ["", "", ""], "nothing is known of a run"
     assert errors == []
     page.close()
+
+
+def test_training_that_takes_much_too_long_is_stopped(monkeypatch):
+    """`bm25` reports progress while it is trained; by then four times its estimate has passed."""
+    monkeypatch.setattr(schedule, "FIRST_TABLE", 0.0)
+    monkeypatch.setattr(schedule, "_PATIENCE", 0.0)
+    monkeypatch.setattr(schedule, "_PATIENT", 0.0)
+    select = lambda graph, task, only, skip: Candidates(["bm25", "clicks"], {})  # noqa: E731
+    monkeypatch.setattr(comparing, "select_models", select)
+    found = compare(GRAPH, qrels=JUDGMENTS, skip=["backoff"])
+    assert names(found) == {"clicks"}
+    assert found.left_out["bm25"].startswith("stopped after 0.0 s: about ")
+    assert "bm25" in names(compare(GRAPH, qrels=JUDGMENTS, models=["bm25"], skip=["backoff"]))

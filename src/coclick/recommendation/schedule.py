@@ -13,6 +13,7 @@ A model that was named is evaluated whatever it takes.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,8 @@ _RESERVE = 1.5  # times the estimate for `ltr` that is kept for it
 _OUT_OF_REACH = 0.1  # nDCG behind the best: relatives of a model that cannot win
 _SIGNIFICANCE_LEVEL = 0.05
 _ANNOUNCED = 5.0  # seconds from which the beginning of a model is announced
+_PATIENCE = 4.0  # times the estimate after which training is stopped
+_PATIENT = 60.0  # seconds that any training may take: the first one also compiles
 _SCORED = 200  # queries whose judged documents are scored, for the curves of the report
 _REPORT = 0.04  # of the budget, kept for the tests and tables at the end
 
@@ -196,11 +199,15 @@ class Schedule:
     def _evaluate(self, spec: str, split: Split) -> None:
         """Train and measure a model; one that fails is left out unless it was named."""
         split.tried.add(spec)
-        self.budget.enforced = spec not in self._named
         estimate = self._estimate(spec, split)
+        if spec in self._named or math.isinf(self.budget.limit):
+            self.budget.allow_any()
+        else:
+            self.budget.allow(max(_PATIENCE * estimate, _PATIENT))
         job = f"{spec} by {split.name}"
         text = f"{job}: about {format_duration(estimate)} …" if estimate >= _ANNOUNCED else ""
         self._tell(Update(text, self.comparison(), running=job))
+        begun = self.budget.used
         try:
             for part in parts_of(spec):
                 split.trainer.get(part)
@@ -209,8 +216,10 @@ class Schedule:
             judgments, protocol, decides = split.data.judgments, split.protocol, split is self.splits[0]
             result = evaluate_model(model, judgments, protocol, seconds, max_scored=_SCORED if decides else 0)
         except OutOfTimeError:
-            why = f"stopped: the budget of {self.budget} was used up; {_include(spec)}"
-            self._left_out.setdefault(spec, why)
+            expected = f"about {format_duration(estimate)} were expected"
+            taken = f"stopped after {format_duration(self.budget.used - begun)}: {expected}"
+            if split is self.splits[0]:
+                self._left_out[spec] = f"{taken}; {_include(spec)}"
             return
         except UserError as error:
             if split is self.splits[0]:
