@@ -28,7 +28,9 @@ from coclick.recommendation.budget import DEFAULT, Budget
 from coclick.recommendation.candidates import Candidates, combine_two_best, select_models
 from coclick.recommendation.comparison import Comparison
 from coclick.recommendation.reranking import has_shown, with_shown
-from coclick.recommendation.schedule import Schedule, Split, Update
+from coclick.recommendation.schedule import Schedule
+from coclick.recommendation.splits import Split
+from coclick.recommendation.updates import Update
 
 Names = str | Sequence[str]
 
