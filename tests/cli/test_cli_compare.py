@@ -75,6 +75,13 @@ def test_wrong_options(run, graph, options, told):
     assert done.code == 2 and told in done.err
 
 
+def test_the_table_is_printed_even_if_no_model_suits_the_target(run, graph, judged):
+    done = run("compare", graph, *judged, "--only", "clicks", "--target", "opensearch")
+    assert done.code == 2
+    assert "clicks" in done.out and "recommended" not in done.out
+    assert "can be used with opensearch" in done.err
+
+
 def test_ctrl_c_prints_the_results_so_far(run, graph, judged, monkeypatch):
     """The second model is interrupted while it is trained."""
     monkeypatch.setattr(model_class("bm25"), "_fit", lambda *_: signal.raise_signal(signal.SIGINT))

@@ -27,6 +27,7 @@ def test_durations():
 
 def test_training_stops_when_the_budget_is_exceeded(monkeypatch):
     budget = Budget("10s")
+    budget.allow(60)
     progress = budget.stop_late(quiet)
     with progress("step", 2) as done:
         done(1)
@@ -35,9 +36,21 @@ def test_training_stops_when_the_budget_is_exceeded(monkeypatch):
         monkeypatch.setattr(Budget, "used", property(lambda self: 11.6))
         with pytest.raises(OutOfTimeError):
             done(1)
-    budget.enforced = False
+    budget.allow_any()
     with progress("another step") as done:
         done(1)
+
+
+def test_training_stops_when_it_takes_longer_than_allowed(monkeypatch):
+    budget = Budget("100s")
+    monkeypatch.setattr(Budget, "used", property(lambda self: 30.0))
+    budget.allow(5)
+    with budget.stop_late(quiet)("step") as done:
+        monkeypatch.setattr(Budget, "used", property(lambda self: 34.9))
+        done(1)
+        monkeypatch.setattr(Budget, "used", property(lambda self: 35.1))
+        with pytest.raises(OutOfTimeError):
+            done(1)
 
 
 def test_costs_are_learned_from_what_has_run():

@@ -15,6 +15,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.recommendation import compare as comparing
 from coclick.recommendation import schedule
 from coclick.recommendation.candidates import Candidates, combine_two_best, select_models
+from coclick.recommendation.updates import Update
 
 GRAPH = planted.graph()
 JUDGMENTS = Judgments(
@@ -147,6 +148,10 @@ def test_the_target_limits_the_recommendation():
     dense = compare(GRAPH, only=["neighbours", "pls(dim=2)"], target="postgres")
     assert dense.recommended == "pls(dim=2)"
     assert dense.to_dict()["recommendation"]["target"] == "pgvector"
+    useless = compare(GRAPH, only=["clicks"], target="solr")
+    assert useless.recommendation is None and useless.to_dict()["recommendation"] is None
+    with pytest.raises(UserError, match="none of the 1 evaluated model can be used with solr"):
+        useless.recommended  # noqa: B018
     with pytest.raises(UserError, match="unknown target 'lucene'"):
         compare(GRAPH, target="lucene")
     with pytest.raises(UserError, match="no task is called 'dance'"):
@@ -168,7 +173,7 @@ def test_cheap_models_are_evaluated_within_a_short_budget(monkeypatch):
     found = compare(GRAPH, budget="30s", skip=["backoff"])
     assert names(found) == {"clicks", "bm25"}
     assert "the budget of 30 s did not suffice: it would take about" in found.left_out["ltr"]
-    assert found.left_out["ltr"].endswith("include it with --budget none or --only ltr")
+    assert found.left_out["ltr"].endswith("include it with --only ltr")
     assert {*found.to_dict()["budget"]["left_out"]} == {"ltr"}
 
 
@@ -197,9 +202,10 @@ def test_expensive_models_need_a_relative_that_is_not_far_behind(monkeypatch):
 
 def test_updates_have_a_line_for_each_model_and_tables(monkeypatch):
     monkeypatch.setattr(schedule, "FIRST_TABLE", 0.0)
-    updates: list[schedule.Update] = []
+    updates: list[Update] = []
     found = compare(GRAPH, only=CHEAP, qrels=JUDGMENTS, on_update=updates.append)
-    lines = [update.text for update in updates if not update.is_table]
+    lines = [update.text for update in updates if update.text]
+    assert next(update.running for update in updates if update.running).endswith(" by judgments")
     assert [line.split(" by ")[0] for line in lines] == [one.name for one in found.leaderboard.results]
     assert all("nDCG@10" in line and "trained in" in line and "ms a query" in line for line in lines)
     tables = [update.comparison for update in updates if update.is_table]
@@ -246,3 +252,16 @@ def test_the_report_shows_costs_and_offers(browser, tmp_path):
     assert theirs[-3:] == ["", "", ""], "nothing is known of a run"
     assert errors == []
     page.close()
+
+
+def test_training_that_takes_much_too_long_is_stopped(monkeypatch):
+    """`bm25` reports progress while it is trained; by then four times its estimate has passed."""
+    monkeypatch.setattr(schedule, "FIRST_TABLE", 0.0)
+    monkeypatch.setattr(schedule, "_PATIENCE", 0.0)
+    monkeypatch.setattr(schedule, "_PATIENT", 0.0)
+    select = lambda graph, task, only, skip: Candidates(["bm25", "clicks"], {})  # noqa: E731
+    monkeypatch.setattr(comparing, "select_models", select)
+    found = compare(GRAPH, qrels=JUDGMENTS, skip=["backoff"])
+    assert names(found) == {"clicks"}
+    assert found.left_out["bm25"].startswith("stopped after 0.0 s: about ")
+    assert "bm25" in names(compare(GRAPH, qrels=JUDGMENTS, models=["bm25"], skip=["backoff"]))

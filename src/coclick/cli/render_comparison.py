@@ -79,7 +79,9 @@ def short_table(found: Comparison) -> list[str]:
         second = "     " if entry.second is None else f"{entry.second.values().mean():.3f}"
         costs = f"{entry.first.seconds:6.1f} s  {entry.properties.milliseconds:6.2f} ms"
         lines.append(f"  {one_line(entry.name, _NAME):<{widths}}  {entry.quality:.3f}  {second}  {costs}")
-    return [*lines, f"  recommended so far: {one_line(found.recommended)}"]
+    if found.recommendation is not None:
+        lines.append(f"  recommended so far: {one_line(found.recommended)}")
+    return lines
 
 
 def _title(stats: Mapping[str, Any]) -> str:
@@ -118,11 +120,13 @@ def _list_engines(models: Sequence[Mapping[str, Any]]) -> None:
 
 def _recommendation(stats: Mapping[str, Any], command: str | None) -> None:
     advice = stats["recommendation"]
+    if not stats["budget"]["complete"]:
+        console().print("interrupted: these are the results so far")
+    if advice is None:
+        return
     where = f" for {advice['target']}" if advice["target"] else ""
     console().print(f"\nrecommended{where}: [bold]{escape(advice['model'])}[/]: {escape(advice['reason'])}")
     if advice["prices"]:
         console().print(f"what quality costs, {escape(advice['prices'])}")
-    if not stats["budget"]["complete"]:
-        console().print("interrupted: these are the results so far")
     if command:
         console().print(f"  {escape(command)}", soft_wrap=True)

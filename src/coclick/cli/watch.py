@@ -13,7 +13,7 @@ from coclick.progress import quiet
 
 if TYPE_CHECKING:
     from coclick.recommendation.comparison import Comparison
-    from coclick.recommendation.schedule import Update
+    from coclick.recommendation.updates import Update
 
 
 class Watcher(Protocol):
@@ -41,7 +41,7 @@ class Lines:
         if update.is_table:
             for line in short_table(update.comparison):
                 say(line)
-        else:
+        elif update.text:
             say(one_line(update.text))
 
 
@@ -50,13 +50,15 @@ class LiveTable:
 
     def __init__(self, live: Any) -> None:
         self.latest: Comparison | None = None
-        self._live, self._lines, self._last, self._step = live, list[str](), "", ""
+        self._live, self._lines, self._last, self._running, self._step = live, list[str](), "", "", ""
 
     def update(self, update: Update) -> None:
         """Draw the table anew."""
         if update.comparison.properties:
             self.latest, self._lines = update.comparison, short_table(update.comparison)
-        self._last = one_line(update.text) if update.text else self._last
+        self._last = one_line(update.text) if update.text and not update.running else self._last
+        if update.running:
+            self._running, self._step = one_line(update.text or update.running), ""
         self._draw()
 
     @contextmanager
@@ -77,7 +79,7 @@ class LiveTable:
     def _draw(self) -> None:
         from rich.text import Text
 
-        self._live.update(Text("\n".join([*self._lines, self._last, f"… {self._step}"])))
+        self._live.update(Text("\n".join([*self._lines, self._last, f"{self._running} {self._step}"])))
 
 
 @contextmanager

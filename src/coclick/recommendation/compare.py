@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Literal
 
 from coclick.errors import UserError, check_whole
@@ -16,10 +15,11 @@ from coclick.evaluation.inputs import (
     Runs,
     list_models,
     load_runs,
+    open_graph,
 )
 from coclick.evaluation.leaderboard import Trainer
 from coclick.evaluation.protocol import DEPTH, Protocol, evaluate_rankings
-from coclick.evaluation.tasks import Task, find_task
+from coclick.evaluation.tasks import SEARCH, Task, find_task
 from coclick.exporters.targets import find_target
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
@@ -27,7 +27,10 @@ from coclick.progress import Progress, quiet
 from coclick.recommendation.budget import DEFAULT, Budget
 from coclick.recommendation.candidates import Candidates, combine_two_best, select_models
 from coclick.recommendation.comparison import Comparison
-from coclick.recommendation.schedule import Schedule, Split, Update
+from coclick.recommendation.reranking import has_shown, with_shown
+from coclick.recommendation.schedule import Schedule
+from coclick.recommendation.splits import Split
+from coclick.recommendation.updates import Update
 
 Names = str | Sequence[str]
 
@@ -61,8 +64,9 @@ def compare(
         models: models to evaluate in addition to the default ones.
         qrels, queries, holdout, runs, candidates, gain, depth, progress: as in `evaluate`.
         task: what models are judged on; `search` ranks documents.
-        target: where the model will be used: `serve`, `rerank` (it orders what an engine has found), or an
-            engine to export to, such as `opensearch`. Only models that can be used there are recommended.
+        target: where the model will be used: `serve`, `rerank` (it orders what an engine has found: the
+            judged documents or, without judgments, those that the log has shown), or an engine to export to,
+            such as `opensearch`. Only models that can be used there are recommended.
         only: evaluate only these models: names (`vpcg`: all its variants) or specifications.
         skip: do not evaluate these models.
         budget: how long it may take, such as `90s` or `3m`; None is no limit. Cheap models are evaluated
@@ -77,9 +81,12 @@ def compare(
     judged, target = find_task(task), None if target is None else find_target(target)
     given = list_models(models)
     check_whole(depth, "depth", 1)
-    if target == "rerank" and qrels is not None:
+    opened = open_graph(graph)
+    data = load_splits(judged, opened, qrels, queries, holdout)
+    if target == "rerank" and judged is SEARCH and (qrels is not None or has_shown(opened)):
         candidates = "judged"
-    data = load_splits(judged, graph, qrels, queries, holdout)
+        if qrels is None:
+            data = {name: with_shown(opened, one) for name, one in data.items()}
     splits = []
     for name, one in data.items():
         protocol = Protocol(candidates, gain, depth, one.source, judged)
@@ -104,16 +111,12 @@ def compare(
 
 
 def load_splits(
-    task: Task, graph: Graph, qrels: Qrels | None, queries: Queries | None, holdout: str | None
+    task: Task, graph: ClickGraph, qrels: Qrels | None, queries: Queries | None, holdout: str | None
 ) -> dict[str, EvaluationData]:
     """Return the data of each split by its name; the one that decides comes first."""
     if qrels is not None or queries is not None or holdout is not None:
-        name = "judgments" if holdout is None else holdout.partition(":")[0]
+        name = "judgments" if holdout is None or qrels is not None else holdout.partition(":")[0]
         return {name: task.load(graph, qrels, queries, holdout)}
-    if isinstance(graph, str | Path):
-        graph = ClickGraph.open(graph)
-    if not isinstance(graph, ClickGraph):
-        task.load(graph, None, None, None)  # raises
     found: dict[str, EvaluationData] = {}
     errors = []
     for rule in task.holdouts(graph):

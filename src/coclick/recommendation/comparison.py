@@ -55,21 +55,29 @@ class Comparison:
         return next(iter(self.boards.values()))
 
     @property
-    def recommendation(self) -> Recommendation:
-        """The recommended model, why, and what its quality costs."""
-        if not (entries := self.entries()):
-            raise UserError("no model has been evaluated yet")
-        return recommend(entries, list(self.boards), self.target)
+    def recommendation(self) -> Recommendation | None:
+        """The recommended model, why, and what its quality costs; None if no model can be used."""
+        return recommend(self.entries(), list(self.boards), self.target)
 
     @property
     def recommended(self) -> str:
         """The specification of the recommended model, to pass to `coclick.train`."""
-        return self.recommendation.model
+        return self._checked.model
 
     @property
     def reason(self) -> str:
         """Why this model is recommended."""
-        return self.recommendation.reason
+        return self._checked.reason
+
+    @property
+    def _checked(self) -> Recommendation:
+        if (found := self.recommendation) is not None:
+            return found
+        models = counted(len(self.entries()), "evaluated model")
+        raise UserError(
+            f"none of the {models} can be used with {self.target}",
+            hint="leave out --target, or name models for it with --models",
+        )
 
     def entries(self) -> list[Entry]:
         """Return the models that could be recommended, best first; runs of other systems are none."""
@@ -83,7 +91,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         models = counted(len(self.leaderboard.results), "model")
-        advice = f"recommended: {self.recommended}, " if self.properties else ""
+        found = self.recommendation
+        advice = f"recommended: {found.model}, " if found else ""
         return f"Comparison({models}, {advice}{len(self.left_out)} left out)"
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +119,7 @@ class Comparison:
                 for (split, told), board in zip(splits.items(), self.boards.values(), strict=True)
             ],
             "left_out": dict(self.left_out),
-            "recommendation": self.recommendation.to_dict() if self.properties else None,
+            "recommendation": advice.to_dict() if (advice := self.recommendation) else None,
             "budget": self.budget.to_dict(),
         }
 

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from coclick.errors import UserError, counted
 from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.evaluation.protocol import ModelResult
 from coclick.evaluation.significance import t_test
@@ -89,14 +88,16 @@ class Recommendation:
         return asdict(self) | {"steps": [asdict(step) for step in self.steps], "prices": self.prices}
 
 
-def recommend(entries: Sequence[Entry], splits: Sequence[str], target: str | None = None) -> Recommendation:
-    """Choose one of the models, given best first. `splits` are the names of the splits."""
+def recommend(
+    entries: Sequence[Entry], splits: Sequence[str], target: str | None = None
+) -> Recommendation | None:
+    """Choose one of the models, given best first; None if there is none that can be used at the target.
+
+    `splits` are the names of the splits.
+    """
     usable = [one for one in entries if target is None or target in one.properties.targets]
     if not usable:
-        raise UserError(
-            f"none of the {counted(len(entries), 'evaluated model')} can be used with {target}",
-            hint="leave out --target, or name models for it with --models",
-        )
+        return None
     best = usable[0]
     chosen = _choose(as_good_as_best(usable))
     reasons = [_why(chosen, best, splits)]

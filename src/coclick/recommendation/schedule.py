@@ -13,23 +13,21 @@ A model that was named is evaluated whatever it takes.
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from coclick.errors import CoclickError, UserError
-from coclick.evaluation.inputs import EvaluationData
-from coclick.evaluation.leaderboard import Leaderboard, Trainer
-from coclick.evaluation.measures import MAIN_MEASURE
-from coclick.evaluation.protocol import ModelResult, Protocol, evaluate_model
-from coclick.evaluation.significance import intervals, t_test
+from coclick.evaluation.protocol import ModelResult
+from coclick.evaluation.significance import t_test
+from coclick.exporters.targets import may_suit
 from coclick.models.registry import create
 from coclick.recommendation.budget import Budget, OutOfTimeError, format_duration, next_longer
-from coclick.recommendation.candidates import ROBUST, Candidates, combine_two_best, quoted
+from coclick.recommendation.candidates import ROBUST, Candidates, combine_two_best
 from coclick.recommendation.comparison import BudgetUse, Comparison
 from coclick.recommendation.costs import Costs, parts_of
 from coclick.recommendation.properties import Properties, properties_of
+from coclick.recommendation.splits import Split
+from coclick.recommendation.updates import Update, how_to_include, result_line
 
 FIRST_TABLE = 20.0  # seconds
 _NEXT_TABLE = 60.0  # seconds between tables
@@ -39,31 +37,10 @@ _RESERVE = 1.5  # times the estimate for `ltr` that is kept for it
 _OUT_OF_REACH = 0.1  # nDCG behind the best: relatives of a model that cannot win
 _SIGNIFICANCE_LEVEL = 0.05
 _ANNOUNCED = 5.0  # seconds from which the beginning of a model is announced
+_PATIENCE = 4.0  # times the estimate after which training is stopped
+_PATIENT = 60.0  # seconds that any training may take: the first one also compiles
+_SCORED = 200  # queries whose judged documents are scored, for the curves of the report
 _REPORT = 0.04  # of the budget, kept for the tests and tables at the end
-
-
-class Update(NamedTuple):
-    """What has happened, and the results so far; `is_table` if it is time to show them."""
-
-    text: str
-    comparison: Comparison
-    is_table: bool = False
-
-
-@dataclass
-class Split:
-    """One way to judge models: its data, and the results so far."""
-
-    name: str
-    data: EvaluationData
-    protocol: Protocol
-    trainer: Trainer
-    results: list[ModelResult] = field(default_factory=list)
-    tried: set[str] = field(default_factory=set)  # specifications, also of models that failed
-
-    def board(self) -> Leaderboard:
-        """Return the leaderboard so far."""
-        return Leaderboard(self.data.train, self.data.judgments, self.protocol, list(self.results))
 
 
 class Schedule:
@@ -107,7 +84,7 @@ class Schedule:
     def _next(self) -> tuple[str, Split] | None:
         """The next model and split; None if nothing is left, or nothing that fits."""
         first = self.splits[0]
-        waiting = sorted(self._waiting(first), key=lambda spec: self._estimate(spec, first))
+        waiting = sorted(first.waiting(self._specs), key=self._order)
         soon = min(FIRST_TABLE, self.budget.limit)
         if waiting and self.budget.used + self._estimate(waiting[0], first) <= soon:
             return waiting[0], first
@@ -120,7 +97,7 @@ class Schedule:
     def _in_order(self, waiting: Sequence[str]) -> Iterator[tuple[str, Split]]:
         """Models and splits by what they promise."""
         first, others = self.splits[0], self.splits[1:]
-        trees = [spec for spec in waiting if spec.startswith("ltr")]
+        trees = [spec for spec in waiting if spec.startswith("ltr") and may_suit(spec, self._target)]
         reserved = _RESERVE * sum(self._estimate(spec, first) for spec in trees)
         for spec in waiting:
             cost = self._estimate(spec, first)
@@ -136,14 +113,12 @@ class Schedule:
             self._specs += combinations
             yield from ((spec, first) for spec in combinations)
         for split in others:
-            rest = [
-                spec for spec in self._waiting(split) if spec in first.tried and spec not in self._left_out
-            ]
-            cheap_first = sorted(rest, key=lambda spec: self._estimate(spec, split))
-            yield from ((spec, split) for spec in cheap_first)
+            rest = [spec for spec in split.waiting(first.tried) if spec not in self._left_out]
+            yield from ((spec, split) for spec in sorted(rest, key=self._order))
 
-    def _waiting(self, split: Split) -> list[str]:
-        return [spec for spec in self._specs if spec not in split.tried]
+    def _order(self, spec: str) -> tuple[bool, float]:
+        """What can be used at the target before the rest, then by cost."""
+        return not may_suit(spec, self._target), self._estimate(spec, self.splits[0])
 
     def _leading(self) -> list[str]:
         """The models that are not far behind the best, best first."""
@@ -156,7 +131,8 @@ class Schedule:
 
     def _combinations(self) -> list[str]:
         """Combinations of the two best models, if a single model leads."""
-        if not (ordered := self._ordered()) or self.comparison().recommended.startswith(ROBUST):
+        ordered, advice = self._ordered(), self.comparison().recommendation
+        if advice is None or advice.model.startswith(ROBUST):
             return []
         return [spec for spec in self._combine(ordered) if spec not in self._specs]
 
@@ -178,7 +154,7 @@ class Schedule:
         if gap.mean() <= _OUT_OF_REACH or t_test(gap) >= _SIGNIFICANCE_LEVEL:
             return True
         behind = f"{relatives[0].name}, the best of its kind, is {gap.mean():.3f} behind {best.name}"
-        self._left_out[spec] = f"{behind}; it would take about {format_duration(cost)}; {_include(spec)}"
+        self._leave_out(spec, f"{behind}; it would take about {format_duration(cost)}")
         return False
 
     def _ordered(self) -> list[ModelResult]:
@@ -193,55 +169,51 @@ class Schedule:
 
     def _evaluate(self, spec: str, split: Split) -> None:
         """Train and measure a model; one that fails is left out unless it was named."""
-        split.tried.add(spec)
-        self.budget.enforced = spec not in self._named
+        decides, begun, job = split is self.splits[0], self.budget.used, f"{spec} by {split.name}"
         estimate = self._estimate(spec, split)
-        if estimate >= _ANNOUNCED:
-            self._tell(
-                Update(f"{spec} by {split.name}: about {format_duration(estimate)} …", self.comparison())
-            )
+        if spec in self._named or math.isinf(self.budget.limit):
+            self.budget.allow_any()
+        else:
+            self.budget.allow(max(_PATIENCE * estimate, _PATIENT))
+        text = f"{job}: about {format_duration(estimate)} …" if estimate >= _ANNOUNCED else ""
+        self._tell(Update(text, self.comparison(), running=job))
         try:
-            for part in parts_of(spec):
-                split.trainer.get(part)
-            started = time.perf_counter()
-            model, seconds = split.trainer.get(spec)
-            judgments, protocol, decides = split.data.judgments, split.protocol, split is self.splits[0]
-            result = evaluate_model(model, judgments, protocol, seconds, with_scores=decides)
+            model, result, seconds = split.evaluate(spec, _SCORED if decides else 0)
         except OutOfTimeError:
-            why = f"stopped: the budget of {self.budget} was used up; {_include(spec)}"
-            self._left_out.setdefault(spec, why)
+            stopped = f"stopped after {format_duration(self.budget.used - begun)}"
+            self._fail(spec, split, f"{stopped}: about {format_duration(estimate)} were expected")
             return
         except UserError as error:
-            if split is self.splits[0]:
-                if spec in self._named:
-                    raise
-                self._left_out[spec] = error.reason
+            if decides and spec in self._named:
+                raise
+            self._fail(spec, split, error.reason, hint=False)
             return
         if decides:
-            queries = list(judgments.queries.values())
-            self._properties[result.name] = properties_of(model, protocol.task, queries)
+            queries = list(split.data.judgments.queries.values())
+            self._properties[result.name] = properties_of(model, split.protocol.task, queries)
             self._specs_of[result.name] = spec
-        split.results.append(result)
-        self._left_out.pop(spec, None)
-        self._costs.record(spec, time.perf_counter() - started)
+            self._left_out.pop(spec, None)
+        self._costs.record(spec, seconds)
         self._release(split)
-        self._tell(Update(self._line(result, split), self.comparison()))
+        done = f"{len(split.tried)} of {len(self._specs)}, {format_duration(self.budget.used)}"
+        line = result_line(result, job, self._properties[result.name].milliseconds)
+        self._tell(Update(f"{line} ({done})", self.comparison()))
+
+    def _fail(self, spec: str, split: Split, why: str, *, hint: bool = True) -> None:
+        """Note that a model could not be evaluated."""
+        if split is self.splits[0]:
+            self._leave_out(spec, why, hint=hint)
+        self._tell(Update(f"{spec} by {split.name}: {why}", self.comparison()))
+
+    def _leave_out(self, spec: str, why: str, *, hint: bool = True, budget: str | None = None) -> None:
+        longer = budget or next_longer(2 * self.budget.limit)
+        self._left_out[spec] = f"{why}; {how_to_include(spec, longer)}" if hint else why
 
     def _release(self, split: Split) -> None:
         """Release the trained models that no combination needs any more."""
-        needed = {part for spec in self._waiting(split) for part in parts_of(spec)}
+        needed = {part for spec in split.waiting(self._specs) for part in parts_of(spec)}
         singles = [result.name for result in self._ordered() if not parts_of(result.name)]
         split.trainer.keep(needed | {*singles[:2]} | self._named)
-
-    def _line(self, result: ModelResult, split: Split) -> str:
-        """One line about a result."""
-        values = result.values()
-        span = intervals({result.name: values})[result.name]
-        quality = f"{MAIN_MEASURE} {values.mean():.3f} ({span.low:.3f}–{span.high:.3f})"
-        search = f"{self._properties[result.name].milliseconds:.2g} ms a query"
-        done = f"{len(split.tried)} of {len(self._specs)}, {format_duration(self.budget.used)}"
-        trained = f"trained in {format_duration(result.seconds)}"
-        return f"{result.name} by {split.name}: {quality}, {trained}, {search} ({done})"
 
     def _show_table(self) -> None:
         """Show the results so far when it is time, and there is something new to wait for."""
@@ -252,13 +224,16 @@ class Schedule:
     def _explain_the_rest(self) -> None:
         """Note why the remaining models were not evaluated."""
         first = self.splits[0]
-        rest = [spec for spec in self._waiting(first) if spec not in self._left_out]
-        total = self.budget.used + sum(self._estimate(spec, first) for spec in rest) * len(self.splits)
-        for spec in rest:
-            self._over_budget[spec] = self._estimate(spec, first)
-            cost = f"it would take about {format_duration(self._over_budget[spec])}"
-            why = f"the budget of {self.budget} did not suffice"
-            self._left_out[spec] = f"{why}: {cost}; {_include(spec, next_longer(total))}"
+        rest = {
+            spec: self._estimate(spec, first)
+            for spec in first.waiting(self._specs)
+            if spec not in self._left_out
+        }
+        enough = next_longer(self.budget.used + sum(rest.values()) * len(self.splits))
+        for spec, seconds in rest.items():
+            cost = f"it would take about {format_duration(seconds)}"
+            self._leave_out(spec, f"the budget of {self.budget} did not suffice: {cost}", budget=enough)
+        self._over_budget = rest
 
 
 def _family(spec: str) -> str:
@@ -267,7 +242,3 @@ def _family(spec: str) -> str:
         return type(create(spec)).__module__.rpartition(".")[0]
     except CoclickError:
         return ""
-
-
-def _include(spec: str, budget: str = "10m") -> str:
-    return f"include it with --budget {budget} or --only {quoted(spec)}"

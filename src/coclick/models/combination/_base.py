@@ -128,16 +128,16 @@ class Combination(Model):
 
     @cached_property
     def _query_scales(self) -> list[float]:
-        """The usual best similarity of queries, for each part that can find similar ones."""
+        """The usual similarity of a query with itself, for each part that can find similar ones."""
         sample = sample_rows(self.graph_.clicks).tolist()
         queries = [Query(self.graph_.queries[row], row) for row in sample]
-        return [usual_best(part._other_queries(queries, 1)) for _, part in self._parts_with("similar")]
+        return [usual_best(part._similar_queries(queries, 1)) for _, part in self._parts_with("similar")]
 
     @cached_property
     def _doc_scales(self) -> list[float]:
-        """The usual best similarity of documents, for each part that can find similar ones."""
+        """The usual similarity of a document with itself, for each part that can find similar ones."""
         sample = sample_rows(self.graph_.clicks_by_doc)
-        return [usual_best(part._other_docs(sample, 1)) for _, part in self._parts_with("similar")]
+        return [usual_best(part._similar_docs(sample, 1)) for _, part in self._parts_with("similar")]
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the contribution of each part, split further if the part can explain its scores."""
