@@ -184,14 +184,26 @@ def info(stats: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "views", "build", "training"):
-        separate = {"training": render_training.SHOWN, "build": ("columns", "fields")}.get(key, ())
+        separate = {"training": render_training.SHOWN, "build": ("columns", "fields", "bots")}.get(key, ())
         if flat := [[name, short(value)] for name, value in _flat(stats.get(key, {}), separate)]:
             console().print()
             print_table(key, ["", ""], flat)
+    _bots(stats.get("build", {}).get("bots", {}))
     for key in ("tables", "can"):
         if key in stats:
             console().print(f"\n[bold]{key}[/]  {', '.join(stats[key]).replace('_', ' ') or 'none'}")
     render_training.all_statistics(stats.get("training", {}))
+
+
+def _bots(found: Mapping[str, Any]) -> None:
+    """Print what was found about bots, and a row for each of the busiest."""
+    if not found:
+        return
+    said = [f"{name.removeprefix('n_')} {short(value)}" for name, value in found.items() if name != "users"]
+    console().print(f"\n[bold]bots[/]  {escape(', '.join(said)).replace('_', ' ')}")
+    if users := found.get("users"):
+        columns = ["user", "rule", "value", "threshold", "events"]
+        print_table("", columns, [[short(user[name]) for name in columns] for user in users])
 
 
 def models(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -227,13 +239,14 @@ def leaderboard(board: Mapping[str, Any]) -> None:
     else:
         judged = counted(protocol["queries"], "query") + f" judged by {by}"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
-    title = f"{judged}, {counted(protocol['docs'], 'document')}, {ranked}"
+    what = "query" if protocol["task"] == "similar" else "document"
+    title = f"{judged}, {counted(protocol['ranked'], what)}, {ranked}"
     print_table(title, ["model", *_MEASURES, "95 %", "", "difference to best", "training"], rows)
     for warning in protocol["warnings"]:
         console().print(f"note: {warning}", style="dim")
     titles = {"query": "whether the query is in the log", "document": "whether documents have clicks"}
     for by, title in titles.items():
-        groups = best["breakdown"][by]
+        groups = best["breakdown"].get(by, {})
         if len(groups) > 1:
             console().print()
             heads = ["model", *(f"{name} ({group['queries']:,})" for name, group in groups.items())]
@@ -313,16 +326,6 @@ def _size(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def comparison(stats: Mapping[str, Any], command: str) -> None:
-    """Print a leaderboard, the recommended model, why, how to train it, and which models were left out."""
-    leaderboard(stats)
-    for spec, why in stats["left_out"].items():
-        console().print(f"not evaluated: {escape(spec)}: {escape(why)}", style="dim")
-    advice = stats["recommendation"]
-    console().print(f"\nrecommended: [bold]{escape(advice['model'])}[/]: {escape(advice['reason'])}")
-    console().print(f"  {escape(command)}", soft_wrap=True)
-
-
 def tuning(found: Mapping[str, Any]) -> None:
     """Print the best variants, and the gain on the queries that were not used for tuning."""
     measure, check = found["measure"], found["check"]
@@ -339,17 +342,3 @@ def tuning(found: Mapping[str, Any]) -> None:
         f"\non {checked} {tested}: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
-
-
-def similar_table(found: Mapping[str, Any]) -> None:
-    """Print mean grades of similar queries, and wins against the baseline."""
-    groups = [name for name in ("all", "head", "tail") if name in found["models"][0]]
-    tests = {(row["a"], row["queries"]): row for row in found["significance"]}
-    rows = []
-    for model in found["models"]:
-        versus = [tests.get((model["name"], group)) for group in groups]
-        cells = ["" if row is None else f"{row['won']}–{row['tied']}–{row['lost']}" for row in versus]
-        rows.append([model["name"], *(float(model[group]) for group in groups), *cells])
-    heads = ["model", *groups, *(f"won–tied–lost, {group}" for group in groups)]
-    title = f"three most similar queries for {counted(found['queries'], 'query')}"
-    print_table(f"{title}, compared with {found['baseline']}", heads, rows)

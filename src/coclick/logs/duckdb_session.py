@@ -93,6 +93,11 @@ class DuckDBSession:
         self._files += 1
         return self.path / f"{self._files}.{suffix}"
 
+    def temp_table(self) -> str:
+        """Return a new name for a table."""
+        self._files += 1
+        return f"temporary_{self._files}"
+
     def execute(self, sql: str) -> None:
         """Execute statements."""
         self._wait(lambda: self._connection.execute(sql))
@@ -134,6 +139,10 @@ class DuckDBSession:
     def run(self, task: Callable[[], Result], cancel: Callable[[], None] = lambda: None) -> Result:
         """Run a task in the session's thread, so that Ctrl-C is noticed at once; `cancel` stops it."""
         return self._wait(task, cancel)
+
+    def interrupt(self) -> None:
+        """Stop the statement that runs; it raises `duckdb.InterruptException`."""
+        self._connection.interrupt()
 
     def preserve_order(self, keep: bool) -> None:
         """Set whether results keep the order of the table or file, which costs parallelism."""

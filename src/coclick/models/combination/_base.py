@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +31,7 @@ from coclick.models.combination.calibration import Calibration
 from coclick.models.combination.explanation import part_contributions
 from coclick.models.combination.held_out import HeldOutClicks, clicked_docs, has_clicks
 from coclick.models.combination.learning import learn
-from coclick.models.combination.similar import sum_top_k
+from coclick.models.combination.similarities import sample_rows, sum_similarities, usual_best
 from coclick.models.combination.top_k import search_sum
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
@@ -173,21 +174,34 @@ class Combination(Model):
         depth = min(max(k, _SIMILAR), len(self.graph_.queries))
         found = [
             (
-                [weight * self._part_weight(part, query) for query in queries],
+                [weight / scale * self._part_weight(part, query) for query in queries],
                 part._other_queries(queries, depth),
             )
-            for weight, part in self._parts_with("similar")
+            for (weight, part), scale in zip(self._parts_with("similar"), self._query_scales, strict=True)
         ]
-        return sum_top_k(found, len(self.graph_.queries), k)
+        return sum_similarities(found, k)
 
     def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
         """Add up the similarities of the parts that can find similar documents."""
         depth = min(max(k, _SIMILAR), len(self.graph_.docs))
         found = [
-            ([weight] * len(docs), part._other_docs(docs, depth))
-            for weight, part in self._parts_with("similar")
+            ([weight / scale] * len(docs), part._other_docs(docs, depth))
+            for (weight, part), scale in zip(self._parts_with("similar"), self._doc_scales, strict=True)
         ]
-        return sum_top_k(found, len(self.graph_.docs), k)
+        return sum_similarities(found, k)
+
+    @cached_property
+    def _query_scales(self) -> list[float]:
+        """The usual similarity of a query with itself, for each part that can find similar ones."""
+        sample = sample_rows(self.graph_.clicks).tolist()
+        queries = [Query(self.graph_.queries[row], row) for row in sample]
+        return [usual_best(part._similar_queries(queries, 1)) for _, part in self._parts_with("similar")]
+
+    @cached_property
+    def _doc_scales(self) -> list[float]:
+        """The usual similarity of a document with itself, for each part that can find similar ones."""
+        sample = sample_rows(self.graph_.clicks_by_doc)
+        return [usual_best(part._similar_docs(sample, 1)) for _, part in self._parts_with("similar")]
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the contribution of each part, split further if the part can explain its scores."""
