@@ -15,6 +15,7 @@ from coclick.results import Run
 
 _QUERIES = "vpcg(units=words+chars,own_weight=1,weight=log1p)"
 _TITLES = "vpcg(start=doc,units=words+chars,own_weight=1,weight=log1p)"
+RECOMMENDED = f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks"  # docs/evaluation.md has the figures
 
 
 class SimilarTask(Task):
@@ -29,7 +30,7 @@ class SimilarTask(Task):
         "pls(views=words+chars)",
         "mpls(views=words+chars+clicks)",
         f"{_TITLES} + 0.5*neighbours",
-        f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks",
+        RECOMMENDED,
         f"{_TITLES} + 0.5*mpls(views=words+chars+clicks)",
         f"0.5*{_TITLES} + 0.5*{_QUERIES} + 0.25*neighbours",
     )
