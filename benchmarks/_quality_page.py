@@ -27,6 +27,7 @@ CLAIMS: dict[str, tuple[str, str | None]] = {  # None: the best single model of 
     "The recommended model beside BM25": (RECOMMENDED, BM25),
     f"`{BACKOFF}` beside BM25": (BACKOFF, BM25),
 }
+BEGIN, END = "<!-- quality: written by benchmarks.quality -->", "<!-- end of quality -->"
 _SIGNIFICANT = 0.05
 
 INTRODUCTION = f"""\
@@ -69,7 +70,7 @@ def whole_page(results: dict[str, Result]) -> str:
         INTRODUCTION,
         "## In short\n",
         SHORT,
-        in_short(results),
+        f"{BEGIN}\n{in_short(results)}{END}\n",
         "## Does the recommendation hold?\n",
         verdicts(results.values()),
         claims(results.values()),
@@ -82,6 +83,17 @@ def whole_page(results: dict[str, Result]) -> str:
         commits(results.values()),
     ]
     return "\n".join(parts)
+
+
+def short_table(page: str) -> str:
+    """Return the table between the markers of a page."""
+    return page.split(BEGIN)[1].split(END)[0]
+
+
+def with_short_table(page: str, table: str) -> str:
+    """Return a page with another table between its markers."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}{table}{END}{rest.split(END)[1]}"
 
 
 def in_short(results: dict[str, Result]) -> str:
