@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from coclick.errors import CoclickError
-from coclick.evaluation.protocol import ModelResult
 from coclick.evaluation.tasks import SEARCH, Task
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
@@ -73,9 +72,9 @@ def check_names(names: Sequence[str]) -> None:
             create(name)
 
 
-def combine_two_best(ordered: Sequence[ModelResult], skip: Collection[str] = ()) -> list[str]:
+def combine_two_best(ordered: Sequence[str], skip: Collection[str] = ()) -> list[str]:
     """Return models that back off from the best single model to the second best."""
-    singles = [result.name for result in ordered if result.name.split("(")[0] in model_names()]
+    singles = [name for name in ordered if name.split("(")[0] in model_names()]
     singles = [name for name in singles if not name.startswith(ROBUST)]
     if len(singles) < 2 or "backoff" in skip:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from coclick.errors import UserError, check_whole
@@ -100,6 +100,7 @@ def compare(
     _add_runs(splits, runs, [*chosen, *own])
     schedule = Schedule(
         splits,
+        weights_of(judged, opened, data),
         Candidates(list(dict.fromkeys([*own, *chosen])), left_out),
         {*own, *(chosen if only else ())},
         clock,
@@ -127,6 +128,16 @@ def load_splits(
     if not found:
         raise errors[0]
     return found
+
+
+def weights_of(task: Task, graph: ClickGraph, data: Mapping[str, EvaluationData]) -> dict[str, float]:
+    """Return the weights of the splits that decide; one alone always does."""
+    rules = {rule.partition(":")[0]: weight for rule, weight in task.holdouts(graph).items()}
+    weights = {name: rules.get(name, 0.0) for name in data}
+    if len(data) == 1 or not any(weights.values()):
+        return {next(iter(data)): 1.0}
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()}
 
 
 def _add_runs(splits: Sequence[Split], runs: Runs | None, specs: Sequence[str]) -> None:
