@@ -13,7 +13,7 @@ from coclick.evaluation.report import read_report
 from coclick.graph.click_graph import ClickGraph
 from coclick.recommendation import compare as comparing
 from coclick.recommendation import schedule
-from coclick.recommendation.candidates import Candidates, combine_two_best, select_models
+from coclick.recommendation.candidates import Candidates, combine_best, select_models
 from coclick.recommendation.updates import Update
 
 GRAPH = planted.graph()
@@ -90,18 +90,19 @@ def test_models_that_cannot_be_trained_are_left_out_with_the_reason(monkeypatch)
         compare(graph, [trees], holdout="queries:0.5")  # one that was asked for
 
 
-def test_two_best_single_models_are_combined():
-    ordered = ["wmd", "ltr", "0.8*rw + 0.2*bm25", "theirs", "vpcg(start=doc)"]
-    weighted = ("vpcg(start=doc)", "0.5*vpcg(start=doc)", "0.2*vpcg(start=doc)")
-    assert combine_two_best(ordered) == [f"backoff(wmd + {second})" for second in weighted]
-    assert combine_two_best(ordered, skip=["backoff"]) == []
-    assert combine_two_best(ordered[:3]) == []
+def test_the_best_single_models_of_different_families_are_combined():
+    """`um` is of the family of `wmd`, and runs of other systems and combinations are no parts."""
+    ordered = ["wmd", "ltr", "um", "0.8*rw + 0.2*bm25", "theirs", "vpcg(start=doc)", "clicks", "pls"]
+    pair, triple = "backoff(wmd + vpcg(start=doc))", "backoff(wmd + vpcg(start=doc) + clicks)"
+    assert combine_best(ordered) == [pair, triple]
+    assert combine_best(ordered, skip=["backoff"]) == []
+    assert combine_best(ordered[:5]) == []
 
 
-def test_leading_single_model_is_combined_with_the_next(only_cheap):
+def test_the_best_models_are_combined(only_cheap):
     found = compare(GRAPH, qrels=JUDGMENTS)
-    assert names(found) >= {"backoff(bm25 + clicks)", "backoff(bm25 + 0.5*clicks)"}
-    assert found.recommended.startswith("backoff(bm25 + ")
+    assert names(found) == {*CHEAP, "backoff(bm25 + clicks)"}
+    assert found.recommended == "backoff(bm25 + clicks)"
     perfect = {topic: [doc for doc in planted.docs() if topic in doc] for topic in planted.TOPICS}
     with_run = compare(GRAPH, qrels=JUDGMENTS, runs={"theirs": perfect})
     assert with_run.recommended == found.recommended, "a run cannot be recommended"

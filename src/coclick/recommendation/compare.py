@@ -25,7 +25,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.progress import Progress, quiet
 from coclick.recommendation.budget import DEFAULT, Budget
-from coclick.recommendation.candidates import Candidates, combine_two_best, select_models
+from coclick.recommendation.candidates import Candidates, combine_best, select_models
 from coclick.recommendation.comparison import Comparison
 from coclick.recommendation.reranking import has_shown, with_shown
 from coclick.recommendation.schedule import Schedule
@@ -105,7 +105,7 @@ def compare(
         {*own, *(chosen if only else ())},
         clock,
         target,
-        combine=lambda ordered: [] if only else combine_two_best(ordered, skip),
+        combine=lambda ordered: [] if only else combine_best(ordered, skip),
         on_update=on_update,
     )
     return schedule.run()

@@ -5,7 +5,7 @@
 2. `ltr`, which usually wins.
 3. The leading models by the other split.
 4. The other models by their cost; expensive ones only if a relative of theirs is not far behind the best.
-5. Combinations of the two best models, if a single model leads.
+5. Combinations of the best models of different families.
 6. The other models by the other split.
 
 A model that was named is evaluated whatever it takes.
@@ -16,11 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from coclick.errors import CoclickError, UserError
+from coclick.errors import UserError
 from coclick.exporters.targets import may_suit
-from coclick.models.registry import create
 from coclick.recommendation.budget import Budget, OutOfTimeError, format_duration, next_longer
-from coclick.recommendation.candidates import ROBUST, Candidates, combine_two_best
+from coclick.recommendation.candidates import Candidates, combine_best, family_of
 from coclick.recommendation.comparison import BudgetUse, Comparison
 from coclick.recommendation.costs import Costs, parts_of
 from coclick.recommendation.entries import p_value
@@ -53,7 +52,7 @@ class Schedule:
         named: Collection[str],
         budget: Budget,
         target: str | None,
-        combine: Callable[[Sequence[str]], list[str]] = combine_two_best,
+        combine: Callable[[Sequence[str]], list[str]] = combine_best,
         on_update: Callable[[Update], None] = lambda update: None,
     ) -> None:
         self.splits, self.budget, self._target, self._tell = list(splits), budget, target, on_update
@@ -95,7 +94,6 @@ class Schedule:
         soon = min(FIRST_TABLE, self.budget.limit)
         if waiting and self.budget.used + self._cost(waiting[0]) <= soon:
             return waiting[0], first
-        self._show_table()
         for spec, split in self._in_order(waiting):
             if self._fits(spec, split):
                 return spec, split
@@ -133,12 +131,8 @@ class Schedule:
         return [self._specs_of[one.name] for one in ordered if ordered[0].quality - one.quality <= _LEADING]
 
     def _combinations(self) -> list[str]:
-        """Combinations of the two best models, if a single model leads."""
-        found = self.comparison()
-        advice = found.recommendation
-        if advice is None or advice.model.startswith(ROBUST):
-            return []
-        names = [entry.name for entry in found.entries()]
+        """Combinations of the best models."""
+        names = [entry.name for entry in self.comparison().entries()]
         return [spec for spec in self._combine(names) if spec not in self._specs]
 
     def _fits(self, spec: str, split: Split) -> bool:
@@ -152,8 +146,8 @@ class Schedule:
         cost, ordered = self._cost(spec), self.comparison().entries()
         if spec in self._named or cost < _EXPENSIVE * self.budget.limit or not ordered:
             return True
-        best, family = ordered[0], _family(spec)
-        relatives = [one for one in ordered if _family(one.name) == family]
+        best, family = ordered[0], family_of(spec)
+        relatives = [one for one in ordered if family_of(one.name) == family]
         if not relatives:
             return True
         gap = best.quality - relatives[0].quality
@@ -176,6 +170,7 @@ class Schedule:
         """Train and measure a model; one that fails is left out unless it was named."""
         first, begun, job = split is self.splits[0], self.budget.used, f"{spec} by {split.name}"
         estimate = self._estimate(spec, split)
+        self._show_table(estimate)
         if spec in self._named or math.isinf(self.budget.limit):
             self.budget.allow_any()
         else:
@@ -220,9 +215,9 @@ class Schedule:
         singles = [entry.name for entry in self.comparison().entries() if not parts_of(entry.name)]
         split.trainer.keep(needed | {*singles[:2]} | self._named)
 
-    def _show_table(self) -> None:
-        """Show the results so far when it is time, and there is something new to wait for."""
-        if self._properties and self.budget.used + _ANNOUNCED >= self._next_table:
+    def _show_table(self, estimate: float) -> None:
+        """Show the results so far if it will be time for it before the next model is done."""
+        if self._properties and self.budget.used + estimate >= self._next_table:
             self._next_table = self.budget.used + _NEXT_TABLE
             self._tell(Update("", self.comparison(), is_table=True))
 
@@ -235,11 +230,3 @@ class Schedule:
             cost = f"it would take about {format_duration(seconds)}"
             self._leave_out(spec, f"the budget of {self.budget} did not suffice: {cost}", budget=enough)
         self._over_budget = rest
-
-
-def _family(spec: str) -> str:
-    """The family of a model: the folder that its class is in."""
-    try:
-        return type(create(spec)).__module__.rpartition(".")[0]
-    except CoclickError:
-        return ""
