@@ -165,14 +165,15 @@ def log_section(result: Result) -> str:
     about = SOURCES[result["log"]].about if result["log"] in SOURCES else "a log"
     seen = len(result["queries"]) - sum(result["unseen"])
     queries = f"{len(result['queries'])} judged queries, {seen} of them seen"
+    retrieval = result["retrieval"] == "all"
     lines = []
     for name in by_quality(result):
         row = result["models"][name]
         cells = [_label(result, name), _with_interval(mean_and_interval(result, name))]
         cells += [_with_interval(mean_and_interval(result, name, "unseen"))] * unseen
-        cells += [f"{row['R@100']:.3f}", f"{row['seconds']:.1f}", f"{row['ms']:.2f}" if row["ms"] else ""]
-        lines.append(cells)
-    head = ["model", "nDCG@10, all", *["unseen"] * unseen, "R@100", "train, s", "query, ms"]
+        cells += [f"{row['R@100']:.3f}"] * retrieval
+        lines.append([*cells, _number(row["seconds"], 1), _number(row["ms"], 2)])
+    head = ["model", "nDCG@10, all", *["unseen"] * unseen, *["R@100"] * retrieval, "train, s", "query, ms"]
     return f"### {result['log']}\n\n{about}; {queries}; {share}; {what}.\n\n{_table(head, lines)}"
 
 
@@ -277,6 +278,10 @@ def _cells(found: Difference) -> list[str]:
         f"{found.difference:+.3f} ({low:+.3f} to {high:+.3f})",
         p,
     ]
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
 
 
 def _with_interval(found: tuple[float, float, float] | None) -> str:
