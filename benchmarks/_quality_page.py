@@ -45,7 +45,7 @@ Real logs come first. They are not part of the repository, so you need the files
 - *recommended* is the model that `coclick compare` recommends on the training clicks alone, trained on all of
   them. The judged queries have no part in the choice.
 - *train* is processor time in seconds, *query* is processor time of one search for ten documents in
-  milliseconds; both with one thread and without compilation.
+  milliseconds; both with one thread and without compilation. A blank was not measured.
 - {ENCODER_NAME} is a pre-trained neural encoder that does not learn from clicks; its *train* is the time to
   encode the documents.
 """
