@@ -36,24 +36,33 @@ class HeldOutLog(NamedTuple):
     judgments: Judgments
 
 
+def bestbuy(work: Path, threads: int, data: Path = DATA) -> HeldOutLog:
+    folder = data / "bestbuy"
+    graph = build(
+        [folder / "clicks.csv.gz"],
+        folder / "products.tsv.gz",
+        work / "bestbuy",
+        like="events",
+        columns=BESTBUY_COLUMNS,
+        threads=threads,
+    )
+    return HeldOutLog("bestbuy", *hold_out(graph, "time:0.2")[:2])
+
+
+def zerozero(work: Path, threads: int, data: Path = DATA) -> HeldOutLog:
+    folder = data / "zerozero"
+    graph = build([folder / "clicks.tsv.gz"], folder / "docs.tsv.gz", work / "zerozero", threads=threads)
+    return HeldOutLog("zerozero", *hold_out(graph, "queries:0.2")[:2])
+
+
 def held_out_logs(threads: int) -> Iterator[HeldOutLog]:
     """Yield the logs that are there."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         if (DATA / "bestbuy").is_dir():
-            graph = build(
-                [DATA / "bestbuy" / "clicks.csv.gz"],
-                DATA / "bestbuy" / "products.tsv.gz",
-                work / "bestbuy",
-                like="events",
-                columns=BESTBUY_COLUMNS,
-                threads=threads,
-            )
-            yield HeldOutLog("bestbuy", *hold_out(graph, "time:0.2")[:2])
+            yield bestbuy(work, threads)
         if (DATA / "zerozero").is_dir():
-            folder_, out = DATA / "zerozero", work / "zerozero"
-            graph = build([folder_ / "clicks.tsv.gz"], folder_ / "docs.tsv.gz", out, threads=threads)
-            yield HeldOutLog("zerozero", *hold_out(graph, "queries:0.2")[:2])
+            yield zerozero(work, threads)
         if nfcorpus.DATA.is_dir():
             yield HeldOutLog("nfcorpus", *nfcorpus.graph_and_judgments("dev"))
         else:

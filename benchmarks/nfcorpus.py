@@ -56,13 +56,13 @@ def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS, split: str 
     return found
 
 
-def graph_and_judgments(split: str) -> tuple[ClickGraph, Judgments]:
+def graph_and_judgments(split: str, data: Path = DATA) -> tuple[ClickGraph, Judgments]:
     """Return a graph with the training pairs as clicks (2^grade − 1), and the judgments of dev or test."""
-    texts = {query: text for query, text, *_ in _table("queries")}
-    docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in _table("docs")}
+    texts = {query: text for query, text, *_ in read_table(data / "queries.tsv.gz")}
+    docs = {doc: {"title": title, "body": body} for doc, title, body, *_ in read_table(data / "docs.tsv.gz")}
     clicks: list[tuple[str, str, float]] = []
     grades: dict[str, dict[str, int]] = {}
-    for query, doc, grade, where in _table("qrels"):
+    for query, doc, grade, where in read_table(data / "qrels.tsv.gz"):
         if where == "train":
             clicks.append((texts[query], doc, 2.0 ** int(grade) - 1))
         elif where == split:
@@ -70,8 +70,9 @@ def graph_and_judgments(split: str) -> tuple[ClickGraph, Judgments]:
     return ClickGraph.from_clicks(clicks, docs), Judgments({query: texts[query] for query in grades}, grades)
 
 
-def _table(name: str) -> list[list[str]]:
-    with gzip.open(DATA / f"{name}.tsv.gz", "rt", encoding="utf-8") as stream:
+def read_table(path: Path) -> list[list[str]]:
+    """Return the cells of a compressed file without a header line."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
         return [line.rstrip("\n").split("\t") for line in stream]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks._quality_logs import SOURCES
 from benchmarks._row import make_row
 from benchmarks.nfcorpus import DATA, graph_and_judgments
 from coclick import logs, simulate
@@ -22,11 +23,9 @@ from coclick.evaluation.judgments import Judgments, read_judgments
 from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.significance import t_test
 from coclick.graph.click_graph import ClickGraph
-from coclick.graph.split import remove_queries
 from coclick.ltr.model import Ltr
 from coclick.models.combination._base import Combination
 from coclick.models.registry import create
-from coclick.text.normalise import normalise
 
 RECOMMENDED = ("ltr", "backoff(neighbours + vpcg + bm25)")
 
@@ -88,14 +87,8 @@ def _sparse(place: Path) -> tuple[ClickGraph, Judgments]:
 
 
 def _thin(place: Path) -> tuple[ClickGraph, Judgments]:
-    graph, judgments = _simulated(place, 150_000)
-    kept = np.random.default_rng(0).random(len(graph.docs)) < 0.2
-    clicks = graph.clicks.with_data(np.where(kept[graph.clicks.indices], graph.clicks.data, 0)).positive()
-    rows = graph.queries.lookup([normalise(text) for text in judgments.queries.values()])
-    judged = np.zeros(len(graph.queries), bool)
-    judged[rows[rows >= 0]] = True
-    thin = ClickGraph(graph.queries, graph.docs, clicks, graph.texts)
-    return remove_queries(thin, judged), judgments
+    place.mkdir()
+    return SOURCES["thin20"].load(DATA, place)[:2]
 
 
 _SIMULATED = {"dense": _dense, "sparse": _sparse, "thin": _thin}

@@ -67,14 +67,6 @@ def test_clicks_are_held_out_without_judgments(run, graph):
     assert list(found["models"][0]["breakdown"]["query"]) == ["unseen"]
 
 
-@pytest.mark.slow
-def test_compare_recommends_a_model_and_prints_how_to_train_it(run, graph, judged):
-    done = run("compare", graph, *judged)
-    assert done.code == 0
-    assert "recommended:" in done.out
-    assert "coclick train" in done.out
-
-
 def test_tune(run, graph, judged):
     done = run("tune", "0.5*clicks + 0.5*bm25", graph, *judged, "--trials", 3, "--json", "-")
     found = json.loads(done.out)
@@ -118,9 +110,14 @@ def test_similar_queries(run, graph, tmp_path):
     (tmp_path / "i.tsv").write_text("".join(f"{query}\t{topic}\n" for query, topic in rows.items()))
     options = ("--intents", tmp_path / "i.tsv", "--models", "vpcg", "--json", "-")
     found = json.loads(run("evaluate-similar", graph, *options).out)
-    assert found["baseline"] == "cos_words"
-    assert {model["name"] for model in found["models"]} == {"cos_words", "vpcg"}
-    assert all(0 <= model["all"] <= 1 for model in found["models"])
+    assert found["protocol"]["task"] == "similar"
+    assert found["protocol"]["judged_by"] == "judgments"
+    assert [model["name"] for model in found["models"]] == ["cos_words", "vpcg"]
+    assert all(0 < model["measures"]["nDCG@10"] <= 1 for model in found["models"])
+    printed = run("evaluate-similar", graph, "--models", "vpcg", "--holdout", "queries:0.3")
+    assert printed.code == 0 and "judged by held-out clicks, queries:0.3" in printed.out
+    both = run("evaluate-similar", graph, "--intents", tmp_path / "i.tsv", "--labels", tmp_path / "i.tsv")
+    assert (both.code, "either --intents or --labels" in both.err) == (2, True)
 
 
 @pytest.mark.parametrize(

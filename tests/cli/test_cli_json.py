@@ -64,6 +64,27 @@ def test_similar_queries(run, model):
     assert "hotel" not in {hit["query"] for hit in found["results"]}
 
 
+def test_similar_queries_of_a_file(run, model, tmp_path):
+    """Without -o they are printed, with -o written; without --queries those of the whole log."""
+    (tmp_path / "q.txt").write_text("hotel\n\nq7\tpizza\n")
+    alone = [answer(run, "similar", model, query, "-k", 3) for query in ("hotel", "pizza")]
+    assert answer(run, "similar", model, "--queries", tmp_path / "q.txt", "-k", 3) == alone
+    printed = run("similar", model, "--queries", tmp_path / "q.txt", "-k", 3).out
+    assert all(hit["query"] in printed for found in alone for hit in found["results"])
+    out = tmp_path / "similar.jsonl"
+    stats = answer(run, "similar", model, "--queries", tmp_path / "q.txt", "-k", 3, "-o", out)
+    assert stats == {"queries": 2, "with_similar": 2, "rows": 6}
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    expected = [(found["query"], hit["query"]) for found in alone for hit in found["results"]]
+    assert [(row["query"], row["similar"]) for row in rows] == expected
+    assert [row["rank"] for row in rows] == [1, 2, 3, 1, 2, 3]
+    again = run("similar", model, "-o", out, "-k", 3)
+    assert (again.code, "exists" in again.err) == (2, True)
+    done = run("similar", model, "-o", out, "-k", 3, "--force")
+    assert done.code == 0 and "similar queries of" in done.err
+    assert len(out.read_text().splitlines()) > len(rows)
+
+
 def test_similar_documents(run, model):
     found = answer(run, "similar", model, "--docs", "hotel-0", "-k", 4)
     assert found["doc"] == "hotel-0"

@@ -77,7 +77,7 @@ def test_pgvector(kind, request, database, tmp_path, queries):
 
 def test_pgvector_stores_documents_too_long_for_its_index(database, tmp_path):
     long = {"a": " ".join(f"word{i}" for i in range(1200)), "b": "word7 word8"}
-    model = create("bm25").fit(ClickGraph.from_clicks([("word7", "a", 1.0)], long))
+    model = create("bm25(tokenizer=words)").fit(ClickGraph.from_clicks([("word7", "a", 1.0)], long))
     for name, limit, indexed in (("whole", None, False), ("cut", 1000, True)):
         folder = tmp_path / name
         coclick.exporters.export(model, "pgvector", folder, name=name, max_weights=limit)

@@ -6,10 +6,16 @@ from coclick import model_names
 from coclick.models.registry import model_class
 from coclick.models.spec import parameters_of
 
-WORDS = {"fields": "all", "language": "auto", "stem": True, "remove_stop_words": False}
+WORDS = {
+    "fields": "all",
+    "language": "auto",
+    "stem": True,
+    "remove_stop_words": False,
+    "tokenizer": "pieces",  # 8ft matches 8 ft: docs/logs.md
+}
 CONTENT_WORDS = {**WORDS, "remove_stop_words": True}
-TITLES = {**WORDS, "fields": "title", "stem": False, "tokenizer": "words"}  # Gao et al. 2011
-CONTENT_TITLES = {**CONTENT_WORDS, "fields": "title", "tokenizer": "words"}
+TITLES = {**WORDS, "fields": "title", "stem": False}  # Gao et al. 2011
+CONTENT_TITLES = {**CONTENT_WORDS, "fields": "title"}
 SPACE = {"seed": 0, "index": "exact"}  # of projections
 GAO = {"dim": 100, **TITLES, **SPACE, "max_vocabulary": 40_000}
 LANGUAGE_MODEL = {
@@ -92,6 +98,7 @@ DEFAULTS = {
         "language": "auto",
         "stem": True,
         "remove_stop_words": False,
+        "tokenizer": "pieces",
     },
     "opca": {**GAO, "weight": "log1p", "ridge": 0.2},
     "pls": {"dim": 300, **CONTENT_WORDS, **SPACE, "views": "words+clicks", "weight": "log1p"},
@@ -151,7 +158,7 @@ DEFAULTS = {
         "learning_rate": 0.05,
         "l2": 0.002,
     },
-    "um": {**WORDS, "tokenizer": "words", "lambda_collection": 0.5},
+    "um": {**WORDS, "lambda_collection": 0.5},
     "vpcg": {
         **WORDS,
         "start": "query",
@@ -165,7 +172,7 @@ DEFAULTS = {
         "min_texts": 2,
         "seed": 0,
     },
-    "vsm": {**WORDS, "tokenizer": "words", "tf": "log"},
+    "vsm": {**WORDS, "tf": "log"},
     "wmd": {"dim": 100, "word_vectors": "", **CONTENT_WORDS, "fields": "short", "seed": 0},
     "wtm": {**LANGUAGE_MODEL, "iterations": 10, "min_probability": 0.001, "use_null_word": True},
 }

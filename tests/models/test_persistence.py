@@ -116,3 +116,21 @@ def test_a_model_without_build_statistics_can_be_opened(saved):
     (saved / "manifest.json").write_text(json.dumps(manifest))
     assert describe(saved)["build"] == {}
     assert open_model(saved).search("hotel").hits()
+
+
+def test_a_model_saved_before_words_had_pieces_keeps_its_words(tmp_path):
+    docs = {"a": {"title": "8ft ladder"}, "b": {"title": "ladder 8 ft"}}
+    graph = ClickGraph.from_clicks([("ladder", "a", 1), ("ladder", "b", 1)], docs)
+    for spec in ("bm25", "neighbours", "vpcg", "pls(views=words)"):
+        saved = tmp_path / spec
+        old = train(spec, graph, tokenizer="words")
+        old.save(saved)
+        manifest = json.loads((saved / "manifest.json").read_text())
+        del manifest["parameters"]["tokenizer"]
+        (saved / "manifest.json").write_text(json.dumps(manifest))
+        opened: Any = open_model(saved)
+        assert opened.tokenizer == "words" and "tokenizer=words" in str(opened)
+        for query in ("8ft", "8 ft"):
+            assert opened.search(query).hits() == old.search(query).hits()
+    assert [doc for doc, _ in train("bm25", graph).search("8 ft").hits()] == ["b", "a"]
+    assert [doc for doc, _ in train("bm25(tokenizer=words)", graph).search("8 ft").hits()] == ["b"]

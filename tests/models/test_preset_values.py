@@ -5,7 +5,8 @@ import pytest
 from coclick import model_names
 from coclick.models.registry import model_class
 
-ENGLISH = {"language": "english", "stem": True, "remove_stop_words": True}
+WHOLE = {"tokenizer": "words"}
+ENGLISH = {"language": "english", "stem": True, "remove_stop_words": True, **WHOLE}
 GAO_TEXT = {
     "fields": "title",
     "language": "english",
@@ -27,10 +28,10 @@ WU_WORDS = {**ENGLISH, "fields": "title+url"}
 WU_DATA = {**WU_WORDS, "views": "words+raw_clicks", "weight": "mean"}  # Wu, Lu & Li 2013 §6.1, Eq. 2
 WU_LI_XU_DATA = {**ENGLISH, "fields": "url", "views": "words+log_clicks", "weight": "log"}  # 2013 §5.1
 RANDOM_WALK = {"stay_probability": 0.9, "iterations": 5, "max_nodes": 2_147_483_647}
-BM25 = {"k1": 1.2, "b": 0.75, "stem": True, "remove_stop_words": True}
+BM25 = {"k1": 1.2, "b": 0.75, "stem": True, "remove_stop_words": True, **WHOLE}
 RMLS = {**WU_DATA, "dim": 1000, "query_length": 1.0, "doc_length": 1.0, "initial_map": "dense",
         "frequency_discount": 0.0}  # fmt: skip
-JIANG_WORDS = {"stem": False, "remove_stop_words": False}
+JIANG_WORDS = {"stem": False, "remove_stop_words": False, **WHOLE}
 
 PRESETS = {
     ("bltm", "paper"): {**GAO_TOPICS, **GAO_ALL_ITERATIONS, "iterations": 20},
@@ -51,7 +52,7 @@ PRESETS = {
     ("bm25sd_mult", "jiang2016"): JIANG_WORDS,
     ("cl_lsa", "paper"): {**GAO_SPACE, "weight": "one", "centre": True},
     ("cos_clicks", "wu2013b"): {"weight": "log"},
-    ("cos_words", "wu2013b"): {"stem": True, "remove_stop_words": True},
+    ("cos_words", "wu2013b"): {"stem": True, "remove_stop_words": True, **WHOLE},
     ("ctr", "jiang2016"): {},
     ("lsa", "paper"): {**GAO_SPACE, "corpus": "pairs", "centre": True},
     ("lsi_dt", "wu2013"): {**WU_WORDS, "dim": 1000},
@@ -101,7 +102,7 @@ PRESETS = {
         "min_texts": 1,
     },
     ("vsm", "gao2011"): GAO_TEXT,
-    ("wmd", "jiang2016"): {"stem": False},
+    ("wmd", "jiang2016"): {"stem": False, **WHOLE},
     ("wtm", "paper"): {
         **GAO_TEXT,
         "min_probability": 0.0,

@@ -97,10 +97,10 @@ NAMED = [
         "if count < limit",
     ),
     Named(
-        "queries with as many clicks as the limit are tail queries",
+        "labels of similar queries are symmetric",
         "evaluation/similar_queries.py",
-        "traffic[query] < TAIL_CLICKS",
-        "traffic[query] <= TAIL_CLICKS",
+        "rank_discounts(explaining.take(np.flatnonzero(has_train)))",
+        "_row_shares(explaining.take(np.flatnonzero(has_train)))",
     ),
     Named(
         "bltm_pr has no posterior regularisation",

@@ -28,6 +28,7 @@ NASTY = (
     "İſßΣςǰ½™℠ﬁ…'’-./&+#,_한が手ー😀\ufe0f\u20e3"
 )
 ANYTHING = st.text(st.one_of(st.sampled_from(NASTY), st.characters(exclude_categories=())), max_size=40)
+WORDS = Analyzer(tokenizer="words")
 TYPED = st.text(st.sampled_from("abc19 -'./&+#,_é手機"), max_size=40)
 
 
@@ -111,8 +112,8 @@ WHOLE = """
 
 @pytest.mark.parametrize("kept", WHOLE.split())
 def test_words_that_stay_whole(kept: str) -> None:
-    assert Analyzer().words(kept) == [kept]
-    assert Analyzer().words(f"buy ({kept.upper()})!") == ["buy", kept]
+    assert WORDS.words(kept) == [kept]
+    assert WORDS.words(f"buy ({kept.upper()})!") == ["buy", kept]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_words_that_stay_whole(kept: str) -> None:
     ],
 )
 def test_words_by_hand(text: str, expected: str) -> None:
-    assert Analyzer().words(text) == expected.split()
+    assert WORDS.words(text) == expected.split()
 
 
 @pytest.mark.parametrize(
@@ -173,17 +174,59 @@ def test_words_by_hand(text: str, expected: str) -> None:
     ],
 )
 def test_cjk_bigrams(text: str, expected: list[str]) -> None:
-    assert Analyzer().terms(text) == expected
+    assert WORDS.terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("23.5-in", "23.5 in"),
+        ("t-fitting", "t fitting"),
+        ("8ft", "8 ft"),
+        ("1/2", "1 2"),
+        ("2x4", "2 x 4"),
+        ("2x4x8ft", "2 x 4 8 ft"),  # each piece once
+        ("1-1/2", "1 2"),
+        ("3.5mm", "3.5 mm"),
+        ("m12x1.5", "m 12 x 1.5"),
+        ("ps3", "ps 3"),
+        ("usb-c", "usb c"),
+        ("node.js", "node js"),
+        ("at&t", "at t"),
+        ("c++11", "c++ 11"),
+        ("5'10", "5 10"),
+        ("rock'n'roll2", "rock'n'roll 2"),
+        ("größe38", "grösse 38"),
+        ("1-2-3-4-5-6", "1 2 3 4 5 6"),
+        ("1-2-3-4-5-6-7", ""),
+        ("b0013tx6fi9z", ""),
+        ("o'neill levi's c# g++ 192.168.1.1 3.5 2024 covid カ8", ""),
+    ],
+)
+def test_pieces_follow_their_word(word: str, pieces: str) -> None:
+    split = Analyzer(stem=False).words(word)
+    assert split == [*WORDS.words(word), *pieces.split()]
+    assert Analyzer(stem=False).whole_words(word) == WORDS.words(word)
+    query = Query.list_of([word], Vocab.from_list([]))[0]
+    assert query.words(Analyzer(stem=False)) == split and query.words(WORDS) == WORDS.words(word)
+
+
+def test_pieces_are_terms_like_others() -> None:
+    assert Analyzer().terms("T-Shirts") == ["t-shirts", "t", "shirt"]
+    assert Analyzer(remove_stop_words=True).terms("23.5-in wide") == ["23.5-in", "23.5", "wide"]
+    assert Analyzer("german").terms("Schrauben M8x40") == ["schraub", "m8x40", "m", "8", "x", "40"]
+    assert Analyzer("french").terms("l'iphone15") == ["iphone15", "iphon", "15"]
+    assert Analyzer("japanese").terms("iPhone15ケース") == ["iphone15", "iphone", "15", "ケー", "ース"]
 
 
 def test_long_words_are_truncated_to_100_characters() -> None:
     assert Analyzer(stem=False).terms("x" * 300 + " y") == ["x" * 100, "y"]
     assert Analyzer(stem=False).terms("é" * 101) == ["é" * 100]
-    assert Analyzer(stem=False).terms("z" * 99 + "-" + "1" * 50) == ["z" * 99 + "-"]
+    assert Analyzer(stem=False, tokenizer="words").terms("z" * 99 + "-" + "1" * 50) == ["z" * 99 + "-"]
 
 
 def test_codes_are_not_stemmed() -> None:
-    english = Analyzer()
+    english = Analyzer(tokenizer="words")
     assert english.terms("Running shoes for women's boxes") == ["run", "shoe", "for", "women", "box"]
     assert english.terms("womens women's women") == ["women"] * 3
     assert english.terms("usb-c 1990s boxes2 node.js t-shirts") == [
@@ -224,7 +267,7 @@ def test_stop_words_are_single_normalised_words() -> None:
         ({"language": "basque", "remove_stop_words": True}, ["basque", *STOP_WORDS]),
         ({"stem": "yes"}, ["stem", "yes"]),
         ({"language": None}, ["language"]),
-        ({"tokenizer": "letters"}, ["letters", "words", "whitespace"]),
+        ({"tokenizer": "letters"}, ["letters", "pieces", "words", "whitespace"]),
     ],
 )
 def test_errors_name_the_valid_parameters(parameters: dict[str, Any], mentions: list[str]) -> None:

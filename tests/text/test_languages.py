@@ -62,7 +62,7 @@ def test_forms_of_a_word_are_one_term(code: str) -> None:
     ],
 )
 def test_words_by_hand(code: str, text: str, words: list[str]) -> None:
-    analyzer = Analyzer(code, stem=False)
+    analyzer = Analyzer(code, stem=False, tokenizer="words")
     assert analyzer.words(text) == words
     query = Query(normalise(text), -1)
     terms = TermMatrix.fit(iter([text]), analyzer).terms

@@ -102,6 +102,16 @@ def read_doc_ids(path: Path | None, model: Model) -> list[str] | None:
     return ids
 
 
+def read_query_texts(path: Path) -> list[str]:
+    """Read a file of queries: one per line, or `id<TAB>text` as `coclick run` takes them."""
+    from coclick.evaluation.judgment_files import lines, read_text
+
+    texts = [line.split("\t")[1 if "\t" in line else 0] for _, line in lines(read_text(path), path)]
+    if not texts:
+        raise UserError("the file has no queries", where=str(path))
+    return texts
+
+
 def read_action_weights(text: str | None) -> dict[str, Any] | None:
     """Read `click=1,cart=3,view=ignore` as {action: weight, or what it is}."""
     if text is None:

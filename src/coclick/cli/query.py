@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coclick.cli.arguments import Force, Json, ModelPath, read_doc_ids
+from coclick.cli.arguments import Force, Json, ModelPath, read_doc_ids, read_query_texts
 from coclick.cli.terminal import output, print_json, say
 from coclick.errors import UserError, counted
 
@@ -44,18 +44,65 @@ def similar(
     docs: Annotated[
         str | None, typer.Option("--docs", metavar="DOC", help="Find documents similar to this one.")
     ] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            "--queries",
+            metavar="FILE",
+            help="Find the similar queries of every query in a file: one per line, or id<TAB>text.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write them to a .tsv, .jsonl or .parquet file; without --queries, those of the whole log.",
+        ),
+    ] = None,
     k: K = 10,
+    force: Force = False,
     json_: Json = False,
 ) -> None:
     """Find similar queries or, with --docs, similar documents."""
     from coclick import answers, open_model
     from coclick.cli import render
 
+    if queries is not None or out is not None:
+        if query is not None or docs is not None:
+            raise UserError("one query or document and many at once", hint="leave out --queries and -o")
+        _similar_of_many(model, queries, out, k, force, json_)
+        return
     name = _query_or_doc(query, docs)
     opened = open_model(model)
     find = answers.similar_queries if docs is None else answers.similar_docs
     [answer] = find(opened, [name], k)
     output(answer, json_, render.results, name, answer["results"])
+
+
+def _similar_of_many(
+    model: Path, queries: Path | None, out: Path | None, k: int, force: bool, json_: bool
+) -> None:
+    """Print or write the similar queries of the queries in a file, or of all queries of the log."""
+    from coclick import answers, open_model
+    from coclick.cli import render
+    from coclick.exporters.similar_queries import write_similar_queries
+    from coclick.progress import for_terminal
+
+    texts = None if queries is None else read_query_texts(queries)
+    opened = open_model(model)
+    if out is None:
+        found = answers.similar_queries(opened, texts or [], k)
+        if json_:
+            print_json(found)
+            return
+        for answer in found:
+            render.results(answer["query"], answer["results"])
+        return
+    stats = write_similar_queries(opened, out, texts, k, force=force, progress=for_terminal())
+    asked, without = counted(stats["queries"], "query"), stats["queries"] - stats["with_similar"]
+    line = f"wrote {stats['rows']:,} similar queries of {asked} to {out}"
+    output(stats, json_, say, f"{line}; {without:,} have none" if without else line)
 
 
 def expand(

@@ -227,13 +227,14 @@ def leaderboard(board: Mapping[str, Any]) -> None:
     else:
         judged = counted(protocol["queries"], "query") + f" judged by {by}"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
-    title = f"{judged}, {counted(protocol['docs'], 'document')}, {ranked}"
+    what = "query" if protocol["task"] == "similar" else "document"
+    title = f"{judged}, {counted(protocol['ranked'], what)}, {ranked}"
     print_table(title, ["model", *_MEASURES, "95 %", "", "difference to best", "training"], rows)
     for warning in protocol["warnings"]:
         console().print(f"note: {warning}", style="dim")
     titles = {"query": "whether the query is in the log", "document": "whether documents have clicks"}
     for by, title in titles.items():
-        groups = best["breakdown"][by]
+        groups = best["breakdown"].get(by, {})
         if len(groups) > 1:
             console().print()
             heads = ["model", *(f"{name} ({group['queries']:,})" for name, group in groups.items())]
@@ -313,16 +314,6 @@ def _size(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def comparison(stats: Mapping[str, Any], command: str) -> None:
-    """Print a leaderboard, the recommended model, why, how to train it, and which models were left out."""
-    leaderboard(stats)
-    for spec, why in stats["left_out"].items():
-        console().print(f"not evaluated: {escape(spec)}: {escape(why)}", style="dim")
-    advice = stats["recommendation"]
-    console().print(f"\nrecommended: [bold]{escape(advice['model'])}[/]: {escape(advice['reason'])}")
-    console().print(f"  {escape(command)}", soft_wrap=True)
-
-
 def tuning(found: Mapping[str, Any]) -> None:
     """Print the best variants, and the gain on the queries that were not used for tuning."""
     measure, check = found["measure"], found["check"]
@@ -339,17 +330,3 @@ def tuning(found: Mapping[str, Any]) -> None:
         f"\non {checked} {tested}: {check['given']:.4f} as given, "
         f"{check['best']:.4f} tuned, {verdict} (p = {check['p_t']:.3f})"
     )
-
-
-def similar_table(found: Mapping[str, Any]) -> None:
-    """Print mean grades of similar queries, and wins against the baseline."""
-    groups = [name for name in ("all", "head", "tail") if name in found["models"][0]]
-    tests = {(row["a"], row["queries"]): row for row in found["significance"]}
-    rows = []
-    for model in found["models"]:
-        versus = [tests.get((model["name"], group)) for group in groups]
-        cells = ["" if row is None else f"{row['won']}–{row['tied']}–{row['lost']}" for row in versus]
-        rows.append([model["name"], *(float(model[group]) for group in groups), *cells])
-    heads = ["model", *groups, *(f"won–tied–lost, {group}" for group in groups)]
-    title = f"three most similar queries for {counted(found['queries'], 'query')}"
-    print_table(f"{title}, compared with {found['baseline']}", heads, rows)

@@ -32,7 +32,7 @@ def query_groups(graph: ClickGraph, judgments: Judgments) -> Groups:
         groups["query"]["seen" if count > 0 else "unseen"].append(query)
         bin_ = "none" if count == 0 else next(name for name, limit in _CLICKS if count <= limit)
         groups["clicks"][bin_].append(query)
-        groups["words"][_word_group(len(analyzer.words(text)))].append(query)
+        groups["words"][_word_group(len(analyzer.whole_words(text)))].append(query)
     return {by: {name: ids for name, ids in found.items() if ids} for by, found in groups.items()}
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from coclick.errors import check_whole
-from coclick.evaluation.inputs import Graph, Models, Qrels, Queries, Runs, list_models, load_data, load_runs
+from coclick.evaluation.inputs import Graph, Models, Qrels, Queries, Runs, list_models, load_runs
 from coclick.evaluation.leaderboard import Leaderboard, leaderboard
 from coclick.evaluation.protocol import DEPTH, Protocol
+from coclick.evaluation.tasks import find_task
 from coclick.progress import Progress, quiet
 
 
@@ -22,6 +23,7 @@ def evaluate(
     candidates: Literal["all", "judged"] = "all",
     gain: Literal["linear", "exponential"] = "linear",
     depth: int = DEPTH,
+    task: Literal["search", "similar"] = "search",
     progress: Progress = quiet,
 ) -> Leaderboard:
     """Train models on a graph and measure them by judgments or, without any, by held-out clicks.
@@ -39,6 +41,8 @@ def evaluate(
         candidates: `all` ranks all documents, `judged` only the judged documents of each query.
         gain: the gain of nDCG: `linear`, or `exponential` (2^grade − 1).
         depth: how many results of each query are measured.
+        task: `search` ranks documents; `similar` ranks the queries of the log by their similarity to a query:
+            `qrels` then has grades of queries instead of documents.
         progress: called for each step of the work.
 
     Returns a `Leaderboard`: `ordered()` has the models, best first; `to_dict()` all measures, breakdowns and
@@ -46,6 +50,7 @@ def evaluate(
     """
     given = list_models(models)
     check_whole(depth, "depth", 1)
-    data = load_data(graph, qrels, queries, holdout)
-    protocol = Protocol(candidates, gain, depth, data.source)
+    judged_on = find_task(task)
+    data = judged_on.load(graph, qrels, queries, holdout)
+    protocol = Protocol(candidates, gain, depth, data.source, judged_on)
     return leaderboard(data.train, data.judgments, given, progress, protocol=protocol, runs=load_runs(runs))

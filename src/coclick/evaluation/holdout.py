@@ -31,6 +31,25 @@ class HeldOut(NamedTuple):
 def hold_out(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> HeldOut:
     """Split off clicks and turn them into judgments.
 
+    Parameters: `graph`, `rule` and `seed` as in `split_clicks`.
+    """
+    train, held_out, rule = split_clicks(graph, rule, seed)
+    rows = np.flatnonzero(held_out.row_nnz() > 0)
+    chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_QUERIES])
+    return HeldOut(train, _judgments(graph, held_out, chosen), rule)
+
+
+class SplitClicks(NamedTuple):
+    """The graph to train on, the clicks that were held out, and the rule, such as `"time:0.2"`."""
+
+    train: ClickGraph
+    held_out: Csr
+    rule: str
+
+
+def split_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> SplitClicks:
+    """Split off clicks.
+
     Parameters:
         graph: the click graph to split.
         rule: `time:0.2` holds out the last 20 % of the days, `queries:0.2` 20 % of the queries. The default
@@ -44,14 +63,12 @@ def hold_out(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> HeldO
     except ValueError:
         raise UserError(f"cannot read the holdout {rule!r}", hint="use time:0.2 or queries:0.2") from None
     train, held_out = graph.split(by, share, seed)
-    rows = np.flatnonzero(held_out.row_nnz() > 0)
-    if not len(rows) or not train.clicks.nnz:
+    if not held_out.nnz or not train.clicks.nnz:
         raise UserError(
-            f"the holdout {rule} leaves no clicks to {'train on' if len(rows) else 'evaluate on'}",
+            f"the holdout {rule} leaves no clicks to {'train on' if held_out.nnz else 'evaluate on'}",
             hint="use another holdout, such as queries:0.2, or judgments: --qrels (in Python: qrels=…)",
         )
-    chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_QUERIES])
-    return HeldOut(train, _judgments(graph, held_out, chosen), f"{by}:{share:g}")
+    return SplitClicks(train, held_out, f"{by}:{share:g}")
 
 
 def grades_from_clicks(clicks: NDArray[np.floating]) -> NDArray[np.int32]:

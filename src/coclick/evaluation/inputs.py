@@ -38,10 +38,7 @@ def load_data(
     graph: Graph, qrels: Qrels | None, queries: Queries | None, holdout: str | None
 ) -> EvaluationData:
     """Open the graph; read the judgments or, if there are none, hold out clicks of the graph."""
-    if isinstance(graph, str | Path):
-        graph = ClickGraph.open(graph)
-    if not isinstance(graph, ClickGraph):
-        raise UserError(f"the first argument must be a ClickGraph or its directory, not {graph!r:.50}")
+    graph = open_graph(graph)
     if not isinstance(holdout, str | None):
         raise UserError(f"holdout must be a text such as 'queries:0.2', not {holdout!r}")
     if qrels is not None:
@@ -53,6 +50,15 @@ def load_data(
         raise UserError("queries without judgments", hint="give judgments with --qrels (in Python: qrels=…)")
     train, judgments, rule = hold_out(graph, holdout)
     return EvaluationData(train, judgments, f"held-out clicks, {rule}")
+
+
+def open_graph(graph: Graph) -> ClickGraph:
+    """Return a graph, opened if it is given by its directory."""
+    if isinstance(graph, str | Path):
+        graph = ClickGraph.open(graph)
+    if not isinstance(graph, ClickGraph):
+        raise UserError(f"the first argument must be a ClickGraph or its directory, not {graph!r:.50}")
+    return graph
 
 
 def list_models(models: Models) -> list[str | Model]:

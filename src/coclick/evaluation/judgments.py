@@ -8,7 +8,7 @@ integers from 0. "Perfect … Bad" are 4 … 0. If all grades are fractions betw
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,13 +26,20 @@ class Judgments:
     queries: dict[str, str]
     grades: dict[str, dict[str, int]]
     unknown: tuple[str, ...] = ()  # judged queries without a text, which are left out
+    candidates: frozenset[str] | None = None  # if not all, those that were judged: others leave the rankings
+    notes: tuple[str, ...] = ()  # what else a report must say, such as which queries are left out and why
 
     def only(self, queries: set[str]) -> Judgments:
         """Return the judgments of some queries."""
         return Judgments(
             {query: text for query, text in self.queries.items() if query in queries},
             {query: found for query, found in self.grades.items() if query in queries},
+            candidates=self.candidates,
         )
+
+    def among_candidates(self, ranking: Sequence[str]) -> list[str]:
+        """Return a ranking without what was not judged at all."""
+        return [name for name in ranking if self.candidates is None or name in self.candidates]
 
     @property
     def without_relevant(self) -> list[str]:

@@ -14,6 +14,7 @@ from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.measures import MAIN_MEASURE, mean
 from coclick.evaluation.protocol import ModelResult, Protocol, evaluate_model, evaluate_rankings
 from coclick.evaluation.significance import intervals, paired_tests
+from coclick.evaluation.tasks import SEARCH
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.combination._base import Combination
@@ -63,9 +64,17 @@ class Trainer:
             self._trained[str(model)] = model, part_seconds + time.perf_counter() - started
         return self._trained[str(model)]
 
+    def has(self, spec: str) -> bool:
+        """Whether a model is trained already."""
+        return spec in self._trained
+
     def forget(self, spec: str) -> None:
         """Release a trained model."""
         self._trained.pop(spec, None)
+
+    def keep(self, specs: Collection[str]) -> None:
+        """Release all trained models except these."""
+        self._trained = {spec: found for spec, found in self._trained.items() if spec in specs}
 
     def _is_path(self, spec: str) -> bool:
         """Whether a saved model is meant. The name of a model is never a directory: `./bm25` is one."""
@@ -108,12 +117,15 @@ class Leaderboard:
         spans = intervals({result.name: result.values() for result in self.results})
         models = []
         for result in self.results:
-            documents = measure_by_document(self.graph, self.judgments, result.rankings, self.protocol.gain)
+            breakdown = dict(measure_groups(groups, result.by_query))
+            if self.protocol.task is SEARCH:
+                rankings, gain = result.rankings, self.protocol.gain
+                breakdown["document"] = measure_by_document(self.graph, self.judgments, rankings, gain)
             model = {
                 "name": result.name,
                 "measures": mean(result.by_query, list(self.judgments.queries)),
                 "interval": list(spans[result.name]),
-                "breakdown": {**measure_groups(groups, result.by_query), "document": documents},
+                "breakdown": breakdown,
                 "seconds": round(result.seconds, 3),
             }
             models.append(model)

@@ -21,6 +21,7 @@ from coclick.errors import UserError
 from coclick.evaluation.leaderboard import Leaderboard
 from coclick.evaluation.protocol import ModelResult
 from coclick.evaluation.separability import separability
+from coclick.evaluation.tasks import SEARCH
 from coclick.storage.directories import write_file
 
 SHOWN = 10  # results of each ranking
@@ -114,8 +115,10 @@ def _queries(board: Leaderboard, ordered: list[ModelResult]) -> dict[str, Any]:
             grades = board.judgments.grades[query]
             row["grades"] = {positions[doc]: grades[doc] for docs in found for doc in docs if doc in grades}
         queries.append(row)
-    rows = board.graph.docs.lookup(list(positions)).tolist() if positions else []
-    titles = [_truncate(board.graph.title(row)) if row >= 0 else "" for row in rows]
+    titles = [""] * len(positions)
+    if positions and board.protocol.task is SEARCH:
+        rows = board.graph.docs.lookup(list(positions)).tolist()
+        titles = [_truncate(board.graph.title(row)) if row >= 0 else "" for row in rows]
     highest = max(max(found.values()) for found in board.judgments.grades.values())
     return {"queries": queries, "docs": list(zip(positions, titles, strict=True)), "highest_grade": highest}
 

@@ -1,129 +1,183 @@
-"""Evaluation of similar queries (Wu, Li & Xu 2013, §5.4.2): the three most similar of each query.
+"""Judgments of similar queries: from held-out clicks, from intents, or from graded pairs.
 
-Labels are pairs of queries with a grade, or intents: two queries with the same intent are similar (grade 1).
-A query's score is the mean grade of its three most similar queries; a missing one, or a pair without a label,
-counts as zero.
+They are directed: the grade of query b for query a says how well b can stand in for a. From held-out clicks
+it is the share of a's held-out clicks that b explains,
+
+    gain(b | a) = Σ_d P(d | a) · discount(r_b(d)),    discount(r) = 1 / log2(1 + r) if r ≤ 10, else 0
+
+with P(d | a) the share of d in the held-out clicks of a, and r_b(d) its rank among the clicks of b: what
+users of a would get from the documents that users of b click most. A broad query explains little of a narrow
+one, because the wanted document is far down among its clicks, and a narrow query little of a broad one,
+because it has few of the wanted documents. A cosine cannot tell these apart: it is the same in both
+directions. Documents with equally many clicks share their discounts. Grades are percentages of the largest
+gain of a, which does not change nDCG.
+
+The clicks of b are held out, too. Otherwise a model that memorises clicks would know half of each label. Only
+if whole queries are held out, so that no query has clicks on both sides, are they those that models know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import UserError
-from coclick.evaluation.judgment_files import is_number, lines, read_text
-from coclick.evaluation.leaderboard import Trainer
-from coclick.evaluation.significance import Values, paired_tests
+from coclick.arrays.csr import Csr
+from coclick.errors import UserError, counted
+from coclick.evaluation.holdout import split_clicks
+from coclick.evaluation.inputs import EvaluationData
+from coclick.evaluation.judgment_files import lines, read_text
+from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
-from coclick.progress import Progress, quiet
-from coclick.text.normalise import normalise
+from coclick.graph.split import remove_queries
+from coclick.text.normalise import normalise, normalise_batch
 
-TOP_K = 3
-MAX_QUERIES = 500
-TAIL_CLICKS = 10  # queries with fewer clicks are tail queries
-
-
-@dataclass(frozen=True)
-class SimilarityLabels:
-    """The labelled queries, and the grade of a pair of queries."""
-
-    queries: list[str]
-    grade: Callable[[str, str], float]
+RECOMMENDED = "vpcg(units=words+chars,own_weight=1,weight=log1p)"  # docs/evaluation.md has the figures
+MAX_QUERIES = 5000  # a mean over more queries changes little
+MAX_GRADE = 100
+_DEPTH = 10  # clicked documents of a query that count
+_BLOCK = 256  # queries whose gains are in memory at a time
 
 
-def read_intents(path: str | Path) -> SimilarityLabels:
-    """Read lines of `query<TAB>intent`, such as the intents.tsv of `coclick sample`; a header is optional."""
-    intents: dict[str, str] = {}
-    for _, cells in _rows(path, 2):
-        intents[normalise(cells[0])] = cells[1]
-    intents.pop("query", None)
-    return SimilarityLabels(list(intents), lambda a, b: float(a in intents and intents[a] == intents.get(b)))
+def judge_by_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> EvaluationData:
+    """Hold out clicks; the queries that have some are judged.
 
-
-def read_pairs(path: str | Path) -> SimilarityLabels:
-    """Read lines of `query<TAB>query<TAB>grade`; the order of the two queries does not matter."""
-    grades: dict[tuple[str, str], float] = {}
-    for number, (where, cells) in enumerate(_rows(path, 3)):
-        if not is_number(cells[2]):
-            if number == 0:
-                continue
-            raise UserError(f"the grade {cells[2]!r} is not a number", where=where)
-        a, b = normalise(cells[0]), normalise(cells[1])
-        grades[a, b] = grades[b, a] = float(cells[2])
-    return SimilarityLabels(list(dict.fromkeys(a for a, _ in grades)), lambda a, b: grades.get((a, b), 0.0))
-
-
-def compare_similar(
-    graph: ClickGraph, labels: SimilarityLabels, models: Sequence[str], baseline: str, **options: Any
-) -> dict[str, Any]:
-    """Return each model's mean grade for all, head and tail queries, and tests against the baseline.
-
-    The options are those of `grade_similar`.
+    Models are trained on, and may only return, the queries that have other clicks: in use they would not know
+    the rest either. Where more than `MAX_QUERIES` have held-out clicks, a random sample of them is judged.
     """
-    return _summary(*grade_similar(graph, labels, [baseline, *models], **options))
-
-
-def grade_similar(
-    graph: ClickGraph,
-    labels: SimilarityLabels,
-    models: Sequence[str],
-    *,
-    seed: int = 0,
-    progress: Progress = quiet,
-) -> tuple[dict[str, Values], NDArray[np.bool_]]:
-    """Return each model's grades of the sampled queries, and which of them are tail queries."""
-    rows = graph.queries.lookup(labels.queries)
-    clicks = np.where(rows >= 0, graph.clicks.row_sums()[rows], 0)
-    known = [query for query, count in zip(labels.queries, clicks, strict=True) if count > 0]
-    if not known:
+    train, held_out, rule = split_clicks(graph, rule, seed)
+    has_train, has_held_out = train.clicks.row_nnz() > 0, held_out.row_nnz() > 0
+    known = remove_queries(train, ~has_train)
+    names = known.queries.to_list()
+    on_both_sides = has_held_out[has_train]
+    explaining, candidates = train.clicks, None
+    if on_both_sides.any():
+        explaining = held_out
+        candidates = frozenset(names[i] for i in np.flatnonzero(on_both_sides).tolist())
+    rows = np.sort(np.random.default_rng(seed).permutation(np.flatnonzero(has_held_out))[:MAX_QUERIES])
+    texts = graph.queries.take(rows).to_list()
+    discounts = rank_discounts(explaining.take(np.flatnonzero(has_train)))
+    gains = _gains(_row_shares(held_out.take(rows)), discounts)
+    grades: dict[str, dict[str, int]] = {}
+    for text, own, (others, values) in zip(texts, known.queries.lookup(texts), gains, strict=True):
+        percent = _percent_of_best(np.where(others == own, 0, values))
+        pairs = zip(others.tolist(), percent.tolist(), strict=True)
+        if found := {names[other]: grade for other, grade in pairs if grade}:
+            grades[text] = found
+    if not grades:
         raise UserError(
-            "none of the labelled queries has clicks in the graph",
-            hint=f"labelled queries: {', '.join(labels.queries[:3])}",
+            f"the holdout {rule} leaves no query that shares held-out clicks with another query",
+            hint="use another holdout, such as queries:0.2, or judgments of pairs of queries",
         )
-    sampled = [known[i] for i in np.random.default_rng(seed).permutation(len(known))[:MAX_QUERIES]]
-    traffic = dict(zip(labels.queries, clicks.tolist(), strict=True))
-    tail = np.array([traffic[query] < TAIL_CLICKS for query in sampled])
-    trainer = Trainer(graph, progress)
-    trainer.check(models)
-    values = {}
-    for spec in dict.fromkeys(models):
-        model, _ = trainer.get(spec)
-        run = model.similar_queries(sampled, TOP_K)
-        sums = [
-            sum(labels.grade(query, other) for other, _ in run.hits(i)) for i, query in enumerate(sampled)
-        ]
-        values[str(model)] = np.array(sums) / TOP_K
-    return values, tail
+    notes = _notes(
+        len(grades),
+        {
+            "have no held-out clicks": int((~has_held_out).sum()),
+            "are not in the random sample": int(has_held_out.sum()) - len(rows),
+            "share their held-out clicks with no other query": len(rows) - len(grades),
+        },
+    )
+    if candidates is not None:
+        notes.append(
+            f"of the {counted(len(names), 'query')} that models know, {len(candidates):,} have held-out "
+            "clicks and are judged; the others are removed from results"
+        )
+    judgments = Judgments({text: text for text in grades}, grades, notes=tuple(notes), candidates=candidates)
+    return EvaluationData(known, judgments, f"held-out clicks, {rule}")
 
 
-def _summary(values: Mapping[str, Values], tail: NDArray[np.bool_]) -> dict[str, Any]:
-    baseline = next(iter(values))
-    groups = {"all": np.ones(len(tail), bool), "head": ~tail, "tail": tail}
-    models = [
-        {"name": name, **{group: float(found[mask].mean()) for group, mask in groups.items() if mask.any()}}
-        for name, found in values.items()
-    ]
-    tests = []
-    for group, mask in groups.items():
-        if mask.any():
-            part = {name: found[mask] for name, found in values.items()}
-            pairs = [(name, baseline) for name in part if name != baseline]
-            tests += [{"queries": group, **row} for row in paired_tests(part, f"grade@{TOP_K}", pairs)]
-    return {"queries": len(tail), "baseline": baseline, "models": models, "significance": tests}
+def rank_discounts(clicks: Csr) -> Csr:
+    """Replace the clicks of each row by 1 / log2(1 + rank), 0 beyond rank 10; ties share their discounts."""
+    row_of = np.repeat(np.arange(clicks.rows), clicks.row_nnz())
+    order = np.lexsort((-clicks.data, row_of))
+    rank = np.arange(clicks.nnz) - clicks.indptr[row_of] + 1  # of the entries in this order
+    discounts = np.where(rank <= _DEPTH, 1 / np.log2(1 + rank), 0)
+    ordered = clicks.data[order]
+    starts = np.flatnonzero((rank == 1) | (ordered != np.roll(ordered, 1)))
+    size = np.diff(np.append(starts, clicks.nnz))
+    values = np.empty(clicks.nnz, np.float32)
+    values[order] = np.repeat(np.add.reduceat(discounts, starts) / size, size)
+    return clicks.with_data(values).positive()
 
 
-def _rows(path: str | Path, columns: int) -> list[tuple[str, list[str]]]:
-    found = []
-    for where, line in lines(read_text(path), path):
-        cells = [cell.strip() for cell in line.split("\t")]
-        if len(cells) < columns:
-            raise UserError(f"the line needs {columns} columns, separated by tabs", where=where)
-        found.append((where, cells))
-    if not found:
-        raise UserError("the file has no labels", where=str(path))
-    return found
+def read_intents(path: str | Path) -> Judgments:
+    """Read lines of `query<TAB>intent`; queries of one intent have grade 1 for each other.
+
+    A header is optional. The intents.tsv of `coclick sample` is such a file.
+    """
+    intents: dict[str, str] = {}
+    for number, (where, line) in enumerate(lines(read_text(path), path)):
+        query, tab, intent = line.partition("\t")
+        if not tab:
+            raise UserError("the line has no tab", where=where, hint="expected query<TAB>intent")
+        if number > 0 or query.strip().lower() != "query":
+            intents[normalise(query)] = intent.split("\t")[0].strip()
+    if not intents:
+        raise UserError("the file has no intents", where=str(path))
+    members: dict[str, dict[str, int]] = {}
+    for query, intent in intents.items():
+        members.setdefault(intent, {})[query] = 1
+    grades = {query: members[intent] for query, intent in intents.items()}
+    return Judgments({query: query for query in grades}, grades)
+
+
+def judge_by_pairs(graph: ClickGraph, judgments: Judgments, seed: int = 0) -> Judgments:
+    """Restrict judgments of queries for queries to those that can be found; sample them if there are many.
+
+    A query without a relevant other query in the graph is left out: no ranking of it could be right.
+    """
+    ids = list(judgments.queries)
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(ids))[:MAX_QUERIES]).tolist()
+    queries, grades, missing = {}, {}, 0
+    for query in (ids[i] for i in drawn):
+        itself = normalise(judgments.queries[query])
+        others = list(judgments.grades[query])
+        texts = normalise_batch(others)
+        known = graph.queries.lookup(texts) >= 0
+        missing += int((~known).sum())
+        found = {
+            text: judgments.grades[query][other]
+            for text, other, in_graph in zip(texts, others, known.tolist(), strict=True)
+            if in_graph and text != itself
+        }
+        if any(found.values()):
+            queries[query], grades[query] = judgments.queries[query], found
+    if not grades:
+        raise UserError(
+            "none of the judged queries has a similar query in the graph",
+            hint=f"judged queries: {', '.join(ids[:3])}",
+        )
+    reasons = {
+        "are not in the random sample": len(ids) - len(drawn),
+        "have no similar query in the graph": len(drawn) - len(grades),
+    }
+    notes = _notes(len(grades), reasons)
+    if missing:
+        notes.append(f"{counted(missing, 'judged pair')} left out: their second query is not in the graph")
+    return Judgments(queries, grades, judgments.unknown, notes=tuple(notes))
+
+
+def _gains(wanted: Csr, offered: Csr) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
+    """Yield for each row of `wanted` the rows of `offered` that share a column, and the dot products."""
+    by_column = offered.transpose().to_scipy()
+    for first in range(0, wanted.rows, _BLOCK):
+        block = wanted.row_slice(first, min(first + _BLOCK, wanted.rows))
+        product = Csr.from_scipy(block.to_scipy() @ by_column)
+        yield from (product.row(i) for i in range(product.rows))
+
+
+def _percent_of_best(gains: NDArray[np.float32]) -> NDArray[np.int32]:
+    return np.rint(MAX_GRADE * gains / gains.max(initial=1e-9)).astype(np.int32)
+
+
+def _row_shares(clicks: Csr) -> Csr:
+    """Divide the clicks of each row by their sum."""
+    return clicks.with_data((clicks.data / np.repeat(clicks.row_sums(), clicks.row_nnz())).astype(np.float32))
+
+
+def _notes(used: int, left_out: dict[str, int]) -> list[str]:
+    """Say how many queries are evaluated, and how many are not for which reason."""
+    reasons = [f"{count:,} {reason}" for reason, count in left_out.items() if count]
+    return [f"{counted(used, 'query')} evaluated; left out: {'; '.join(reasons)}"] if reasons else []

@@ -6,19 +6,16 @@ Parquet. Join the words of a document and index them as a field beside its title
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from coclick.errors import UserError
+from coclick.exporters.result_files import check_result_file, write_rows
 from coclick.models.base import Model
 from coclick.models.document_expansion import DOCS_PER_BLOCK
 from coclick.progress import Progress, quiet
-from coclick.storage.directories import check_file, write_file
 
-FORMATS = (".tsv", ".ndjson", ".jsonl", ".parquet")
+_COLUMNS = {"doc": "VARCHAR", "word": "VARCHAR", "weight": "FLOAT"}
 
 Row = tuple[str, str, float]  # document, word, weight
 
@@ -40,20 +37,10 @@ def write_learned_words(
     those with words, and of rows.
     """
     path = Path(path)
-    if path.suffix not in FORMATS:
-        raise UserError(
-            f"cannot write learned words as {path.suffix or path.name!r}", hint=f"use {', '.join(FORMATS)}"
-        )
-    check_file(path, force=force)
+    check_result_file(path, "learned words", force=force)
     ids = model.trained_on.docs.to_list() if docs is None else list(docs)
     stats = {"documents": len(ids), "with_words": 0, "rows": 0}
-    rows = _rows(model, ids, k, new, stats, progress)
-    if path.suffix == ".parquet":
-        _write_parquet(path, rows)
-    elif path.suffix == ".tsv":
-        write_file(path, _tsv_lines(rows))
-    else:
-        write_file(path, _json_lines(rows))
+    write_rows(path, _COLUMNS, _rows(model, ids, k, new, stats, progress))
     return stats
 
 
@@ -70,36 +57,3 @@ def _rows(
                 for word, weight in words:
                     yield doc, word, weight
             done(len(block))
-
-
-def _tsv_lines(rows: Iterator[Row]) -> Iterator[str]:
-    yield "doc\tword\tweight\n"
-    for doc, word, weight in rows:
-        if any(character in doc for character in "\t\n\r"):
-            raise UserError(f"the id {doc!r} contains a tab or a line break", hint="write NDJSON or Parquet")
-        yield f"{doc}\t{word}\t{weight:.6g}\n"
-
-
-def _json_lines(rows: Iterator[Row]) -> Iterator[str]:
-    for doc, word, weight in rows:
-        yield (
-            json.dumps({"doc": doc, "word": word, "weight": float(f"{weight:.6g}")}, ensure_ascii=False)
-            + "\n"
-        )
-
-
-def _write_parquet(path: Path, rows: Iterator[Row]) -> None:
-    """Write NDJSON first, which DuckDB converts in bounded memory."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".words-") as folder:
-        lines, table = Path(folder) / "words.ndjson", Path(folder) / "words.parquet"
-        write_file(lines, _json_lines(rows))
-        options = "format = 'newline_delimited', columns = {doc: 'VARCHAR', word: 'VARCHAR', weight: 'FLOAT'}"
-        source, target = (str(name).replace("'", "''") for name in (lines, table))
-        with duckdb.connect(config={"preserve_insertion_order": True}) as connection:
-            connection.execute(
-                f"COPY (SELECT * FROM read_json('{source}', {options})) "
-                f"TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
-            )
-        table.replace(path)

@@ -36,13 +36,14 @@ from coclick.models.hooks import DocMask, ModelHooks, TopK
 from coclick.models.integrity import check_bounds
 from coclick.models.registry import model_class, model_names
 from coclick.progress import Progress, quiet
-from coclick.results import Contribution, Explanation, Run, without_itself
+from coclick.results import Contribution, Explanation, Run, padded, without_itself
 from coclick.storage.state import check_storable
 from coclick.text.query import Query
 from coclick.text.term_matrix import short_field, titles
 
 __all__ = ["NOT_STATE", "DocMask", "Model", "TopK"]
 
+_QUERIES_PER_BLOCK = 1024  # of `similar_queries`: bounds the memory of models that list many candidates
 NOT_STATE = ("graph_", "stats_", "artefact_")  # attributes that end in `_` and are stored by other means
 
 
@@ -151,12 +152,25 @@ class Model(ModelHooks):
             return self._score_texts_with_features(asked, texts, feature_rows(given, names))
         return self._score_texts(asked, texts)
 
-    def similar_queries(self, queries: str | Sequence[str], k: int = 10) -> Run:
-        """Find the k queries of the log nearest to a query, or to each of several; itself excluded."""
+    def similar_queries(
+        self, queries: str | Sequence[str] | None = None, k: int = 10, *, progress: Progress = quiet
+    ) -> Run:
+        """Find the k queries of the log nearest to a query, or to each of several; itself excluded.
+
+        Parameters: `queries`, a text or a list of texts, None for all queries of the log; `k`; `progress`,
+        which reports how many are done. Many queries at once are faster than one by one. Returns a `Run`.
+        """
         self._require("similar")
-        asked = self._queries(queries)
+        texts = self.graph_.queries.to_list() if queries is None else queries
+        asked = self._queries(texts)
         k = self._clip(k, len(self.graph_.queries))
-        return self._run(*self._other_queries(asked, k), queries, ("query", "similar"))
+        rows, scores = padded(len(asked), k)
+        with progress("similar queries", len(asked)) as done:
+            for first in range(0, len(asked), _QUERIES_PER_BLOCK):
+                block = slice(first, first + _QUERIES_PER_BLOCK)
+                rows[block], scores[block] = self._other_queries(asked[block], k)
+                done(len(asked[block]))
+        return self._run(rows, scores, texts, ("query", "similar"))
 
     def similar_docs(self, docs: str | Sequence[str], k: int = 10) -> Run:
         """Find the k documents nearest to a document, or to each of several, given by id; itself excluded."""

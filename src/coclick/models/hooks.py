@@ -35,10 +35,12 @@ class ModelHooks:
     name: ClassVar[str]
     summary: ClassVar[str] = ""  # one line for tables and help
     presets: ClassVar[Mapping[str, Preset]] = {}  # parameters as papers set them
+    legacy_parameters: ClassVar[Mapping[str, Any]] = {}  # of models saved before a parameter existed
     requires: tuple[str, ...] = ()  # beyond clicks: names of `ClickGraph.provides`
     capabilities: frozenset[str] = frozenset()  # of `CAPABILITIES`
     evidence_names: tuple[str, ...] = ()  # what `evidence` may return
     max_docs: float = math.inf  # above it `compare` leaves the model out unless asked for
+    relative_cost: float = 1.0  # of training and evaluating, BM25 = 1: `compare` plans its time with it
     uses_query: bool = True
     uses_clicks: bool = True  # whether training reads clicks and queries; otherwise texts of documents only
 

@@ -80,7 +80,7 @@ def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
 def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model:
     try:
         cls = model_class(str(entry["model"]))
-        model = cls(**entry["parameters"])
+        model = with_saved_parameters(cls, entry["parameters"])
         specs.check(model)
         state, stats = entry["state"].items(), entry["stats"]
         for key, value in state:
@@ -102,6 +102,13 @@ def _read(source: Artefact, prefix: str, entry: Any, graph: ClickGraph) -> Model
     model.graph_, model.stats_, model.artefact_ = graph, stats, source
     model._update_capabilities()
     return model
+
+
+def with_saved_parameters(cls: type[Model], saved: dict[str, Any]) -> Model:
+    """Create a model with the parameters of a manifest, which may be older than some parameters."""
+    known = {field.name for field in specs.parameters_of(cls)}
+    legacy = {name: value for name, value in cls.legacy_parameters.items() if name in known}
+    return cls(**legacy | saved)
 
 
 def _state_of(cls: type[Model]) -> list[str]:

@@ -33,6 +33,7 @@ class TextModel(Model):
     stem: bool
     remove_stop_words: bool
     tokenizer: Tokenizer = "words"  # a parameter only of models that declare it
+    legacy_parameters = {"tokenizer": "words"}
     language_: str = ""  # the name of the language, once the model is trained
 
     def fit(self, graph: ClickGraph, progress: Progress = quiet) -> Self:

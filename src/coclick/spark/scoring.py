@@ -15,6 +15,7 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.models.base import Model
 from coclick.models.click_graph.rw import RandomWalk
+from coclick.models.persistence import with_saved_parameters
 from coclick.models.propagation.iterations import row_dots
 from coclick.models.registry import model_class
 from coclick.spark.graph import read_table
@@ -73,7 +74,7 @@ class _OpenModel:
                 where=path,
                 hint="train it with coclick train --engine spark",
             )
-        model = model_class(manifest["model"])(**manifest["parameters"])
+        model = with_saved_parameters(model_class(manifest["model"]), manifest["parameters"])
         return cls(spark, directory.path, manifest, model)
 
     def table(self, name: str) -> DataFrame:

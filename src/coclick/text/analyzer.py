@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, Literal, get_args
 
@@ -22,9 +22,10 @@ from coclick.errors import UserError
 from coclick.text.languages import DEFAULT, Language, find_language
 from coclick.text.normalise import normalise, normalised_lines
 from coclick.text.stopwords import STOP_WORDS
-from coclick.text.tokenizer import MAX_WORD_LENGTH
+from coclick.text.tokenizer import MAX_WORD_LENGTH, add_pieces
 
-Tokenizer = Literal["words", "whitespace"]  # by the rules of `coclick.text.tokenizer`, or at white space only
+# By the rules of `coclick.text.tokenizer`, with pieces of compound words or without; or at white space only.
+Tokenizer = Literal["pieces", "words", "whitespace"]
 
 _MAX_TABLE_BYTES = 64_000_000  # of distinct tokens that are kept while a collection is analysed
 _MIN_BATCH = 64  # with fewer texts, loading compiled kernels does not pay
@@ -129,6 +130,9 @@ _STEMMABLE = re.compile(r"[^\d!-&(-/:-@\[-`{-~]+")
 class Analyzer:
     """Split text into terms. Models save its fields, so that later text is split in the same way.
 
+    With `tokenizer="pieces"` a compound word such as usb-c or 8ft is followed by its pieces, in queries and
+    documents alike.
+
     `language` is a name or code of `coclick.text.languages`. Where there is no stemmer for it, words stay as
     they are; a language without spaces has neither stems nor stop words.
     """
@@ -136,7 +140,7 @@ class Analyzer:
     language: str = DEFAULT
     stem: bool = True
     remove_stop_words: bool = False
-    tokenizer: Tokenizer = "words"
+    tokenizer: Tokenizer = "pieces"
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -161,6 +165,12 @@ class Analyzer:
     def words(self, text: str) -> list[str]:
         """Return the words of a text before stemming, without stop words if those are removed."""
         return [word for token in normalise(text).split(" ") for word in self._split(token)]
+
+    def whole_words(self, text: str) -> list[str]:
+        """Return the words of a text without the pieces of compound ones."""
+        return (
+            replace(self, tokenizer="words").words(text) if self.tokenizer == "pieces" else self.words(text)
+        )
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text: its words, stemmed if `stem` is true."""
@@ -202,15 +212,18 @@ class Analyzer:
     @property
     def splits_as_any_language(self) -> bool:
         """Whether words, before stop words are removed, do not depend on the language."""
-        return self.tokenizer == "words" and not self._language.has_rules
+        return self.tokenizer != "whitespace" and not self._language.has_rules
 
     @cached_property
     def _language(self) -> Language:
         return find_language(self.language)
 
     def _split(self, token: str) -> list[str]:
-        whole = self.tokenizer == "whitespace"
-        return self.without_stop_words([token[:MAX_WORD_LENGTH]] if whole else self._language.split(token))
+        if self.tokenizer == "whitespace":
+            words = [token[:MAX_WORD_LENGTH]]
+        else:
+            words = self._language.split(token)
+        return self.without_stop_words(add_pieces(words) if self.tokenizer == "pieces" else words)
 
 
 def int32_view(values: array[int]) -> NDArray[np.int32]:

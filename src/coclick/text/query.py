@@ -12,7 +12,7 @@ import numpy as np
 from coclick.arrays.strings import Vocab
 from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.normalise import normalise
-from coclick.text.tokenizer import split_words
+from coclick.text.tokenizer import add_pieces, split_words
 
 T = TypeVar("T")
 
@@ -38,11 +38,17 @@ class Query:
         """The words as they are written, stop words included."""
         return [word for token in self.text.split(" ") for word in split_words(token)]
 
+    @cached_property
+    def tokens_with_pieces(self) -> list[str]:
+        """The same words, compound ones followed by their pieces."""
+        return add_pieces(self.tokens)
+
     def words(self, analyzer: Analyzer) -> list[str]:
         """The words as they are written, without the stop words that the analyzer removes."""
         if not analyzer.splits_as_any_language:
             return analyzer.words(self.text)
-        return analyzer.without_stop_words(self.tokens)
+        pieces = analyzer.tokenizer == "pieces"
+        return analyzer.without_stop_words(self.tokens_with_pieces if pieces else self.tokens)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return what was computed for this query under `key`, or compute and keep it."""

@@ -20,6 +20,14 @@
 - Runs of Han, Kana and Hangul become overlapping pairs of characters; a lone character is a word. With
   `unspaced`, runs of Thai, Lao, Khmer and Burmese do too; there a character is a letter with its marks.
 - Words are truncated to 100 characters.
+
+`add_pieces` puts the pieces of a compound word behind it, each once, from left to right, so that it matches
+both whole and split:
+
+- Pieces are numbers (with their decimals) and runs of letters: 8ft is 8, ft; 23.5-in is 23.5, in; 2x4 is
+  2, x, 4; 1/2 is 1, 2; t-fitting is t, fitting; ps3 is ps, 3.
+- Apostrophes, ++ and # belong to the letters before them: o'neill and c# have no pieces, c++11 is c++, 11.
+- A word of more than 6 pieces is an identifier and stays alone.
 """
 
 from __future__ import annotations
@@ -30,10 +38,13 @@ from itertools import pairwise
 from operator import add
 
 MAX_WORD_LENGTH = 100
+MAX_PIECES = 6  # a sheet of 2x4x8ft has as many
 
 _URL_PREFIX = re.compile(r"(?:https?|ftp)://(?:www\.)?|(?<![^\W_])www\.(?=\w)")
 _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 _PUNCTUATION = re.compile(r"(\+\+|[!-/:-@\[-`{-~])")
+_LETTERS = r"[^\d!-/:-@\[-`{-~]+"  # all other characters of words are letters and their marks
+_PIECE = re.compile(rf"\d+(?:\.\d+)*|{_LETTERS}(?:'{_LETTERS})*(?:\+\+|#)?")
 _PROGRAMMING_ENDINGS = frozenset({"js", "py", "ts", "io"})
 _CJK_RANGES = (
     "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
@@ -101,6 +112,18 @@ def split_words(token: str, *, unspaced: bool = False) -> list[str]:
         for position, part in enumerate(pattern.split(run)):
             words += _bigrams(part) if position % 2 else _clean(_split_run(part))
     return words
+
+
+def add_pieces(words: list[str]) -> list[str]:
+    """Return the words, each followed by its pieces if it has several, by the rules above."""
+    if all(map(str.isalpha, words)):
+        return words
+    return [piece for word in words for piece in ([word] if word.isalpha() else _with_pieces(word))]
+
+
+def _with_pieces(word: str) -> list[str]:
+    pieces = _PIECE.findall(word)
+    return list(dict.fromkeys([word, *pieces])) if len(pieces) <= MAX_PIECES else [word]
 
 
 def _bigrams(run: str) -> list[str]:

@@ -40,7 +40,7 @@ def test_agrees_with_bm25s(seed):
     """bm25s' "lucene" form has the same idf and leaves out the constant factor k₁ + 1."""
     chance = random.Random(seed)
     titles = [" ".join(chance.choices(WORDS, k=chance.randint(1, 30))) for _ in range(200)]
-    model = create("bm25(stem=false,k1=1.5,b=0.6)").fit(graph(titles))
+    model = create("bm25(stem=false,tokenizer=words,k1=1.5,b=0.6)").fit(graph(titles))
     peer = bm25s.BM25(method="lucene", k1=1.5, b=0.6)
     peer.index([title.split() for title in titles], show_progress=False)
     for _ in range(20):

@@ -33,7 +33,7 @@ def test_cosines_of_dictionaries(tf):
     titles = {f"d{i:02}": " ".join(chance.choices(WORDS[10:], k=chance.randint(1, 15))) for i in range(50)}
     docs = {doc: {"title": title, "body": "w0 w1 w2"} for doc, title in titles.items()}
     graph = ClickGraph.from_clicks([(query, chance.choice(list(docs)), 1.0) for query in queries], docs)
-    model = create(f"cos_words(fields=title,stem=false,tf={tf})").fit(graph)
+    model = create(f"cos_words(fields=title,stem=false,tokenizer=words,tf={tf})").fit(graph)
 
     def side(texts):
         held = Counter(word for text in texts for word in set(text.split()))

@@ -37,7 +37,7 @@ def test_vsm_by_hand():
 def test_vsm_is_the_cosine_of_dictionaries(tf):
     chance = random.Random(1)
     titles = random_titles(chance)
-    model = create(f"vsm(stem=false,tf={tf})").fit(graph(titles))
+    model = create(f"vsm(stem=false,tokenizer=words,tf={tf})").fit(graph(titles))
     held = Counter(word for title in titles for word in set(title.split()))
 
     def vector(text):
@@ -68,7 +68,7 @@ def test_um_by_hand():
 def test_um_differs_as_the_log_likelihoods_do(background):
     chance = random.Random(2)
     titles = random_titles(chance)
-    model = create(f"um(stem=false,lambda_collection={background})").fit(graph(titles))
+    model = create(f"um(stem=false,tokenizer=words,lambda_collection={background})").fit(graph(titles))
     collection = Counter(" ".join(titles).split())
     total = sum(collection.values())
 

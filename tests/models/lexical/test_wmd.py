@@ -88,7 +88,7 @@ def model():
 
     docs = {f"d{i:03}": text(12) for i in range(300)}
     clicks = [(text(6), f"d{chance.randrange(300):03}", 1.0) for _ in range(200)]
-    return create("wmd(dim=12,stem=false)").fit(ClickGraph.from_clicks(clicks, docs))
+    return create("wmd(dim=12,stem=false,tokenizer=words)").fit(ClickGraph.from_clicks(clicks, docs))
 
 
 def queries_of(model):

@@ -251,7 +251,7 @@ def test_scores_below_zero_are_explained_as_not_found():
 def test_only_ten_features_of_a_document_show_their_clicks():
     title = " ".join(f"w{i}" for i in range(14))
     graph = ClickGraph.from_clicks([("hat", "a", 3), ("sock", "b", 1)], {"a": title, "b": "sock"})
-    model = create("pls(views=words,stem=false)").fit(graph)
+    model = create("pls(views=words,stem=false,tokenizer=words)").fit(graph)
     [part] = model.explain("hat", "a").parts
     assert len(part.parts) == 14
     assert [len(inner.clicks) for inner in part.parts] == [1] * 10 + [0] * 4

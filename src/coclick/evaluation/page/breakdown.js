@@ -20,7 +20,7 @@ export function breakdown(data) {
 }
 
 function grouping(models, main, by, title) {
-  const groups = Object.entries(models[0].breakdown[by]);
+  const groups = Object.entries(models[0].breakdown[by] || {});
   if (!groups.length) return [];
   const value = (model, name) => model.breakdown[by][name][main];
   const best = groups.map(([name]) => Math.max(...models.map((model) => value(model, name))));

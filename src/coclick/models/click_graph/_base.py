@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.arrays.sparse_vector import SparseVector, weighted_sum
+from coclick.arrays.sparse_vector import SparseVector
 from coclick.models.base import DocMask, Model, TopK
 from coclick.results import padded, top_rows
 from coclick.text.query import Query
@@ -39,6 +39,10 @@ class CandidateModel(Model):
     def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """List queries similar to a query, at least the k most similar; itself may be among them."""
         raise NotImplementedError  # abstract
+
+    def _list_similar_queries_of(self, queries: Sequence[Query], k: int) -> list[SparseVector]:
+        """List them for many queries; override it where there is a faster way."""
+        return [self._list_similar_queries(query, k) for query in queries]
 
     def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """List documents similar to a document, at least the k most similar; itself may be among them."""
@@ -73,7 +77,7 @@ class CandidateModel(Model):
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """Return the best of the listed queries."""
-        return _top_k([self._list_similar_queries(query, k) for query in queries], k)
+        return _top_k(self._list_similar_queries_of(queries, k), k)
 
     def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
         """Return the best of the listed documents."""
@@ -112,9 +116,24 @@ def lengths(edges: Csr, weight: ClickWeight = "log1p") -> NDArray[np.float32]:
 
 
 def cosines(
-    row: int, edges: Csr, back: Csr, edge_lengths: NDArray[np.float32], weight: ClickWeight = "log1p"
-) -> SparseVector:
-    """Return the cosine of `row` with each row of `edges` that shares a column; `back` is the transpose."""
-    own = weighted_rows(edges, np.array([row]), weight)
-    dots = weighted_sum(own.data, weighted_rows(back, own.indices, weight))
-    return SparseVector(dots.rows, dots.values / (edge_lengths[dots.rows] * edge_lengths[row]))
+    rows: Sequence[int],
+    edges: Csr,
+    back: Csr,
+    edge_lengths: NDArray[np.float32],
+    weight: ClickWeight = "log1p",
+) -> list[SparseVector]:
+    """Return the cosines of each of `rows` with every row of `edges` that shares a column, none for row −1.
+
+    `back` is the transpose of `edges`.
+    """
+    own = weighted_rows(edges, np.asarray(rows), weight)
+    shared, place = np.unique(own.indices, return_inverse=True)
+    among_shared = Csr(own.indptr, place.astype(np.int32), own.data, len(shared))
+    dots = Csr.from_scipy(among_shared.to_scipy() @ weighted_rows(back, shared, weight).to_scipy())
+    found = []
+    for i, row in enumerate(rows):
+        others, values = dots.row(i)
+        found.append(
+            SparseVector(others, values.astype(np.float64) / (edge_lengths[others] * edge_lengths[row]))
+        )
+    return found

@@ -9,6 +9,7 @@ none (`weight=log`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +49,14 @@ class CosClicks(CandidateModel):
 
     def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """List queries that share a clicked document."""
-        if query.row < 0:
-            return SparseVector.none()
-        graph = self.graph_
-        return cosines(query.row, graph.clicks, graph.clicks_by_doc, self.query_lengths_, self.weight)
+        return self._list_similar_queries_of([query], k)[0]
+
+    def _list_similar_queries_of(self, queries: Sequence[Query], k: int) -> list[SparseVector]:
+        """List them for many queries with one product of sparse matrices."""
+        graph, rows = self.graph_, [query.row for query in queries]
+        return cosines(rows, graph.clicks, graph.clicks_by_doc, self.query_lengths_, self.weight)
 
     def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """List documents that share a query."""
         graph = self.graph_
-        return cosines(doc, graph.clicks_by_doc, graph.clicks, self.doc_lengths_, self.weight)
+        return cosines([doc], graph.clicks_by_doc, graph.clicks, self.doc_lengths_, self.weight)[0]

@@ -31,6 +31,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Click, Contribution, Explanation
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 
 
@@ -41,6 +42,7 @@ class Neighbours(CandidateModel, TextModel):
 
     name = "neighbours"
     summary = "clicks of the seen queries with the most similar wording"
+    relative_cost = 2.0
     evidence_names = ("similarity", "support")
     capabilities = frozenset({"unseen_queries", "similar", "explain"})
 
@@ -52,6 +54,7 @@ class Neighbours(CandidateModel, TextModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "pieces"
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the texts of the queries that have clicks."""
@@ -79,10 +82,14 @@ class Neighbours(CandidateModel, TextModel):
         """List the k most similar queries with clicks, including the query itself if it has clicks."""
         return self._nearest([query], k)[0]
 
+    def _list_similar_queries_of(self, queries: Sequence[Query], k: int) -> list[SparseVector]:
+        """List them for many queries with one search of the index."""
+        return self._nearest(queries, k)
+
     def _list_similar_docs(self, doc: int, k: int) -> SparseVector:
         """List documents by the cosine of their logarithmic clicks."""
         graph = self.graph_
-        return cosines(doc, graph.clicks_by_doc, graph.clicks, self.doc_lengths_)
+        return cosines([doc], graph.clicks_by_doc, graph.clicks, self.doc_lengths_)[0]
 
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the similarity of the nearest neighbour, and the clicks c of all neighbours as c / (c + 1)."""

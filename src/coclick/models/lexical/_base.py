@@ -15,6 +15,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.index.sparse import VectorIndex
 from coclick.models.sparse_vectors import SparseVectorModel
 from coclick.progress import Progress
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
 
@@ -31,6 +32,7 @@ class LexicalModel(SparseVectorModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "pieces"
 
     # -- hooks for subclasses --------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Explanation
 from coclick.storage.state import stored
-from coclick.text.analyzer import Analyzer, Tokens
+from coclick.text.analyzer import Analyzer, Tokenizer, Tokens
 from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, joined_fields
 
@@ -157,6 +157,7 @@ class WindowModel(TextModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "pieces"
 
     def _weighted_fields(self) -> Iterator[tuple[str, float, WindowIndex]]:
         """Yield (name, weight, index) of each field."""

@@ -36,6 +36,7 @@ class BM25(LexicalModel):
             fields=(fields, f"{texts}: the words of documents"),
             stem=(True, words),
             remove_stop_words=(True, words),
+            tokenizer=("words", "words are not split into pieces"),
         )
         for name, source, section, fields, texts, words in (
             ("wu2013b", "Wu, Li & Xu 2013", "§5.3", "url", "§5.1", "§5.1: stemmed, stop words removed"),

@@ -30,6 +30,7 @@ PRESETS = {
         "Jiang et al. 2016",
         stem=(False, "no word of Tables 3, 4 and 6 is stemmed"),
         remove_stop_words=(False, "Table 6 has units of stop words"),
+        tokenizer=("words", "words are not split into pieces"),
     )
 }
 

@@ -49,6 +49,7 @@ class CosWords(LexicalModel):
             "Wu, Li & Xu 2013",
             stem=(True, "§5.1: words were stemmed"),
             remove_stop_words=(True, "§5.1: stop words were removed"),
+            tokenizer=("words", "words are not split into pieces"),
         )
     }
 

@@ -26,7 +26,6 @@ from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.models.text_model import GAO2011_TEXT
-from coclick.text.analyzer import Tokenizer
 
 
 @register
@@ -38,7 +37,6 @@ class UM(LexicalModel):
     summary = "lexical: query likelihood in a smoothed unigram language model"
     presets = {"gao2011": Preset("Gao et al. 2011", **GAO2011_TEXT)}
 
-    tokenizer: Tokenizer = "words"
     lambda_collection: Annotated[float, Range(0.001, 0.999)] = 0.5  # λ, weight of the collection model
 
     def _fit_weights(self, counts: Csr) -> None:

@@ -16,7 +16,6 @@ from coclick.models.lexical._base import LexicalModel
 from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.text_model import GAO2011_TEXT
-from coclick.text.analyzer import Tokenizer
 from coclick.text.term_matrix import inverse_frequency, tf_idf
 
 
@@ -29,7 +28,6 @@ class VSM(LexicalModel):
     summary = "lexical: cosine of TF-IDF vectors"
     presets = {"gao2011": Preset("Gao et al. 2011", **GAO2011_TEXT)}
 
-    tokenizer: Tokenizer = "words"
     tf: Literal["log", "count"] = "log"
 
     def _fit_weights(self, counts: Csr) -> None:

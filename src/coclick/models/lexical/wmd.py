@@ -36,6 +36,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields, titles
 
@@ -52,6 +53,7 @@ class WMD(TextModel):
 
     name = "wmd"
     summary = "word mover's distance between query and text, on embeddings of words"
+    relative_cost = 5.0
     max_docs = 100_000
     requires = ("texts",)
     capabilities = frozenset({"unseen_queries", "unseen_docs"})
@@ -60,6 +62,7 @@ class WMD(TextModel):
         "jiang2016": Preset(
             "Jiang et al. 2016",  # on the vectors of Google News: word_vectors=FILE
             stem=(False, "no word of Tables 3, 4 and 6 is stemmed"),
+            tokenizer=("words", "words are not split into pieces"),
         )
     }
 
@@ -69,6 +72,7 @@ class WMD(TextModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = True
+    tokenizer: Tokenizer = "pieces"
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:

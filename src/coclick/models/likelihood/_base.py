@@ -71,7 +71,7 @@ class _LikelihoodParameters(TextModel):
     language: str = "auto"
     stem: bool = False
     remove_stop_words: bool = False
-    tokenizer: Tokenizer = "words"
+    tokenizer: Tokenizer = "pieces"
 
 
 class LikelihoodModel(_LikelihoodParameters):
@@ -134,7 +134,8 @@ class LikelihoodModel(_LikelihoodParameters):
 
     def _title_term(self, word: str) -> int:
         """The term of a title word; raises if it is unknown."""
-        terms = self._analyzer.lookup_terms([word], self.terms_).terms
+        words = self._analyzer.whole_words(word)
+        terms = self.terms_.lookup(self._analyzer.stems(words))
         if len(terms) != 1 or terms[0] < 0:
             raise UserError(f"the model does not know the word {word!r}", hint="give one word of a title")
         return int(terms[0])

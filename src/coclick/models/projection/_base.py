@@ -57,6 +57,7 @@ class _ProjectionParameters(TextModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = True
+    tokenizer: Tokenizer = "pieces"
     seed: Annotated[int, Range(0)] = 0
     index: Literal["exact", "approximate"] = "exact"
 
@@ -388,5 +389,4 @@ class TitleProjection(ProjectionModel):
     fields: str = "title"
     stem: bool = False
     remove_stop_words: bool = False
-    tokenizer: Tokenizer = "words"
     max_vocabulary: Annotated[int, Range(1)] = 40_000  # most frequent words

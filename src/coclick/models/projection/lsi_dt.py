@@ -13,7 +13,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.presets import Preset
 from coclick.models.projection._base import ProjectionModel
 from coclick.models.projection.linear_map import DenseMap
-from coclick.models.projection.paper_data import WU2013_DATA
+from coclick.models.projection.paper_data import WORDS, WU2013_DATA
 from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
@@ -32,7 +32,7 @@ class LsiDT(ProjectionModel):
         "wu2013": Preset(
             "Wu, Lu & Li 2013",
             dim=(1000, "§6.2: 1000 was the best of 100 to 1000; Wu, Lu & Li 2012 §5.2"),
-            **{name: WU2013_DATA[name] for name in ("fields", "language", "stem", "remove_stop_words")},
+            **{name: WU2013_DATA[name] for name in ("fields", *WORDS)},
         )
     }
 

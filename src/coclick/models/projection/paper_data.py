@@ -8,21 +8,22 @@ from coclick.models.text_model import GAO2011_TEXT
 
 Settled = dict[str, tuple[Any, str]]
 
-_WORDS: Settled = {
+WORDS: Settled = {
     "language": ("english", "an English search engine"),
     "stem": (True, "words are stemmed"),
     "remove_stop_words": (True, "stop words are removed"),
+    "tokenizer": ("words", "words are not split into pieces"),
 }
 # Wu, Lu & Li 2013; the earlier version of 2012 says that words are stemmed, and stop words removed (§5.1).
 WU2013_DATA: Settled = {
-    **_WORDS,
+    **WORDS,
     "views": ("words+raw_clicks", "§6.1: tf-idf of words and numbers of clicks, concatenated"),
     "fields": ("title+url", "§6.1: words of titles and URLs"),
     "weight": ("mean", "Eq. 2: clicks, averaged over documents and queries"),
 }
 # Wu, Li & Xu 2013.
 WU2013B_DATA: Settled = {
-    **_WORDS,
+    **WORDS,
     "views": ("words+log_clicks", "§5.1: tf-idf of words, and log numbers of clicks"),
     "fields": ("url", "§5.1: words of URLs"),
     "weight": ("log", "Eq. 2: the log number of clicks; pairs with at most 3 clicks are dropped before"),

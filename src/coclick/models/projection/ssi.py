@@ -28,7 +28,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.presets import Preset
 from coclick.models.projection._overlap import OverlapProjection
 from coclick.models.projection.linear_map import DenseMap
-from coclick.models.projection.paper_data import WU2013_DATA
+from coclick.models.projection.paper_data import WORDS, WU2013_DATA
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
@@ -43,7 +43,6 @@ from coclick.solvers.sampling import (
     restrict_to_pairs,
     skip_preferences,
 )
-from coclick.text.analyzer import Tokenizer
 
 
 @register
@@ -53,6 +52,7 @@ class SSI(OverlapProjection):
 
     name = "ssi"
     summary = "supervised semantic indexing: weights of word pairs, learned from clicks and skips"
+    relative_cost = 4.0
     max_docs = 200_000
     requires = ("texts",)
     presets = {
@@ -60,13 +60,12 @@ class SSI(OverlapProjection):
             "Wu, Lu & Li 2013",
             pairs=("skips", "§6.1.1: preferences by the rules of Joachims 2002"),
             max_vocabulary=(271_561, "§6.1: all words of the larger log"),
-            **{name: WU2013_DATA[name] for name in ("fields", "language", "stem", "remove_stop_words")},
+            **{name: WU2013_DATA[name] for name in ("fields", *WORDS)},
         )
     }
 
     dim: int = 100
     fields: str = "title"
-    tokenizer: Tokenizer = "words"
     max_vocabulary: Annotated[int, Range(1)] = 40_000  # most frequent words
     pairs: Literal["both", "skips", "sampled"] = "both"
     n_negatives: Annotated[int, Range(1)] = 4  # sampled documents per clicked pair

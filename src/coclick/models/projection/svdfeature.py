@@ -39,7 +39,6 @@ from coclick.solvers.sampling import (
     nonempty_rows,
     pairs_with_features,
 )
-from coclick.text.analyzer import Tokenizer
 
 Mask = NDArray[np.bool_]
 
@@ -53,6 +52,7 @@ class SVDFeature(BiasedProjection):
 
     name = "svdfeature"
     summary = "feature-based matrix factorisation: predicts clicks from words and clicks"
+    relative_cost = 4.0
     max_docs = 500_000
     presets = {
         "wu2013": Preset(
@@ -67,7 +67,6 @@ class SVDFeature(BiasedProjection):
     dim: int = 100
     views: str = "words+clicks"
     fields: str = "title"  # the cost of a step grows with the words of the document
-    tokenizer: Tokenizer = "words"
     weight: Weight = "log1p"
     loss: Literal["squared", "logistic"] = "squared"
     scale_targets: bool = True  # to mean 1: learning rate and l2 then fit any kind of weight

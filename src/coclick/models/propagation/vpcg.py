@@ -46,6 +46,7 @@ from coclick.models.registry import register
 from coclick.models.sparse_vectors import SparseVectorModel
 from coclick.models.spec import Range
 from coclick.progress import Progress
+from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 from coclick.text.term_matrix import TermMatrix, document_texts, inverse_frequency, short_field, titles
 
@@ -57,6 +58,7 @@ class VPCG(SparseVectorModel):
 
     name = "vpcg"
     summary = "word vectors propagated along clicks, generated from n-grams where there are no clicks"
+    relative_cost = 2.0
     evidence_names = ("coverage", "support")
     capabilities = SparseVectorModel.capabilities | {
         "unseen_queries",
@@ -77,6 +79,7 @@ class VPCG(SparseVectorModel):
             min_texts=(1, "§3.1: all units, however rare"),
             stem=(False, "Table 3 has both hotel and hotels"),
             remove_stop_words=(False, "Table 3 has what and to"),
+            tokenizer=("words", "words are not split into pieces"),
         )
     }
 
@@ -93,6 +96,7 @@ class VPCG(SparseVectorModel):
     language: str = "auto"
     stem: bool = True
     remove_stop_words: bool = False
+    tokenizer: Tokenizer = "pieces"
     seed: Annotated[int, Range(0)] = 0
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
