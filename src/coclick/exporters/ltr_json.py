@@ -92,7 +92,7 @@ def _check(model: Ltr, used: list[int], templates: Templates) -> None:
         for i in used
         if names[i] not in known
     }
-    known_docs = ~np.isnan(model.features_.doc_values).any(axis=0)
+    known_docs = (~np.any(np.isnan(model.features_.doc_values), axis=0)).tolist()
     never_missing = {name for name, known in zip(model.features_.doc_names, known_docs, strict=True) if known}
     for node in np.flatnonzero((trees.feature >= 0) & (trees.missing != ZERO)).tolist():
         if names[trees.feature[node]] in never_missing:  # only in training examples

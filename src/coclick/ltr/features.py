@@ -44,8 +44,7 @@ class QuerySignals:
 
     def found(self, docs: NDArray[np.integer]) -> Mask:
         """Mark the documents that any part finds for the query."""
-        marked: Mask = (self.scores[self.finding][:, docs] > 0).any(axis=0)
-        return marked
+        return np.any(self.scores[self.finding][:, docs] > 0, axis=0)
 
 
 @stored

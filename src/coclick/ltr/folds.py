@@ -29,7 +29,7 @@ from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_doc_interactions, remove_queries
-from coclick.ltr.features import RankingFeatures
+from coclick.ltr.features import QuerySignals, RankingFeatures, reciprocal_ranks
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
@@ -41,6 +41,8 @@ LATER_SHARE = 0.2  # of the days, whose clicks are the labels of examples by tim
 TIME_STEP = 0.1  # of the days, by which each time fold ends earlier than the one before
 N_TIME_FOLDS = 4
 
+POOL = 2.5  # size of the sample for negative examples, in negative examples
+
 DocGrades = dict[int, int]  # document → grade
 
 
@@ -50,7 +52,7 @@ class Sampling:
 
     n_folds: int = 5
     max_queries: int = 3000  # of the folds, and of each time fold
-    max_negatives: int = 100  # per query, sampled from the candidates without a grade
+    max_negatives: int = 40  # per query, of the candidates without a grade: see `_choose_negatives`
     seed: int = 0
 
 
@@ -137,8 +139,7 @@ def examples(
         if may_be_negative is not None:
             others = others[may_be_negative[others]]
         if sampling and len(others) > sampling.max_negatives:
-            random = np.random.default_rng(_hash(query.text, sampling.seed))  # not by other queries
-            others = np.sort(random.choice(others, sampling.max_negatives, replace=False))
+            others = _choose_negatives(query, others, signals, sampling)
         chosen = np.concatenate([known, others]).astype(np.int32)
         rows.append(features.features(signals, chosen))
         grades.append([graded.get(doc, 0) for doc in chosen.tolist()])
@@ -151,6 +152,23 @@ def examples(
         list(labels),
         np.array(sizes, np.int32),
     )
+
+
+def _choose_negatives(
+    query: Query, others: NDArray[np.int32], signals: QuerySignals, sampling: Sampling
+) -> NDArray[np.int32]:
+    """Half of them those of a random sample that any part ranks highest, the others by chance.
+
+    Taking the highest of all candidates instead is worse: many of those are relevant, but were not clicked.
+    """
+    random = np.random.default_rng(_hash(query.text, sampling.seed))  # not by other queries
+    size = min(int(POOL * sampling.max_negatives), len(others))
+    pool = random.choice(others, size, replace=False)  # in random order
+    by_part = zip(signals.scores[:, pool], signals.best, strict=True)
+    ranks = np.max([reciprocal_ranks(scores, best) for scores, best in by_part], axis=0)
+    highest = np.argsort(-ranks, kind="stable")[: sampling.max_negatives // 2]
+    by_chance = np.delete(pool, highest)[: sampling.max_negatives - len(highest)]
+    return np.sort(np.concatenate([pool[highest], by_chance]))
 
 
 def fold_of(query: str, sampling: Sampling) -> int:

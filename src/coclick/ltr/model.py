@@ -54,13 +54,13 @@ class Ltr(Model):
 
     parts: str = _PARTS
     objective: Literal["lambdarank", "pointwise"] = "lambdarank"
-    n_trees: Annotated[int, Range(1)] = 200
+    n_trees: Annotated[int, Range(1)] = 100
     n_leaves: Annotated[int, Range(2)] = 15
     learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
     n_candidates: Annotated[int, Range(1)] = 200  # per part
     n_folds: Annotated[int, Range(2)] = 5
     max_queries: Annotated[int, Range(2)] = 3000  # for training, at most
-    n_negatives: Annotated[int, Range(1)] = 100  # per query
+    n_negatives: Annotated[int, Range(1)] = 40  # per query
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
