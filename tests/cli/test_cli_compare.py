@@ -56,7 +56,7 @@ def test_json_has_costs_offers_and_the_target(run, graph, judged):
     assert found["budget"].keys() == {"seconds", "used", "left_out", "enough", "complete"}
     assert found["budget"]["seconds"] == 180 and found["budget"]["complete"]
     [split] = found["splits"]
-    assert split == {"name": "judgments", "judged_by": "judgments", "queries": 5, "models": 3}
+    assert split == {"name": "judgments", "weight": 1, "judged_by": "judgments", "queries": 5, "models": 3}
     for model in found["models"]:
         assert model.keys() >= {"milliseconds", "targets", "takes_new_documents", "explains", "splits"}
 
@@ -73,6 +73,13 @@ def test_json_has_costs_offers_and_the_target(run, graph, judged):
 def test_wrong_options(run, graph, options, told):
     done = run("compare", graph, *options)
     assert done.code == 2 and told in done.err
+
+
+def test_the_table_is_printed_even_if_no_model_suits_the_target(run, graph, judged):
+    done = run("compare", graph, *judged, "--only", "clicks", "--target", "opensearch")
+    assert done.code == 2
+    assert "clicks" in done.out and "recommended" not in done.out
+    assert "can be used with opensearch" in done.err
 
 
 def test_ctrl_c_prints_the_results_so_far(run, graph, judged, monkeypatch):

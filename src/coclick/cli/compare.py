@@ -76,13 +76,15 @@ def compare(
                 raise
             found, interrupted = watcher.latest, True
     stats = found.to_dict()
-    command = None if out else f'coclick train "{found.recommended}" {graph} -o model'
+    advice = found.recommendation
+    command = f'coclick train "{advice.model}" {graph} -o model' if advice and not out else None
     output_stats(stats, json_, render.comparison, command)
     write_page(found.leaderboard, stats, html)
     if interrupted:
         raise typer.Exit(130)
+    recommended = found.recommended  # raises if no model can be used at the target
     if out is not None:
-        _train(found.recommended, opened, out, force)
+        _train(recommended, opened, out, force)
 
 
 def _train(spec: str, graph: Any, out: Path, force: bool) -> None:

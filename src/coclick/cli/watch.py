@@ -13,7 +13,7 @@ from coclick.progress import quiet
 
 if TYPE_CHECKING:
     from coclick.recommendation.comparison import Comparison
-    from coclick.recommendation.schedule import Update
+    from coclick.recommendation.updates import Update
 
 
 class Watcher(Protocol):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import importlib
 
-from coclick.errors import UserError
+from coclick.errors import CoclickError, UserError
 from coclick.exporters import ENGINES
 from coclick.exporters.base import Exporter
 from coclick.exporters.model_vectors import DENSE, ModelVectors, form_of
 from coclick.models.base import Model
+from coclick.models.registry import create
 
 ANYWHERE = ("serve", "rerank")  # coclick runs the model: any will do
 ALIASES = {"postgres": "pgvector"}
@@ -29,6 +30,16 @@ def find_target(name: str) -> str:
 def targets_of(model: Model) -> list[str]:
     """Return where a model can be used, of `TARGETS`."""
     return [*ANYWHERE, *(engine for engine in ENGINES if _takes(exporter_class(engine), model))]
+
+
+def may_suit(spec: str, target: str | None) -> bool:
+    """Return whether a model that is not trained yet will probably be usable at a target."""
+    if target is None or target in ANYWHERE:
+        return True
+    try:
+        return form_of(create(spec)) in exporter_class(target).accepts
+    except CoclickError:  # the directory of a saved model
+        return True
 
 
 def _takes(exporter: type[Exporter], model: Model) -> bool:

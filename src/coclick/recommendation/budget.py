@@ -19,7 +19,7 @@ _GRACE = 1.15  # of the budget; training that takes longer is stopped
 
 
 class OutOfTimeError(Exception):
-    """The budget is used up, and the model that is being trained has to stop."""
+    """The model that is being trained takes too long and has to stop."""
 
 
 class Budget:
@@ -27,7 +27,7 @@ class Budget:
 
     def __init__(self, limit: str | float | None) -> None:
         self.limit, self._started = read_duration(limit), time.perf_counter()
-        self.enforced = True  # whether training is stopped when the budget is exceeded
+        self._stop_at = math.inf
 
     def __str__(self) -> str:
         return format_duration(self.limit)
@@ -42,8 +42,16 @@ class Budget:
         """Seconds until the end."""
         return self.limit - self.used
 
+    def allow(self, seconds: float) -> None:
+        """Let the training that begins now take so many seconds, but not clearly exceed the budget."""
+        self._stop_at = min(self.used + seconds, _GRACE * self.limit)
+
+    def allow_any(self) -> None:
+        """Let the training that begins now take any time."""
+        self._stop_at = math.inf
+
     def stop_late(self, progress: Progress) -> Progress:
-        """Return the progress of a step that raises `OutOfTimeError` once the budget is clearly exceeded."""
+        """Return the progress of training that raises `OutOfTimeError` when it takes longer than allowed."""
 
         @contextmanager
         def limited(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
@@ -59,7 +67,7 @@ class Budget:
         return limited
 
     def _check(self) -> None:
-        if self.enforced and self.used > _GRACE * self.limit:
+        if self.used > self._stop_at:
             raise OutOfTimeError
 
 

@@ -18,7 +18,7 @@ from coclick.models.registry import create
 _SECONDS = 0.3  # of one unit on a small graph
 _SECONDS_PER_MILLION = 8.0  # clicked pairs and documents: what a unit takes in addition
 _LATEST = 5  # measurements that count
-_COMBINATION = 2.0  # relative cost of a combination without its parts
+_COMBINATION = 2.0  # relative cost of a combination besides its parts
 
 
 class Costs:
@@ -60,4 +60,6 @@ def _relative(spec: str) -> float:
         model = create(spec)
     except CoclickError:
         return 1.0
-    return _COMBINATION if isinstance(model, Combination) else model.relative_cost
+    if isinstance(model, Combination):  # it trains its parts once more, on a part of the clicks
+        return _COMBINATION + sum(map(_relative, model.part_specs))
+    return model.relative_cost

@@ -48,21 +48,22 @@ def test_maxima_are_over_the_whole_collection():
     np.testing.assert_allclose(model.score([query], [docs[5:6]])[0], expected[5:6], rtol=1e-6)
 
 
-def usual_best(part, names, find):
-    """The median similarity of the nearest other one, over all names: a sample of 32 has all of them."""
+def of_itself(part, names, find):
+    """The median similarity of a name with itself, over all names: a sample of 32 has all of them."""
     assert len(names) <= 32
-    best = [hits[0][1] for hits in (getattr(part, find)(name, 1).hits() for name in names) if hits]
-    return float(np.median(best))
+    if find == "similar_docs":
+        return float(np.median(part._similar_docs(part.rows_of_docs(names), 1)[1]))
+    return float(np.median(part._similar_queries(part._queries(names), 1)[1]))
 
 
 def test_similarities_are_added_on_one_scale():
-    """Each is divided by the part's usual best similarity, so a part without a near query has little say."""
+    """Each is divided by what the part has for a query with itself: one far from all has little say."""
     graph = planted.graph()
     queries = [query for query in graph.queries if len(graph.clicks.row(graph.queries.id(query))[0])][:32]
     graph = ClickGraph.from_clicks([row for row in planted.clicks() if row[0] in queries], planted.docs())
     parts = train("vpcg", graph), train("pls(dim=4)", graph)
     mix = Mix("0.6*vpcg + 0.4*pls(dim=4)").assemble(graph, parts)
-    scales = [usual_best(part, list(graph.queries), "similar_queries") for part in parts]
+    scales = [of_itself(part, list(graph.queries), "similar_queries") for part in parts]
     assert abs(scales[0] - scales[1]) > 1e-3, "the scales matter"
     for query in [*graph.queries, "hotel shoe"]:
         total: Counter[str] = Counter()
@@ -127,7 +128,7 @@ def test_similarities_of_documents_are_added_on_one_scale():
     clicked = [graph.docs[i] for i in np.flatnonzero(graph.clicks_by_doc.row_nnz()).tolist()]
     parts = train("vpcg", graph), train("cos_clicks", graph), train("bm25", graph)
     mix = Mix("0.6*vpcg + 0.4*cos_clicks + bm25").assemble(graph, parts)
-    scales = [usual_best(part, clicked, "similar_docs") for part in parts[:2]]
+    scales = [of_itself(part, clicked, "similar_docs") for part in parts[:2]]
     for docs in (["hotel-1"], ["hotel-1", "shoe-2"]):
         run = mix.similar_docs(docs, 3)
         for i, doc in enumerate(docs):
@@ -144,7 +145,7 @@ def test_similarities_of_a_backoff_are_weighted_by_the_confidence_in_the_query()
     model: Any = train("backoff(rw + cos_clicks)", graph)
     [found] = model.similar_queries(["a b"]).hits()
     values = [
-        dict(part.similar_queries("a b"))["a"] / usual_best(part, list(graph.queries), "similar_queries")
+        dict(part.similar_queries("a b"))["a"] / of_itself(part, list(graph.queries), "similar_queries")
         for part in model.parts_
     ]
     assert dict(found) == pytest.approx({"a": 0.5 * sum(values)}, rel=1e-5)

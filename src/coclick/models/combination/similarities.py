@@ -1,10 +1,10 @@
 """Weighted sums of the similarities that the parts of a combination find.
 
-The similarities of a part are divided by its usual best similarity: the median, over a sample of the queries
-(or documents) with clicks, of the similarity of the nearest other one. So parts of any scale can be added,
-and a part that finds nothing close to a query has little influence on its results. Division by the best
-similarity of the same query would lose that: unseen queries of zerozero were ranked much worse with it, all
-other logs about as well.
+The similarities of a part are divided by the largest that it usually has, that of a query (or document) with
+itself: the median over a sample of those with clicks. It is 1 for a cosine. So parts of any scale can be
+added, and a part that finds nothing close to a query has little influence on its results. Division by the
+best similarity of the same query would lose that: unseen queries of zerozero were ranked much worse with it,
+all other logs about as well.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class BLTMPR(TopicModel):
 
     name = "bltm_pr"
     summary = "bltm with the same topic proportions in a query and its clicked title"
-    relative_cost = 3.0
+    relative_cost = 5.0
     max_docs = 500_000
     presets = {"paper": _REGULARISED}
 
@@ -122,7 +122,7 @@ class BLTMPR1V(TopicModel):
 
     name = "bltm_pr_1v"
     summary = "bltm_pr with one vocabulary for queries and titles"
-    relative_cost = 3.0
+    relative_cost = 5.0
     max_docs = 500_000
     presets = {"paper": _REGULARISED}
 
