@@ -94,7 +94,6 @@ class Schedule:
         soon = min(FIRST_TABLE, self.budget.limit)
         if waiting and self.budget.used + self._cost(waiting[0]) <= soon:
             return waiting[0], first
-        self._show_table()
         for spec, split in self._in_order(waiting):
             if self._fits(spec, split):
                 return spec, split
@@ -171,6 +170,7 @@ class Schedule:
         """Train and measure a model; one that fails is left out unless it was named."""
         first, begun, job = split is self.splits[0], self.budget.used, f"{spec} by {split.name}"
         estimate = self._estimate(spec, split)
+        self._show_table(estimate)
         if spec in self._named or math.isinf(self.budget.limit):
             self.budget.allow_any()
         else:
@@ -215,9 +215,9 @@ class Schedule:
         singles = [entry.name for entry in self.comparison().entries() if not parts_of(entry.name)]
         split.trainer.keep(needed | {*singles[:2]} | self._named)
 
-    def _show_table(self) -> None:
-        """Show the results so far when it is time, and there is something new to wait for."""
-        if self._properties and self.budget.used + _ANNOUNCED >= self._next_table:
+    def _show_table(self, estimate: float) -> None:
+        """Show the results so far if it will be time for it before the next model is done."""
+        if self._properties and self.budget.used + estimate >= self._next_table:
             self._next_table = self.budget.used + _NEXT_TABLE
             self._tell(Update("", self.comparison(), is_table=True))
 
