@@ -1,16 +1,16 @@
 """`recommend`: choose a model by quality and cost, and say why.
 
 1. Only models that can be used at the target count.
-2. The best of them by the splits that decide is the reference. Models that are as good stay: not
-   significantly worse (paired t-test, uncorrected, so that a doubt counts against a model) and at most
-   `CLOSE` below, and not significantly worse than the best of these by each other split, where they were
-   judged by it.
+2. The best of them by the splits that decide is the reference. Models that are as good stay: at most one
+   standard error of the paired difference below (the rule of Breiman et al. 1984 for choosing the simpler of
+   several trees) and not significantly worse than any other; and not significantly worse than the best of
+   these by each other split, where they were judged by it.
 3. Among these, a model that relies on other signals where one is missing (`backoff`, `ltr`) comes before the
    others, then the better one before the worse.
 4. If another of them is at most `EQUAL` below and answers `FASTER` times as fast, it is recommended instead,
    unless the first takes less than a millisecond anyway.
 
-So the recommended model is never significantly worse than the best one that can be used.
+So the recommended model is never significantly worse than any other one that can be used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from coclick.recommendation.candidates import ROBUST
 from coclick.recommendation.entries import Entry, p_value
 
 SIGNIFICANCE_LEVEL = 0.05
-CLOSE = 0.005  # nDCG that relying on several signals is worth
+ONE_STANDARD_ERROR = 0.3173  # two-sided p-value of a difference of one standard error
 EQUAL = 0.002  # nDCG that a fast answer is worth
 FASTER = 5.0
 _SLOW = 1.0  # milliseconds from which speed matters
@@ -93,7 +93,11 @@ def recommend(
 def as_good_as_best(entries: Sequence[Entry], others: Sequence[str] = ()) -> list[Entry]:
     """Return the models that are as good as the first, the best one, also by splits that do not decide."""
     best = entries[0]
-    close = [one for one in entries if best.quality - one.quality <= CLOSE and not _worse(one, best)]
+    close = [
+        one
+        for one in entries
+        if not _worse(one, best, ONE_STANDARD_ERROR) and not any(_worse(one, other) for other in entries)
+    ]
     for split in others:
         judged = [one._replace(weights={split: 1.0}) for one in close if split in one.results]
         if judged:
@@ -148,9 +152,9 @@ def _choose(equals: Sequence[Entry]) -> Entry:
     return fast[0] if fast else chosen
 
 
-def _worse(one: Entry, other: Entry) -> bool:
-    """Whether a model is significantly worse than another one."""
-    return one.quality < other.quality and p_value(one, other) < SIGNIFICANCE_LEVEL
+def _worse(one: Entry, other: Entry, level: float = SIGNIFICANCE_LEVEL) -> bool:
+    """Whether a model is worse than another one by a paired test."""
+    return one.quality < other.quality and p_value(one, other) < level
 
 
 def _why(chosen: Entry, best: Entry, others: Sequence[str]) -> str:
