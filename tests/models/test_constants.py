@@ -32,8 +32,8 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "models.propagation.units": {"_MAX_LEAST_SQUARES_ITERATIONS": 1000},
     "recommendation.budget": {"DEFAULT": "3m", "_GRACE": 1.15},
     "recommendation.candidates": {"_MAX_PARTS": 3},
+    "recommendation.entries": {"SIGNIFICANCE_LEVEL": 0.05},
     "recommendation.recommend": {
-        "SIGNIFICANCE_LEVEL": 0.05,
         "ONE_STANDARD_ERROR": 0.3173,
         "EQUAL": 0.002,
         "FASTER": 5.0,

