@@ -58,7 +58,7 @@ def build(
     for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
         for reason, count in graph.stats.get(key, {}).items():
             say(f"{count:,} {rows} rejected (see the table rejects): {reason}")
-    suggest(f'coclick train "vpcg" {out} --engine spark -o model')
+    suggest(f'coclick train "vpcg(units=words,own_weight=0)" {out} --engine spark -o model')
 
 
 def train(spec: str, graph: str, out: str, master: str | None, force: bool) -> None:

@@ -26,6 +26,7 @@ from coclick.text.term_matrix import (
     each_text,
     inverse_frequency,
     joined_fields,
+    short_field,
     tf_idf,
     unit_rows,
 )
@@ -145,7 +146,8 @@ class CharView:
     @classmethod
     def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[CharView, FeatureMatrices]:
         """Extract the n-grams that at least two texts contain."""
-        fields = choose_fields(graph.texts, options.fields)
+        named = options.fields if options.fields != "all" else short_field(graph.texts)
+        fields = choose_fields(graph.texts, named)
         texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
         held = CharUnits.extract(character_sequences(texts))
         assert isinstance(held.table, CharUnits)
