@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from benchmarks._quality_logs import SOURCES
 from benchmarks._quality_results import (
     GROUPS,
@@ -156,29 +158,31 @@ def log_section(result: Result) -> str:
         row = result["models"][name]
         cells = [_label(result, name), _with_interval(mean_and_interval(result, name))]
         cells += [_with_interval(mean_and_interval(result, name, "unseen"))] * unseen
-        cells += [f"{row['R@100']:.3f}", f"{row['seconds']:.1f}", f"{row['ms']:.2f}"]
+        cells += [f"{row['R@100']:.3f}", f"{row['seconds']:.1f}", f"{row['ms']:.2f}" if row["ms"] else ""]
         lines.append(cells)
     head = ["model", "nDCG@10, all", *["unseen"] * unseen, "R@100", "train, s", "query, ms"]
     return f"### {result['log']}\n\n{about}; {queries}; {share}; {what}.\n\n{_table(head, lines)}"
 
 
 def across_logs(results: list[Result]) -> str:
-    """Return one table with a column for each log, ordered by the mean over logs."""
-    names = [name for name in results[0]["models"] if all(name in result["models"] for result in results)]
-    means = {name: [mean_and_interval(result, name) for result in results] for name in names}
-    best = [by_quality(result)[0] for result in results]
+    """Return one table with a column for each log, ordered by the mean over logs; a missing row is blank."""
+    measured: dict[str, list[Result]] = {}
+    for result in results:
+        for name in result["models"]:
+            measured.setdefault(name, []).append(result)
+
+    def rank(name: str) -> tuple[int, float]:
+        return -len(measured[name]), -sum(_mean(result, name) for result in measured[name])
+
     lines = []
-    for name in sorted(names, key=lambda name: -sum(found[0] for found in means[name] if found)):
-        cells = []
-        for result, found, top in zip(results, means[name], best, strict=True):
-            assert found is not None
-            behind = difference(result, name, result, top)
-            tied = behind is None or behind.difference > -1e-9 or behind.p >= _SIGNIFICANT
-            cells.append(f"**{found[0]:.3f}**" if tied else f"{found[0]:.3f}")
-        seconds = sum(result["models"][name]["seconds"] for result in results) / len(results)
-        ms = sum(result["models"][name]["ms"] for result in results) / len(results)
-        label = RECOMMENDED if name == RECOMMENDED else _label(results[0], name)
-        lines.append([label, *cells, f"{seconds:.1f}", f"{ms:.2f}"])
+    for name in sorted(measured, key=rank):
+        rows = [result["models"][name] for result in measured[name]]
+        costs = [
+            f"{np.mean([row['seconds'] for row in rows]):.1f}",
+            f"{np.mean([row['ms'] for row in rows]):.2f}",
+        ]
+        cells = [_cell(result, name) if name in result["models"] else "" for result in results]
+        lines.append([_short_label(name), *cells, *costs])
     recommended = {
         result["log"]: result["models"][RECOMMENDED]["spec"]
         for result in results
@@ -230,6 +234,14 @@ def figures(results: dict[str, Result]) -> list[dict[str, Any]]:
             spans = {group: mean_and_interval(result, name, group) for group in GROUPS}
             rows.append({"log": log, "model": name, "nDCG@10": spans, **row})
     return rows
+
+
+def _cell(result: Result, name: str) -> str:
+    """The mean of a model, bold unless the best model is significantly better."""
+    behind = difference(result, name, result, by_quality(result)[0])
+    assert behind is not None
+    tied = behind.difference > -1e-9 or behind.p >= _SIGNIFICANT
+    return f"**{behind.means[0]:.3f}**" if tied else f"{behind.means[0]:.3f}"
 
 
 def _listed(logs: list[str]) -> str:

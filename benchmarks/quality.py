@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,6 @@ from benchmarks._quality_results import Result, difference, read_results, store
 from benchmarks._row import make_row
 from coclick.errors import CoclickError, UserError
 from coclick.evaluation.breakdown import query_groups
-from coclick.evaluation.compare import compare, select_models
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.protocol import DEPTH, ModelResult, Protocol, evaluate_model, evaluate_rankings
 from coclick.jit.threads import set_threads
@@ -45,6 +44,9 @@ from coclick.logs import build
 from coclick.ltr.model import Ltr
 from coclick.models.combination._base import Combination
 from coclick.models.training import train
+from coclick.recommendation.budget import DEFAULT as DEFAULT_BUDGET
+from coclick.recommendation.candidates import select_models
+from coclick.recommendation.compare import compare
 from coclick.simulate import sample
 
 RESULTS = Path("build") / "quality"
@@ -80,8 +82,17 @@ def rows(shape: str, threads: int) -> list[dict]:
     return found
 
 
-def measure(name: str, log: QualityLog, models: Sequence[str] | None = None) -> Result:
-    """Train and measure models on a log: all that `compare` knows and the peers, or the given ones."""
+def measure(
+    name: str,
+    log: QualityLog,
+    models: Sequence[str] | None = None,
+    budget: str = DEFAULT_BUDGET,
+    keep: Callable[[Result], object] = lambda result: None,
+) -> Result:
+    """Train and measure models on a log: all that `compare` knows and the peers, or the given ones.
+
+    `keep` is called with the result so far after each model, so that an interrupted run is not lost.
+    """
     unseen = set(query_groups(log.train, log.judgments)["query"].get("unseen", ()))
     known, left_out = select_models(log.train)
     result: Result = {
@@ -100,25 +111,32 @@ def measure(name: str, log: QualityLog, models: Sequence[str] | None = None) -> 
     ):  # last: its model may have a row by then
         started = time.perf_counter()
         try:
-            row = _measure_model(spec, log, result["models"])
+            if spec == RECOMMENDED:
+                row = _measure_recommended(log, result["models"], budget)
+            elif spec == ENCODER:
+                row = _measure_encoder(log)
+            else:
+                row = _measure_model(spec, log)
         except CoclickError as error:
             result["left_out"][spec] = error.reason
             _say(f"{name}: {spec} is left out: {error.reason}")
         else:
             result["models"][spec] = {**row, "commit": commit()}
             _say(f"{name}: {spec} {np.mean(row['values']):.4f}, {time.perf_counter() - started:.0f} s")
+        keep(result)
     return result
 
 
-def _measure_model(spec: str, log: QualityLog, measured: dict[str, Row]) -> Row:
-    if spec == RECOMMENDED:
-        started = time.process_time()
-        recommended = compare(log.train, candidates=log.candidates).recommended
-        seconds = time.process_time() - started
-        row = measured.get(recommended) or _measure_model(recommended, log, measured)
-        return {**row, "single": False, "compare_seconds": round(seconds, 1)}
-    if spec == ENCODER:
-        return _measure_encoder(log)
+def _measure_recommended(log: QualityLog, measured: dict[str, Row], budget: str) -> Row:
+    started = time.process_time()
+    target = "rerank" if log.candidates == "judged" else None
+    recommended = compare(log.train, target=target, budget=budget).recommended
+    seconds = round(time.process_time() - started, 1)
+    row = measured.get(recommended) or _measure_model(recommended, log)
+    return {**row, "single": False, "compare_seconds": seconds, "budget": budget}
+
+
+def _measure_model(spec: str, log: QualityLog) -> Row:
     started = time.process_time()
     model = train(spec, log.train)
     seconds = time.process_time() - started
@@ -232,6 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", default="", help="beginnings of names of logs, separated by commas")
     parser.add_argument("--models", nargs="*", help="measure only these; without any: nothing")
     parser.add_argument("--results", type=Path, default=RESULTS, help=f"where results are kept ({RESULTS})")
+    parser.add_argument("--budget", default=DEFAULT_BUDGET, help="how long `compare` may take to recommend")
     parser.add_argument("--against", type=Path, help="earlier results: also print the paired differences")
     parser.add_argument(
         "-o", "--output", type=Path, help="write all results: a page (.md), or figures (.json)"
@@ -242,8 +261,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         warm_up(args.models)
         for name, source in select_logs(args.only, args.data).items():
             with tempfile.TemporaryDirectory() as work:
-                result = measure(name, source.load(args.data, Path(work)), args.models)
-                store(args.results, result)
+                log = source.load(args.data, Path(work))
+                keep = partial(store, args.results)
+                result = measure(name, log, args.models, args.budget, keep)
             print(page.log_section(result))
     results = read_results(args.results)
     results = {name: results[name] for name in SOURCES if name in results}

@@ -27,7 +27,7 @@ ORDER = (
     ("evaluation", "click_models"),
     ("ltr",),
     ("exporters",),
-    ("answers",),
+    ("answers", "recommendation"),
     ("service", "integrations"),
     ("spark", "simulate"),  # only the command line imports these
     ("cli",),

@@ -22,7 +22,6 @@ if sys.platform == "win32":
 
 if TYPE_CHECKING:
     from coclick.errors import ArtefactError, CoclickError, UserError
-    from coclick.evaluation.compare import compare
     from coclick.evaluation.evaluate import evaluate
     from coclick.evaluation.tune import tune
     from coclick.exporters import export
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from coclick.models.persistence import open_model
     from coclick.models.registry import create, model_names, register
     from coclick.models.training import train
+    from coclick.recommendation.compare import compare
     from coclick.results import Explanation, Run
     from coclick.service import serve
     from coclick.text.analyzer import Analyzer
@@ -47,7 +47,7 @@ _MODULES = {
     "UserError": "errors",
     "build": "logs",
     "check": "logs",
-    "compare": "evaluation.compare",
+    "compare": "recommendation.compare",
     "create": "models.registry",
     "evaluate": "evaluation.evaluate",
     "export": "exporters",

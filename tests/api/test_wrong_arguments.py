@@ -8,8 +8,9 @@ import pytest
 import coclick
 import planted
 from coclick import ClickGraph, UserError
-from coclick.evaluation.compare import Comparison
 from coclick.evaluation.tune import TuningResult
+from coclick.recommendation.comparison import BudgetUse, Comparison
+from coclick.recommendation.properties import Properties
 
 EVENTS = pd.DataFrame({"query": ["a", "a"], "doc": ["d", "e"], "action": ["impression", "click"]})
 IDS = {f"q{i:04}": {"hotel-0": 1} for i in range(30)}
@@ -188,8 +189,9 @@ def test_results_of_evaluation_have_a_short_repr(graph):
     board = coclick.evaluate(graph, "bm25", qrels=QRELS)
     assert repr(board).startswith("Leaderboard(1 model, 1 query, best: bm25, nDCG@10 ")
     assert repr(board.results[0]).startswith("ModelResult(bm25, 1 query, nDCG@10 ")
+    properties = {"bm25": Properties(0.1, ("serve",), takes_new_documents=True, explains=True)}
     assert (
-        repr(Comparison(board, {"ltr": "slow"}, "bm25", "it ranks best"))
+        repr(Comparison({"judgments": board}, {"ltr": "slow"}, properties, None, BudgetUse(180)))
         == "Comparison(1 model, recommended: bm25, 1 left out)"
     )
     tuned = TuningResult("bm25", "bm25(k1=2)", [("bm25(k1=2)", 0.5)], 2, 2, 0.25, 0.5, 0.03, ("bm25(k1=2)",))

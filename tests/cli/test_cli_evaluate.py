@@ -67,14 +67,6 @@ def test_clicks_are_held_out_without_judgments(run, graph):
     assert list(found["models"][0]["breakdown"]["query"]) == ["unseen"]
 
 
-@pytest.mark.slow
-def test_compare_recommends_a_model_and_prints_how_to_train_it(run, graph, judged):
-    done = run("compare", graph, *judged)
-    assert done.code == 0
-    assert "recommended:" in done.out
-    assert "coclick train" in done.out
-
-
 def test_tune(run, graph, judged):
     done = run("tune", "0.5*clicks + 0.5*bm25", graph, *judged, "--trials", 3, "--json", "-")
     found = json.loads(done.out)

@@ -11,7 +11,7 @@ from coclick.evaluation.inputs import list_models
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.measures import MEASURES, measure
-from coclick.evaluation.protocol import Protocol
+from coclick.evaluation.protocol import Protocol, evaluate_model
 from coclick.graph.click_graph import ClickGraph
 
 GRAPH = ClickGraph.from_clicks([("a", "x", 5), ("a", "y", 3), ("b", "z", 1)], {"w": "never clicked"})
@@ -132,3 +132,19 @@ def test_warnings_about_unknown_queries_and_documents():
     warnings = leaderboard(GRAPH, judgments, ["clicks"]).to_dict()["protocol"]["warnings"]
     assert any("2 judged queries" in text and "9, 8" in text for text in warnings)
     assert any("1 judged documents" in text and "gone" in text for text in warnings)
+
+
+def test_judged_documents_are_scored_for_some_queries_only():
+    judgments = Judgments({q: q for q in "abcde"}, {q: {"x": 1, "z": 0} for q in "abcde"})
+    model = train("clicks", GRAPH)
+
+    def scored(most, protocol):
+        return list(evaluate_model(model, judgments, protocol, max_scored=most).scores)
+
+    assert [scored(most, Protocol()) for most in (None, 5, 2, 0)] == [
+        list("abcde"),
+        list("abcde"),
+        ["a", "d"],
+        [],
+    ]
+    assert scored(0, Protocol("judged")) == list("abcde"), "re-ranking needs them all"

@@ -108,8 +108,8 @@ def test_the_recommended_model_is_chosen_without_the_judgments(monkeypatch):
 
     monkeypatch.setattr(quality, "compare", compare)
     judgments = Judgments({"q": GRAPH.queries[0]}, {"q": {GRAPH.docs[0]: 1}})
-    found = quality.measure("planted", logs.QualityLog(GRAPH, judgments), ["recommended", "bm25"])
-    assert asked == {"graph": GRAPH, "candidates": "all"}
+    found = quality.measure("planted", logs.QualityLog(GRAPH, judgments), ["recommended", "bm25"], "9s")
+    assert asked == {"graph": GRAPH, "target": None, "budget": "9s"}
     rows = found["models"]
     assert rows["recommended"]["values"] == rows["bm25"]["values"]
     assert rows["recommended"]["spec"] == "bm25" and not rows["recommended"]["single"]
@@ -165,7 +165,7 @@ def test_the_page_has_claims_losing_rows_and_the_commit(tmp_path):
         in text
     )
     assert "| `vpcg` | 0.150 (" in text
-    assert "| `bm25` | **0.600** |" in text and "| recommended | 0.300 |" in text
+    assert "| `bm25` | **0.600** |" in text and "| *recommended* by `coclick compare` | 0.300 |" in text
     assert "all-MiniLM-L6-v2` on bestbuy, thin5: not installed" in text
     assert "Measured on commit abc1234" in text
     assert "| nDCG@10 | bestbuy | thin, mean of 1 |" in text

@@ -1,22 +1,16 @@
-"""Commands that evaluate, compare and tune models."""
+"""Commands that evaluate and tune models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from coclick.cli import arguments as args
+from coclick.cli.reports import output_stats, prepare, run_files, write_page
 from coclick.cli.terminal import output, say, suggest
 from coclick.errors import UserError, counted
-
-if TYPE_CHECKING:
-    from coclick.evaluation.leaderboard import Leaderboard
-    from coclick.graph.click_graph import ClickGraph
-
-_STDOUT = Path("-")
 
 
 def evaluate(
@@ -38,38 +32,11 @@ def evaluate(
     from coclick.progress import for_terminal
 
     options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
-    options |= {"candidates": candidates, "runs": _run_files(run), "progress": for_terminal()}
-    board = evaluate_models(_prepare(graph, threads, json_, html), models or [], **options)
+    options |= {"candidates": candidates, "runs": run_files(run), "progress": for_terminal()}
+    board = evaluate_models(prepare(graph, threads, json_, html), models or [], **options)
     stats = board.to_dict()
-    _output(stats, json_, render.leaderboard)
-    _write_page(board, stats, html)
-
-
-def compare(
-    graph: args.GraphPath,
-    queries: args.Queries = None,
-    qrels: args.Qrels = None,
-    models: args.MoreModels = None,
-    holdout: args.Holdout = None,
-    run: args.Runs = None,
-    candidates: args.Candidates = "all",
-    gain: args.Gain = "linear",
-    json_: args.JsonFile = None,
-    html: args.HtmlFile = None,
-    threads: args.Threads = None,
-) -> None:
-    """Evaluate every model that suits the log and the machine, and recommend one."""
-    from coclick.cli import render
-    from coclick.evaluation.compare import compare as compare_models
-    from coclick.progress import for_terminal
-
-    options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
-    options |= {"candidates": candidates, "runs": _run_files(run), "progress": for_terminal()}
-    comparison = compare_models(_prepare(graph, threads, json_, html), models or [], **options)
-    stats = comparison.to_dict()
-    command = f'coclick train "{comparison.recommended}" {graph} -o model'
-    _output(stats, json_, render.comparison, command)
-    _write_page(comparison.leaderboard, stats, html)
+    output_stats(stats, json_, render.leaderboard)
+    write_page(board, stats, html)
 
 
 def tune(
@@ -94,8 +61,8 @@ def tune(
 
     options: dict[str, Any] = {"queries": queries, "qrels": qrels, "holdout": holdout, "gain": gain}
     options |= {"trials": trials, "cross_validate": cross_validate, "seed": seed, "progress": for_terminal()}
-    stats = tune_model(_prepare(graph, threads, json_), model, **options).to_dict()
-    _output(stats, json_, render.tuning)
+    stats = tune_model(prepare(graph, threads, json_), model, **options).to_dict()
+    output_stats(stats, json_, render.tuning)
     suggest(f'coclick train "{stats["best"]}" {graph} -o model')
 
 
@@ -144,14 +111,14 @@ def evaluate_similar(
 
     if intents is not None and labels is not None:
         raise UserError("give either --intents or --labels")
-    opened = _prepare(graph, threads, json_, html)
+    opened = prepare(graph, threads, json_, html)
     qrels = labels if intents is None else read_intents(intents)
     specs = list(dict.fromkeys([baseline, *(models or [RECOMMENDED])]))
     options: dict[str, Any] = {"qrels": qrels, "holdout": holdout, "gain": gain, "progress": for_terminal()}
     board = evaluate_models(opened, specs, task="similar", **options)
     stats = board.to_dict()
-    _output(stats, json_, render.leaderboard)
-    _write_page(board, stats, html)
+    output_stats(stats, json_, render.leaderboard)
+    write_page(board, stats, html)
 
 
 def evaluate_units(
@@ -170,43 +137,5 @@ def evaluate_units(
     from coclick.cli import render
     from coclick.evaluation.unit_vectors import compare_units
 
-    rows = compare_units(_prepare(graph, threads), model, held_out, seed)
+    rows = compare_units(prepare(graph, threads), model, held_out, seed)
     output(rows, json_, render.unit_table, rows)
-
-
-def _prepare(graph: Path, threads: int | None, *outputs: Path | None) -> ClickGraph:
-    """Set the threads, check that reports can be written, and open the graph."""
-    from coclick.storage.directories import check_file
-
-    for path in outputs:
-        if path and path != _STDOUT:
-            check_file(path, force=True)
-    return args.open_graph(graph, threads)
-
-
-def _run_files(given: list[str] | None) -> dict[str, str]:
-    """Read `NAME=FILE` as {name: file}."""
-    found = {}
-    for text in given or []:
-        name, equals, path = text.partition("=")
-        if not equals or not name or not path:
-            raise UserError(f"cannot read the run {text!r}", hint="write --run NAME=FILE")
-        found[name] = path
-    return found
-
-
-def _output(stats: Any, path: Path | None, render: Callable[..., None], *arguments: Any) -> None:
-    """Print the statistics for people or, if the path is `-`, as JSON; write other paths."""
-    output(stats, path == _STDOUT, render, stats, *arguments)
-    if path and path != _STDOUT:
-        from coclick.storage.directories import write_json
-
-        write_json(path, stats)
-
-
-def _write_page(board: Leaderboard, stats: Mapping[str, Any], path: Path | None) -> None:
-    if path:
-        from coclick.evaluation.report import write_report
-
-        write_report(board, path, stats)
-        say(f"wrote the report to {path}")

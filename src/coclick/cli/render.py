@@ -314,16 +314,6 @@ def _size(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def comparison(stats: Mapping[str, Any], command: str) -> None:
-    """Print a leaderboard, the recommended model, why, how to train it, and which models were left out."""
-    leaderboard(stats)
-    for spec, why in stats["left_out"].items():
-        console().print(f"not evaluated: {escape(spec)}: {escape(why)}", style="dim")
-    advice = stats["recommendation"]
-    console().print(f"\nrecommended: [bold]{escape(advice['model'])}[/]: {escape(advice['reason'])}")
-    console().print(f"  {escape(command)}", soft_wrap=True)
-
-
 def tuning(found: Mapping[str, Any]) -> None:
     """Print the best variants, and the gain on the queries that were not used for tuning."""
     measure, check = found["measure"], found["check"]

@@ -64,9 +64,17 @@ class Trainer:
             self._trained[str(model)] = model, part_seconds + time.perf_counter() - started
         return self._trained[str(model)]
 
+    def has(self, spec: str) -> bool:
+        """Whether a model is trained already."""
+        return spec in self._trained
+
     def forget(self, spec: str) -> None:
         """Release a trained model."""
         self._trained.pop(spec, None)
+
+    def keep(self, specs: Collection[str]) -> None:
+        """Release all trained models except these."""
+        self._trained = {spec: found for spec, found in self._trained.items() if spec in specs}
 
     def _is_path(self, spec: str) -> bool:
         """Whether a saved model is meant. The name of a model is never a directory: `./bm25` is one."""

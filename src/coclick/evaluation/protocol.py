@@ -143,14 +143,23 @@ class ModelResult:
 
 
 def evaluate_model(
-    model: Model, judgments: Judgments, protocol: Protocol, seconds: float = 0.0
+    model: Model,
+    judgments: Judgments,
+    protocol: Protocol,
+    seconds: float = 0.0,
+    *,
+    max_scored: int | None = None,
 ) -> ModelResult:
-    """Rank the documents of all judged queries with a trained model, and measure the rankings."""
+    """Rank the documents of all judged queries with a trained model, and measure the rankings.
+
+    For the report it also scores the judged documents: of all queries, or of at most `max_scored`.
+    """
     ids, texts = list(judgments.queries), list(judgments.queries.values())
     judged = [list(judgments.grades[query]) for query in ids]
     scores = {}
-    if protocol.task is SEARCH:
-        scores = dict(zip(ids, model.score(texts, judged), strict=True))
+    if protocol.task is SEARCH and (max_scored != 0 or protocol.candidates == "judged"):
+        step = 1 if max_scored is None or protocol.candidates == "judged" else -(-len(ids) // max_scored)
+        scores = dict(zip(ids[::step], model.score(texts[::step], judged[::step]), strict=True))
     if protocol.candidates == "judged":
         rankings = {query: _rank(docs, scores[query]) for query, docs in zip(ids, judged, strict=True)}
     else:

@@ -27,10 +27,10 @@ class Separability(NamedTuple):
 
 
 def separability(grades: Grades, scores: Mapping[str, NDArray[np.float32]]) -> Separability:
-    """Compute the curves; the scores of each query are in the order of its grades."""
+    """Compute the curves of the queries with scores, which are in the order of their grades."""
     pooled: dict[int, list[float]] = {}
-    for query, found in grades.items():
-        for grade, score in zip(found.values(), scores[query].tolist(), strict=True):
+    for query, found in scores.items():
+        for grade, score in zip(grades[query].values(), found.tolist(), strict=True):
             pooled.setdefault(grade, []).append(score)
     by_grade = {grade: np.sort(pooled[grade]) for grade in sorted(pooled)}
     highest = max(values[-1] for values in by_grade.values()) or 1.0

@@ -22,6 +22,7 @@ N_RESAMPLES = 2000  # for confidence intervals
 _TIE = 1e-9
 _BLOCK = 1000
 Values = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 class Interval(NamedTuple):
@@ -41,9 +42,13 @@ def paired_tests(
     chosen = list(combinations(values, 2)) if pairs is None else list(pairs)
     if not chosen:
         return []
-    differences = np.stack([values[a] - values[b] for a, b in chosen])
-    random = _randomisation(differences, seed)
-    low, high = bootstrap(differences, seed)
+    names = {name: place for place, name in enumerate(values)}
+    stacked = np.stack(list(values.values()))
+    first, second = (np.array([names[pair[side]] for pair in chosen]) for side in (0, 1))
+    differences = stacked[first] - stacked[second]
+    random = _randomisation(stacked, first, second, seed)
+    means = _resampled_means(stacked, seed)
+    low, high = np.percentile(means[first] - means[second], [2.5, 97.5], axis=1)
     rows = []
     for i, (a, b) in enumerate(chosen):
         won, lost = int((differences[i] > _TIE).sum()), int((differences[i] < -_TIE).sum())
@@ -101,9 +106,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def bootstrap(values: Values, seed: int = 0) -> tuple[Values, Values]:
     """Return 95 % intervals of the mean of each row, by resampling columns."""
-    means = values @ _resamples(values.shape[1], seed) / values.shape[1]
-    low, high = np.percentile(means, [2.5, 97.5], axis=1)
+    low, high = np.percentile(_resampled_means(values, seed), [2.5, 97.5], axis=1)
     return low, high
+
+
+def _resampled_means(values: Values, seed: int) -> Values:
+    """The means of each row over each resample."""
+    means: Values = values @ _resamples(values.shape[1], seed) / values.shape[1]
+    return means
 
 
 @lru_cache(maxsize=2)
@@ -121,12 +131,16 @@ def intervals(values: Mapping[str, Values], seed: int = 0) -> dict[str, Interval
     return {name: Interval(float(a), float(b)) for name, a, b in zip(values, low, high, strict=True)}
 
 
-def _randomisation(differences: Values, seed: int) -> Values:
-    """Two-sided p-values of the randomisation test for each row, counting the observed permutation."""
+def _randomisation(values: Values, first: Places, second: Places, seed: int) -> Values:
+    """Two-sided p-values of the randomisation test for pairs of rows, counting the observed permutation.
+
+    Signs are multiplied with each row once, not with the difference of each pair.
+    """
     random = np.random.default_rng([seed, 1])
-    observed = np.abs(differences.sum(axis=1))
-    as_large = np.ones(len(differences))
+    totals = values.sum(axis=1)
+    observed = np.abs(totals[first] - totals[second])
+    as_large = np.ones(len(first))
     for _ in range(N_PERMUTATIONS // _BLOCK):
-        signs = random.integers(0, 2, (differences.shape[1], _BLOCK)) * 2.0 - 1.0
-        as_large += (np.abs(differences @ signs) >= observed[:, None] - _TIE).sum(axis=1)
+        sums = values @ (random.integers(0, 2, (values.shape[1], _BLOCK)) * 2.0 - 1.0)
+        as_large += (np.abs(sums[first] - sums[second]) >= observed[:, None] - _TIE).sum(axis=1)
     return as_large / (N_PERMUTATIONS + 1)

@@ -13,6 +13,9 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.results import Run
 
+_QUERIES = "vpcg(units=words+chars,own_weight=1,weight=log1p)"
+_TITLES = "vpcg(start=doc,units=words+chars,own_weight=1,weight=log1p)"
+
 
 class SimilarTask(Task):
     """Find the queries of the log that are similar to a query."""
@@ -20,6 +23,16 @@ class SimilarTask(Task):
     name = "similar"
     ranked = "query"
     capability = "similar"
+    variants = (
+        _QUERIES,
+        _TITLES,
+        "pls(views=words+chars)",
+        "mpls(views=words+chars+clicks)",
+        f"{_TITLES} + 0.5*neighbours",
+        f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks",
+        f"{_TITLES} + 0.5*mpls(views=words+chars+clicks)",
+        f"0.5*{_TITLES} + 0.5*{_QUERIES} + 0.25*neighbours",
+    )
 
     def vocabulary(self, graph: ClickGraph) -> Vocab:
         """Return the texts of the queries."""

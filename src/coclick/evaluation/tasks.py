@@ -26,6 +26,7 @@ class Task(ABC):
     name: ClassVar[str]
     ranked: ClassVar[str]  # the noun of what is ranked: "document"
     capability: ClassVar[str | None] = None  # that a model needs, of `CAPABILITIES`
+    variants: ClassVar[tuple[str, ...]] = ()  # specifications that `compare` tries for this task in addition
 
     @abstractmethod
     def vocabulary(self, graph: ClickGraph) -> Vocab:

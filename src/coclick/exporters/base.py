@@ -17,7 +17,7 @@ from coclick.arrays.csr import Csr
 from coclick.errors import UserError
 from coclick.exporters.formatting import format_floats, join_entries, join_pairs, json_strings, write_parts
 from coclick.exporters.limits import DocBlock, Limits, VectorFilter, Weights
-from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.model_vectors import SPARSE, ModelVectors
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
@@ -29,7 +29,7 @@ class Exporter(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]  # the engine's name as its makers spell it
-    supports_dense: ClassVar[bool] = False  # dense vectors as well as sparse ones
+    accepts: ClassVar[frozenset[str]] = frozenset({SPARSE})  # forms of models that the engine takes
     limits: ClassVar[Limits] = Limits()
     documents_file: ClassVar[str] = "documents-{:05}.ndjson"  # {} stands for the number of a part
     query_vectors_in: ClassVar[str] = "`queries.ndjson`"  # the file or table of query vectors
@@ -37,7 +37,7 @@ class Exporter(ABC):
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
         """Prepare an export to the index (collection, table …) of that name."""
-        if source.dense and not self.supports_dense:
+        if source.form not in self.accepts:
             raise UserError(
                 f"{source.model.name} has dense vectors; the export to {self.title} takes only sparse ones",
                 hint="pgvector, qdrant and parquet take dense vectors; vpcg, bm25 and vsm have sparse ones",

@@ -21,7 +21,17 @@ from coclick.models.projection._base import ProjectionModel
 from coclick.models.registry import model_class, model_names
 from coclick.models.sparse_vectors import SparseVectorModel
 
+SPARSE, DENSE = "sparse vectors", "dense vectors"  # forms of models that engines take
 _MAX_DOCS, _MAX_WEIGHTS = 1 << 13, 1 << 18  # of a block; a single document may have more weights
+
+
+def form_of(model: Model) -> str | None:
+    """Return the form in which engines could take a model: `SPARSE`, `DENSE`, or None for no form."""
+    if "export" not in model.capabilities:
+        return None
+    if isinstance(model, SparseVectorModel):
+        return SPARSE
+    return DENSE if isinstance(model, ProjectionModel) else None
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,9 @@ class ModelVectors:
     @classmethod
     def from_model(cls, model: Model) -> ModelVectors:
         """Wrap a model; raise for one without vectors, and name those that have them."""
-        if "export" in model.capabilities and isinstance(model, SparseVectorModel):
+        if form_of(model) == SPARSE and isinstance(model, SparseVectorModel):
             return cls(model, model.display_terms_.to_list())
-        if "export" in model.capabilities and isinstance(model, ProjectionModel):
+        if form_of(model) == DENSE and isinstance(model, ProjectionModel):
             return cls(model, [])
         exportable = [name for name in model_names() if "export" in model_class(name).capabilities]
         raise UserError(
@@ -48,6 +58,11 @@ class ModelVectors:
     def graph(self) -> ClickGraph:
         """The graph that the model was trained on."""
         return self.model.trained_on
+
+    @property
+    def form(self) -> str:
+        """`SPARSE` or `DENSE`."""
+        return DENSE if self.dense else SPARSE
 
     @property
     def dense(self) -> bool:

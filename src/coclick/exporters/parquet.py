@@ -18,6 +18,7 @@ from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_floats, join_entries
 from coclick.exporters.limits import DocBlock
+from coclick.exporters.model_vectors import DENSE, SPARSE
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
@@ -30,7 +31,7 @@ class Parquet(Exporter):
 
     name = "parquet"
     title = "Parquet"
-    supports_dense = True
+    accepts = frozenset({SPARSE, DENSE})
     query_vectors_in = "`queries.parquet`"
 
     def write_schema(self, folder: Path) -> None:

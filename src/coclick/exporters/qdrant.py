@@ -22,6 +22,7 @@ from coclick.exporters.formatting import (
     write_term_ids,
 )
 from coclick.exporters.limits import DocBlock, Limits
+from coclick.exporters.model_vectors import DENSE, SPARSE
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
@@ -36,7 +37,7 @@ class Qdrant(Exporter):
 
     name = "qdrant"
     title = "Qdrant"
-    supports_dense = True
+    accepts = frozenset({SPARSE, DENSE})
     limits = Limits(max_dim=65_536)
 
     @property

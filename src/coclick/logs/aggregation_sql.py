@@ -8,6 +8,7 @@ that the two engines spell differently. The engine numbers the sessions: DuckDB 
                                                 session if the log names it
     search (q[, u, t, s, results])              searches that the log records, with the number of results
     visit (u[, s], b, q, began, ended, …)       a user's rows for a query in half hour b (of a session)
+    half_hour (u, b, began, ended, …)           a user's rows in half hour b
     session_slot (u, b, s)                      the session s of user u in half hour b
     session (s, u)
     page (s, u, q, t, clicked, …)               one row for each result page, searches without results too
@@ -68,15 +69,28 @@ def visits(by_id: bool, days: bool, searches: bool, results: bool, div: str) -> 
         source = f"""(
             SELECT {", ".join(keys)}, a, CAST(NULL AS DOUBLE) AS results FROM event UNION ALL
             SELECT {", ".join(keys)}, {SEARCH} AS a, {found} AS results FROM search) AS every"""
-        counts = """CAST(count_if(a >= 0) AS INTEGER) AS events, CAST(count_if(a < 0) AS INTEGER) AS searches,
-            max(results) AS results"""
+        counts = f"""{_count("a >= 0")} AS events, {_count("a < 0")} AS searches, max(results) AS results"""
     half_hour = half_hour_of("t", div) if days else "0"
     session = "s, " if by_id else ""
     first, last = ("min(t)", "max(t)") if days else ("CAST(NULL AS BIGINT)", "CAST(NULL AS BIGINT)")
     return f"""
         SELECT u, {session} {half_hour} AS b, q, {first} AS began, {last} AS ended, {counts},
-            CAST(count_if(a > 0) AS INTEGER) AS clicks
+            {_count("a > 0")} AS clicks
         FROM {source} GROUP BY u, {session} q {f", {half_hour}" if days else ""}"""
+
+
+def _count(condition: str) -> str:
+    """The number of rows that meet a condition. In DuckDB count_if takes longer: it sums 128-bit numbers."""
+    return f"CAST(count(nullif({condition}, false)) AS INTEGER)"
+
+
+def half_hours(searches: bool) -> str:
+    """Return `half_hour`, from which sessions are numbered and bots are suspected."""
+    searched = ", CAST(sum(searches) AS BIGINT) AS searches" if searches else ""
+    return f"""
+        SELECT u, b, min(began) AS began, max(ended) AS ended, CAST(sum(clicks) AS BIGINT) AS clicks,
+            count(*) AS visits {searched}
+        FROM visit GROUP BY u, b"""
 
 
 def session_starts() -> str:
@@ -88,8 +102,7 @@ def session_starts() -> str:
     return f"""
         SELECT u, b, CASE WHEN began - lag(ended) OVER (PARTITION BY u ORDER BY b) <= {GAP}
             THEN 0 ELSE 1 END AS starts
-        FROM (SELECT u, b, min(began) AS began, max(ended) AS ended
-              FROM visit GROUP BY u, b) AS half_hours"""
+        FROM half_hour"""
 
 
 def sessions(by_id: bool) -> str:
@@ -107,9 +120,9 @@ def pages(by_id: bool, searches: bool, impressions: bool) -> str:
     failed = ""
     if searches:
         unknown = 0 if impressions else 1
-        failed = f", sum(events) = 0 AND coalesce(max(results), {unknown}) = 0 AS failed"
+        failed = f", max(events) = 0 AND coalesce(max(results), {unknown}) = 0 AS failed"
     return f"""
-        SELECT s, min(visit.u) AS u, q, min(began) AS t, sum(clicks) > 0 AS clicked {failed}
+        SELECT s, min(visit.u) AS u, q, min(began) AS t, max(clicks) > 0 AS clicked {failed}
         FROM {source} GROUP BY s, q"""
 
 
@@ -150,7 +163,7 @@ def position_of(value: str, lowest: int | None) -> str:
 
 def result_pages(lowest: int | None, counts: Sequence[str], by_id: bool, days: bool, div: str) -> str:
     """Return `result_page`: a document once per page, on the day of its first event, at its best position."""
-    clicks = "".join(f", CAST(count_if(a = {c[1:]}) AS INTEGER) AS {c}" for c in counts)
+    clicks = "".join(f", {_count(f'a = {c[1:]}')} AS {c}" for c in counts)
     source, day = "event", day_of("min(t)", div) if days else "0"
     if not by_id:
         source = f"""event

@@ -1,9 +1,9 @@
 """Find users that are probably programs: crawlers, monitors, click farms.
 
 `RULES` is the one place of all rules and thresholds; docs/logs.md shows the same table. The SQL runs on
-DuckDB and Spark, over the tables of `logs.aggregation_sql`. Most users have far too few rows for any rule. So
-`visit` is aggregated by user first, and only the rows of users with enough of them (`suspect`) are looked at
-one by one. Rules are for single people: an id that hundreds of people share may look like a program.
+DuckDB and Spark, over the tables of `logs.aggregation_sql`. Most users have far too few rows for any rule.
+So `half_hour` is aggregated by user first, and only the rows of users with enough of them (`suspect`) are
+looked at one by one. Rules are for single people: an id that hundreds share may look like a program.
 """
 
 from __future__ import annotations
@@ -96,14 +96,12 @@ def missing_fields(events: bool, fields: set[str]) -> str:
 
 def suspects(searches: bool) -> str:
     """Return `suspect`: the users with enough rows for a rule."""
-    clicks = "sum(clicks)" + (" + sum(searches)" if searches else "")
+    acts = "clicks + searches" if searches else "clicks"
     enough = _RULE["clicks_everything"].least * _MIN_RESULTS * _RULE["clicks_everything"].threshold
     # One query, repeated by a timer every 10 to 30 minutes, is active in every half hour.
     # Nine in ten clicks within a second of the next one make runs of ten, each in one half hour or two.
     return f"""
-        SELECT u FROM (
-            SELECT u, b, {clicks} AS acts, sum(clicks) AS clicks, count(*) AS visits
-            FROM visit GROUP BY u, b) AS half_hours
+        SELECT u FROM (SELECT u, clicks, visits, {acts} AS acts FROM half_hour) AS half_hours
         GROUP BY u
         HAVING max(acts) >= {_RULE["clicks_per_minute"].least}
             OR sum(acts) >= {_RULE["clicks_per_day"].least}
@@ -195,10 +193,15 @@ def clicked_by_bots() -> str:
             SELECT q, d FROM event WHERE {theirs} EXCEPT SELECT q, d FROM event WHERE {others}) AS alone)"""
 
 
-def look_for_bots(db: DuckDBSession, log: LogReader, policy: Policy) -> dict[str, Any]:
-    """Flag users in DuckDB, and remove their rows from `event`, `search` and `visit` if `policy` is drop.
+def tables_by_user(searches: bool) -> list[str]:
+    """Return the tables from which the rows of bots are dropped."""
+    return ["event", "visit", "half_hour", *(["search"] if searches else [])]
 
-    Needs the table `visit`. Returns the statistics.
+
+def look_for_bots(db: DuckDBSession, log: LogReader, policy: Policy) -> dict[str, Any]:
+    """Flag users in DuckDB, and remove their rows from `tables_by_user` if `policy` is drop.
+
+    Needs the tables `visit` and `half_hour`. Returns the statistics.
     """
     if policy == "keep":
         return {"policy": policy}
@@ -215,7 +218,7 @@ def look_for_bots(db: DuckDBSession, log: LogReader, policy: Policy) -> dict[str
     rows = db.fetchall(order)
     clicks, edges = db.fetchall(clicked_by_bots())[0] if rows else (0, 0)
     if policy == "drop" and rows:
-        for table in ("event", "visit", *(("search",) if searches else ())):
+        for table in tables_by_user(searches):
             db.execute(f"DELETE FROM {table} WHERE u IN (SELECT u FROM bot)")
     db.execute("DROP TABLE suspect; DROP TABLE suspect_row; DROP TABLE flagged")
     return bot_stats(policy, rows, clicks, edges)

@@ -93,6 +93,11 @@ class DuckDBSession:
         self._files += 1
         return self.path / f"{self._files}.{suffix}"
 
+    def temp_table(self) -> str:
+        """Return a new name for a table."""
+        self._files += 1
+        return f"temporary_{self._files}"
+
     def execute(self, sql: str) -> None:
         """Execute statements."""
         self._wait(lambda: self._connection.execute(sql))

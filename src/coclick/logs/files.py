@@ -43,6 +43,7 @@ _SAMPLE_BYTES = 1 << 24  # at most
 _HEADER_LINES = 200  # that are compared with the first one
 _BULK_KEYS = ("index", "create")
 _GZIP = b"\x1f\x8b"
+_GZIP_RATIO = 15  # how much larger the text of a compressed log is, at most as a rule
 _JSON = re.compile(r"\s*(\{|\[\s*[{\[])")
 _NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
 MAX_RAW_CHARS = 10_000  # of a rejected line, the same limit as DuckDB's
@@ -72,6 +73,11 @@ class LogFile:
     def name(self) -> str:
         """What the user calls the file."""
         return self.source or str(self.path)
+
+    @property
+    def text_bytes(self) -> int:
+        """The size of the text; of a compressed file, what it may be."""
+        return self.path.stat().st_size * (_GZIP_RATIO if self.gzipped else 1)
 
     @property
     def shape(self) -> tuple[Any, ...]:

@@ -26,8 +26,8 @@ class _Block:
     query: Longs  # by pair
     doc: NDArray[np.int32]
     users: Longs
-    pair: Longs  # by row
-    day: Longs
+    last_row: Longs
+    day: Longs  # by row
     clicks: NDArray[np.float64]
     impressions: Longs
     navigational: Longs
@@ -38,7 +38,7 @@ class _Block:
 
     def by_pair(self, counts: Longs) -> Longs:
         """Sum counts of rows by pair."""
-        return np.add.reduceat(counts, np.flatnonzero(np.diff(self.pair, prepend=-1)))
+        return np.diff(np.cumsum(counts)[self.last_row], prepend=0)
 
 
 def write_history(
@@ -85,14 +85,22 @@ def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Longs) -> C
         add_counts(per_query, block.query)
         # A document counts once per page, and a page belongs to one session: sessions = impressions.
         shown, navigational = block.by_pair(block.impressions), block.by_pair(block.navigational)
-        pairs.append(docs=block.doc, impressions=shown, users=block.users, sessions=shown)
-        pairs.append(navigational=navigational)
-        daily.append(day=block.day, clicks=block.clicks, users=block.day_users)
-        daily.append(impressions=block.impressions, sessions=block.impressions)
-        daily.append(navigational=block.navigational, position=block.position, shown=block.shown)
-        rows = np.cumsum(np.bincount(block.pair, minlength=len(block.query)))
+        pairs.append(
+            docs=block.doc, impressions=shown, users=block.users, sessions=shown, navigational=navigational
+        )
         positions = np.cumsum(np.bincount(block.position_row, minlength=len(block.day)))
-        daily.append(indptr=before["rows"] + rows, position_indptr=before["positions"] + positions)
+        daily.append(
+            day=block.day,
+            clicks=block.clicks,
+            users=block.day_users,
+            impressions=block.impressions,
+            sessions=block.impressions,
+            navigational=block.navigational,
+            position=block.position,
+            shown=block.shown,
+            indptr=before["rows"] + block.last_row + 1,
+            position_indptr=before["positions"] + positions,
+        )
         before["rows"] += len(block.day)
         before["positions"] += len(block.position)
 
@@ -148,12 +156,13 @@ class _Reader:
         if schema.has_impressions and not schema.has_sessions:
             impressions[at] = np.maximum(impressions[at], 1)
         known = position > 0
+        pair_of_row = keys // width
         return _Block(
             query=self.queries.new[pairs // schema.n_docs].astype(np.int64),
             doc=self.docs.new[pairs % schema.n_docs],
             users=self._clickers(pairs) if schema.has_users else np.zeros(len(pairs), np.int64),
-            pair=keys // width,
-            day=keys % width,
+            last_row=np.flatnonzero(np.append(pair_of_row[1:] != pair_of_row[:-1], True)),
+            day=keys - pair_of_row * width,
             clicks=_scatter(at, clicked["clicks"], size),
             impressions=impressions,
             navigational=_scatter(at, clicked["navigational"], size),

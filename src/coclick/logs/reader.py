@@ -1,7 +1,8 @@
 """Read the files of a log or view as one relation of typed fields, and collect the rejected rows.
 
 Parquet files are queried in place, column by column, as often as needed. Text files are parsed once, into a
-temporary Parquet file. Only if rows were rejected, the files are read again in order, to find their lines.
+table or a temporary Parquet file. Only if rows were rejected, the files are read again in order, to find
+their lines.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from coclick.logs.record_sql import RecordFields, with_shown
 from coclick.logs.schema import SEARCH, Action, action_names, with_dwell
 from coclick.logs.time_options import check_outside
 from coclick.logs.times import COUNT_ORDERS, TimeFormat, TimeSpan, decide_order
-from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, typed, typed_columns
+from coclick.logs.typed_fields import BLANK_QUERY, BLANK_SCRUBBED, is_search, typed, typed_columns
 from coclick.logs.validation import classify_actions, most_common_actions
+
+_TABLE_SHARE = 8  # texts up to this part of the memory limit are parsed into a table
 
 
 @dataclass(frozen=True)
@@ -105,10 +108,11 @@ class LogReader:
         self.relation = " UNION ALL ".join(self._open_group(*group) for group in groups.values())
         if "date_text" in self._record_names:
             self._decide_order()
+        if self.format.join:
+            self.db.execute(join_sql.logged_queries(self.format, self.relation, self.fields, self._searches))
         if self._keeps_shown:
             self.relation = with_shown(self.relation, typed_columns(self.format.rows, self.fields))
         if self.format.join:
-            self.db.execute(join_sql.logged_queries(self.format, self.relation, self.fields, self._searches))
             self.relation = self._joined(self.relation)
         if self.format.shown and "position" in self.fields:
             self.relation = self._count_positions_from_one(self.relation)
@@ -124,6 +128,10 @@ class LogReader:
         return action_names(self.format.actions)["search"]
 
     def _open_group(self, files: list[LogFile], fields: RecordFields) -> str:
+        searches = self._searches
+        if files[0].kind == "parquet" and not self._has_searches(files, fields):
+            searches = ()
+
         def typed_rows(rows: str) -> str:
             source = fields.expand(rows)
             return typed(
@@ -132,7 +140,7 @@ class LogReader:
                 source,
                 self.times,
                 joined=bool(self.format.join),
-                searches=self._searches,
+                searches=searches,
             )
 
         if files[0].kind == "parquet":
@@ -158,9 +166,18 @@ class LogReader:
                 FROM read_parquet({paths_sql([file.path])}, file_row_number = true)"""
 
         self._groups.append(_Group(files, typed_rows, numbered))
-        paths = paths_sql([file.path for file in files])
-        source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({paths})"
+        source = f"SELECT {chosen}, NULL::VARCHAR AS parse_error FROM read_parquet({_paths(files)})"
         return f"SELECT {', '.join(self._record_names)}, error FROM ({typed_rows(source)})"
+
+    def _has_searches(self, files: list[LogFile], fields: RecordFields) -> bool:
+        """Whether an action of Parquet files means a search. Most logs have none, and need no such checks."""
+        if fields.items or fields.aliases or fields.columns.get("action") is None:
+            return True
+        chosen = ", ".join(f'"{_quoted(files[0].columns[index])}" AS c{index}' for index in fields.used)
+        action = fields.columns["action"].text()
+        names = f"SELECT DISTINCT {action} AS name FROM (SELECT {chosen} FROM read_parquet({_paths(files)}))"
+        found = f"SELECT count(*) FROM ({names}) WHERE {is_search('name', self._searches)}"
+        return self.db.fetch_value(found) > 0
 
     def _joined(self, rows: str) -> str:
         """Rows of a format with a join: events with the query that they belong to."""
@@ -200,12 +217,10 @@ class LogReader:
             self._action_code = with_dwell(self._action_code, self.actions)
             return
         known = action_names(self.format.actions)
-        counts = self._count_actions("true")
-        codes, others, assumed = classify_actions(counts, self.actions, known, self._count_views)
+        rows, records = self._count_actions()
+        codes, others, assumed = classify_actions(rows, self.actions, known, self._count_views)
         self.assumed += assumed
-        if self.format.has_lists:
-            records = self._count_actions(self.is_record)
-            others = {name: records.get(name, 0) for name in others}
+        others = {name: records[name] for name in others}
         self.has_searches = SEARCH in codes.values()
         cases = " ".join(f"WHEN {literal(name)} THEN {code}" for name, code in codes.items())
         self._action_code = f"CASE action {cases} ELSE NULL END" if cases else "NULL"
@@ -213,10 +228,12 @@ class LogReader:
         self.other_actions = most_common_actions(others)
         self.n_ignored += sum(others.values())
 
-    def _count_actions(self, condition: str) -> dict[str, int]:
-        """The actions of the relation, the most frequent first."""
-        rows = f"SELECT action, count(*) FROM ({self.relation}) WHERE action IS NOT NULL AND {condition}"
-        return dict(self.db.fetchall(f"{rows} GROUP BY action ORDER BY 2 DESC, 1"))
+    def _count_actions(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The rows and the records of each action, the most frequent first."""
+        counts = self.db.fetchall(f"""
+            SELECT action, count(*), count(nullif({self.is_record}, false)) FROM ({self.relation})
+            WHERE action IS NOT NULL GROUP BY action ORDER BY 2 DESC, 1""")
+        return {name: rows for name, rows, _ in counts}, {name: records for name, _, records in counts}
 
     def _count_views(self, names: Sequence[str]) -> ViewShape:
         """The shape of the actions with these names."""
@@ -224,21 +241,29 @@ class LogReader:
         return ViewShape(*self.db.fetchall(sql)[0])
 
     def _stage(self, group: _Group, lines: str) -> str:
-        """Parse text files into a Parquet file. Meanwhile scan them for long lines, which DuckDB may drop."""
+        """Parse text files into a table, or a Parquet file if they are large: it takes less memory.
+
+        Meanwhile scan them for long lines, which DuckDB may drop.
+        """
         self._groups.append(group)
-        path = self.db.temp_path("parquet")
         chosen = f"SELECT {', '.join(self._record_names)}, error FROM ({group.typed(lines)})"
+        if sum(file.text_bytes for file in group.files) < self.db.memory // _TABLE_SHARE:
+            staged = self.db.temp_table()
+            statement = f"CREATE TABLE {staged} AS {chosen}"
+        else:
+            path = literal(self.db.temp_path("parquet"))
+            staged, statement = f"read_parquet({path})", f"COPY ({chosen}) TO {path} (FORMAT parquet)"
         stop = Event()
         with ThreadPoolExecutor(1) as pool:
             checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
             try:
-                self.db.execute(f"COPY ({chosen}) TO {literal(path)} (FORMAT parquet)")
+                self.db.execute(statement)
                 for check in checks:
                     check.result()
             finally:
                 stop.set()
         text_sql.save_unreadable(self.db)
-        return f"SELECT * FROM read_parquet({literal(path)})"
+        return f"SELECT * FROM {staged}"
 
     def _unreadable(self) -> str:
         paths = [literal(file.path) for group in self._groups for file in group.files]
@@ -289,6 +314,10 @@ class LogReader:
             for file in group.files
         ]
         yield from [" UNION ALL ".join(parts)] if self.format.join == "session" else parts
+
+
+def _paths(files: Sequence[LogFile]) -> str:
+    return paths_sql([file.path for file in files])
 
 
 def _quoted(name: str) -> str:

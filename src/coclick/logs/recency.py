@@ -18,15 +18,24 @@ def future_limit() -> int:
     return int(time.time() * 1_000_000) + DAY
 
 
-def events_by_day(limit: int, div: str) -> str:
-    """Return the SQL of the days with events, ascending: day, events of the future, first and last time."""
-    day = day_of("t", div)
+def events_by_day(half_hours: bool, div: str) -> str:
+    """Return the SQL of the days with events, ascending: day, first and last time.
+
+    `half_hours` says that the table `half_hour` is there and has no times of searches: it is far smaller.
+    """
+    source = "half_hour" if half_hours else "(SELECT t AS began, t AS ended FROM event) AS times"
+    day = day_of("began", div)
     return f"""
-        SELECT {day} AS day, count_if(t > {limit}) AS future, min(t) AS first, max(t) AS last
-        FROM event GROUP BY {day} ORDER BY day"""
+        SELECT {day} AS day, min(began) AS first, max(ended) AS last
+        FROM {source} GROUP BY {day} ORDER BY day"""
 
 
-def day_stats(rows: Sequence[tuple[int, int, int, int]]) -> dict[str, Any]:
+def future_events(limit: int) -> str:
+    """Return the SQL of the number of events after a time."""
+    return f"SELECT count(*) FROM event WHERE t > {limit}"
+
+
+def day_stats(rows: Sequence[tuple[int, int, int]], future: int) -> dict[str, Any]:
     """Return the statistics of `events_by_day`: events of the future, and the days without any event."""
     days = [row[0] for row in rows]
     gaps = [
@@ -34,7 +43,7 @@ def day_stats(rows: Sequence[tuple[int, int, int, int]]) -> dict[str, Any]:
     ]
     longest = sorted(sorted(gaps, key=lambda gap: gap[0] - gap[1])[:_MAX_GAPS])
     return {
-        "future": sum(row[1] for row in rows),
+        "future": future,
         "gaps": [[_iso(first), _iso(last)] for first, last in longest],
     }
 

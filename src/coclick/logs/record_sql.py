@@ -136,7 +136,7 @@ def _first_of(columns: Sequence[Column]) -> Column:
 def _first_list(cells: _Cells, sources: Sequence[Source]) -> str:
     """The first list that has elements; empty if there is none. Most records have none: they are cheap."""
     lists = [cells.read_list(source) for source in sources]
-    first = ", ".join(f"CASE WHEN len({one}) > 0 THEN {one} END" for one in lists)
+    first = ", ".join(f"nullif({one}, []::VARCHAR[])" for one in lists)
     some = " OR ".join(f"{cells.base(source)} IS NOT NULL" for source in sources)
     return f"CASE WHEN {some} THEN coalesce({first}, []::VARCHAR[]) ELSE []::VARCHAR[] END"
 

@@ -138,13 +138,7 @@ def event_fields(
         checks += times.error(time.sql, time.type)
     if "position" in column:
         fields.append(f"TRY_CAST({column['position'].sql} AS INTEGER) AS position")
-        given = column["position"].number()
-        checks.append(f"WHEN isfinite({given}) AND {given} > {_MAX_POSITION} THEN 'position|is too large'")
-        checks.append(
-            f"""WHEN NOT ({column["position"].missing})
-                AND (position IS NULL OR position < 0 OR position <> {given})
-                THEN 'position|is not a whole number from 0 up'"""
-        )
+        checks += _position_checks(column["position"])
     for name in ("dwell", "results"):
         if name in column:
             fields.append(f"{column[name].number()} AS {name}")
@@ -154,6 +148,19 @@ def event_fields(
                     THEN '{name}|is not a number from 0 up'"""
             )
     return ", ".join([*fields, _error(checks)])
+
+
+def _position_checks(position: Column) -> list[str]:
+    """The checks of a position; one of a whole number in a Parquet file needs no parsing."""
+    not_whole = "THEN 'position|is not a whole number from 0 up'"
+    if position.type == "INTEGER":
+        return [f"WHEN position > {_MAX_POSITION} THEN 'position|is too large' WHEN position < 0 {not_whole}"]
+    given = position.number()
+    return [
+        f"WHEN isfinite({given}) AND {given} > {_MAX_POSITION} THEN 'position|is too large'",
+        f"""WHEN NOT ({position.missing}) AND (position IS NULL OR position < 0 OR position <> {given})
+            {not_whole}""",
+    ]
 
 
 def view_fields(column: Mapping[str, Column]) -> str:
@@ -177,6 +184,8 @@ def view_fields(column: Mapping[str, Column]) -> str:
 
 def searches_without_query(action: str, searches: Sequence[str]) -> str:
     """Return the name of an action; that of a search without a query says so, and matches no action."""
+    if not searches:
+        return action
     search = f"query IS NULL AND {is_search(action, searches)}"
     return f"CASE WHEN {search} THEN {action} || '{NO_QUERY}' ELSE {action} END"
 
@@ -186,6 +195,8 @@ def is_search(action: str, searches: Sequence[str]) -> str:
 
     It is no IN, because DuckDB plans that as a join, and computes it even if nobody reads the result.
     """
+    if not searches:
+        return "false"
     names = "|".join(re.escape(name).replace("_", r"[\s_-]+") for name in searches)
     return f"regexp_full_match(trim({action}), '{names}', 'i')"
 

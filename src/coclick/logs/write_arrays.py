@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from coclick.logs.duckdb_session import DuckDBSession
 from coclick.storage.artefact import ArtefactWriter
 
 _BLOCK_BYTES = 16_000_000
+_WRITERS = 4  # threads that hash and write columns
 Longs = NDArray[np.int64]
 
 
@@ -131,11 +133,15 @@ def write_by_query(
 
 
 class ColumnStreams:
-    """Arrays that grow block by block, one per column of a table; int32 unless `types` says otherwise."""
+    """Arrays that grow block by block, one per column of a table; int32 unless `types` says otherwise.
+
+    Columns are hashed and written side by side: both release the interpreter's lock.
+    """
 
     def __init__(self, out: ArtefactWriter, table: str, columns: Sequence[str], **types: Any) -> None:
         self._table, self._types = table, types
         self._stack = ExitStack()
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(_WRITERS))
         self._append: dict[str, Any] = {}
         for column in columns:
             stream = out.stream(f"{table}.{column}", types.get(column, np.int32))
@@ -149,12 +155,13 @@ class ColumnStreams:
 
     def append(self, **columns: NDArray[Any]) -> None:
         """Append to the columns that the table has. Raise for counts that overflow int32."""
-        for column, append in self._append.items():
-            if column in columns:
-                values = columns[column]
-                if column not in self._types and len(values):
-                    check_count(int(values.max()), self._table, column)
-                append(values)
+        present = [column for column in self._append if column in columns]
+        list(self._pool.map(lambda column: self._append_column(column, columns[column]), present))
+
+    def _append_column(self, column: str, values: NDArray[Any]) -> None:
+        if column not in self._types and len(values):
+            check_count(int(values.max()), self._table, column)
+        self._append[column](values)
 
 
 def add_counts(counts: Longs, rows: NDArray[np.integer[Any]]) -> None:

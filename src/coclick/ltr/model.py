@@ -48,6 +48,7 @@ class Ltr(Model):
 
     name = "ltr"
     summary = "learning to rank: boosted trees over the scores and evidence of other models"
+    relative_cost = 60.0
     evidence_names = ("parts",)
     max_docs = 500_000
 

@@ -40,6 +40,7 @@ class ModelHooks:
     capabilities: frozenset[str] = frozenset()  # of `CAPABILITIES`
     evidence_names: tuple[str, ...] = ()  # what `evidence` may return
     max_docs: float = math.inf  # above it `compare` leaves the model out unless asked for
+    relative_cost: float = 1.0  # of training and evaluating, BM25 = 1: `compare` plans its time with it
     uses_query: bool = True
 
     graph_: ClickGraph

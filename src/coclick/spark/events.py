@@ -59,6 +59,7 @@ def aggregate(
     if sessions:
         visits = aggregation_sql.visits(by_id, days, searches is not None, "results" in fields, _DIV)
         _view(spark, work, "visit", visits)
+        spark.sql(aggregation_sql.half_hours(searches is not None)).createOrReplaceTempView("half_hour")
     stats: dict[str, Any] = {"bots": _look_for_bots(spark, work, bots, fields, searches is not None)}
     lowest_position = "min(position)" if "position" in fields else "NULL"
     times = "min(t), max(t)" if days else "NULL, NULL"
@@ -88,8 +89,9 @@ def aggregate(
         candidates = candidates.join(spark.table("clickers"), ["q", "d"])
         stats |= _user_stats(spark, counts, sessions)
     if days and first is not None:
-        by_day = spark.sql(recency.events_by_day(limit, _DIV)).collect()
-        stats |= span(first, last) | recency.day_stats([tuple(row) for row in by_day])
+        by_day = [tuple(row) for row in spark.sql(recency.events_by_day(False, _DIV)).collect()]
+        future = spark.sql(recency.future_events(limit)).collect()[0][0]
+        stats |= span(first, last) | recency.day_stats(by_day, future)
     if half_life is not None:
         stats["half_life"] = half_life.stats
     shown = spark.table("result_page")
@@ -137,7 +139,7 @@ def _look_for_bots(
     rows = [tuple(row) for row in spark.sql(order).collect()]
     clicks, edges = spark.sql(bots_sql.clicked_by_bots()).collect()[0] if rows else (0, 0)
     if policy == "drop" and rows:
-        for table in ("event", "visit", *(("search",) if searches else ())):
+        for table in bots_sql.tables_by_user(searches):
             kept = spark.table(table).join(spark.table("bot").select("u"), "u", "left_anti")
             kept.createOrReplaceTempView(table)
     return bots_sql.bot_stats(policy, rows, clicks, edges)

@@ -1,6 +1,6 @@
 // All models with all measures; a click on a heading sorts by that column.
 
-import { bar, frame, named, node, quiet, section, three } from "./nodes.js";
+import { bar, frame, named, node, quiet, section, three, whole } from "./nodes.js";
 
 export const LEVEL = 0.05; // of significance
 
@@ -9,13 +9,16 @@ export function leaderboard(data) {
   const best = data.models[0];
   const largest = Math.max(...data.models.map((model) => model.interval[1]));
   const others = Object.keys(best.measures).filter((name) => name !== main);
+  const splits = (data.splits || []).slice(1).map((split) => split.name);
   const recommended = data.recommendation && data.recommendation.model;
   const columns = [
     { title: "model", key: (model) => model.name },
     { title: main, key: (model) => model.measures[main] },
     { title: "difference", key: (model) => best.measures[main] - model.measures[main] },
+    ...splits.map((name) => ({ title: `by ${name}`, key: (model) => bySplit(model, name, main) })),
     ...others.map((name) => ({ title: name, key: (model) => model.measures[name] })),
     { title: "training time", key: (model) => model.seconds },
+    ...offers(data),
   ];
   const body = node("tbody");
   const buttons = columns.map((column) => node("button", { type: "button" }, column.title));
@@ -34,8 +37,10 @@ export function leaderboard(data) {
       node("td", { class: "nowrap" }, node("b", {}, three(value)), quiet(` ${interval}`)),
       node("td", { class: "chart" }, picture),
       node("td", { class: "nowrap" }, difference(data, model)),
+      splits.map((name) => node("td", {}, model.splits[name] ? three(bySplit(model, name, main)) : "")),
       others.map((measure) => node("td", {}, three(model.measures[measure]))),
       node("td", { class: "nowrap" }, model.seconds ? `${model.seconds.toFixed(1)} s` : ""),
+      offers(data).map((column) => node("td", { class: "nowrap" }, column.text(model))),
     );
   }
 
@@ -68,6 +73,33 @@ export function leaderboard(data) {
     ),
     frame("Leaderboard", node("table", {}, node("thead", {}, line), body), "wide"),
   );
+}
+
+// A model that was not judged by a split comes last.
+function bySplit(model, name, main) {
+  return model.splits[name] ? model.splits[name][main] : -1;
+}
+
+// What `compare` knows of a model besides its quality; runs of other systems have none of it.
+function offers(data) {
+  if (!data.splits) return [];
+  const engines = (model) => (model.targets || []).filter((name) => !["serve", "rerank"].includes(name));
+  const known = (model, text) => (model.milliseconds === undefined ? "" : text);
+  const yes = (name) => (model) => known(model, model[name] ? "yes" : "–");
+  return [
+    {
+      title: "search",
+      key: (model) => model.milliseconds || 0,
+      text: (model) => known(model, `${(model.milliseconds || 0).toFixed(2)} ms`),
+    },
+    {
+      title: "exports to",
+      key: (model) => engines(model).length,
+      text: (model) => node("span", { title: engines(model).join(", ") }, known(model, whole(engines(model).length))),
+    },
+    { title: "new documents", key: (model) => Number(model.takes_new_documents), text: yes("takes_new_documents") },
+    { title: "explains", key: (model) => Number(model.explains), text: yes("explains") },
+  ];
 }
 
 function difference(data, model) {

@@ -25,12 +25,13 @@ export function protocol(data) {
 export function recommendation(data) {
   const made = [];
   if (data.recommendation) {
-    const { model, reason } = data.recommendation;
+    const { model, reason, prices, target } = data.recommendation;
     made.push(
       node(
         "div",
         { class: "box", id: "recommendation" },
-        node("p", {}, "Recommended: ", node("b", {}, model), `: ${reason}.`),
+        node("p", {}, `Recommended${target ? ` for ${target}` : ""}: `, node("b", {}, model), `: ${reason}.`),
+        prices ? node("p", {}, `What quality costs, ${prices}.`) : [],
         node("p", {}, node("code", {}, `coclick train "${model}" GRAPH -o model`)),
       ),
     );

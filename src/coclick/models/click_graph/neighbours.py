@@ -42,6 +42,7 @@ class Neighbours(CandidateModel, TextModel):
 
     name = "neighbours"
     summary = "clicks of the seen queries with the most similar wording"
+    relative_cost = 2.0
     evidence_names = ("similarity", "support")
     capabilities = frozenset({"unseen_queries", "similar", "explain"})
 

@@ -39,6 +39,7 @@ class RandomWalk(CandidateModel):
 
     name = "rw"
     summary = "random walk on the click graph, back from a seen query"
+    relative_cost = 2.0
     capabilities = frozenset({"similar"})
     presets = {
         name: Preset(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -24,9 +25,10 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.arguments import documents_from
 from coclick.models.base import Model, TopK
+from coclick.models.combination.similarities import sample_rows, sum_similarities, usual_best
 from coclick.models.registry import create
 from coclick.progress import Progress
-from coclick.results import Contribution, Explanation, padded, top_rows
+from coclick.results import Contribution, Explanation
 from coclick.text.query import Query
 
 _SIMILAR = 1000  # results of each part that are added up
@@ -108,21 +110,34 @@ class Combination(Model):
         depth = min(max(k, _SIMILAR), len(self.graph_.queries))
         found = [
             (
-                [weight * self._part_weight(part, query) for query in queries],
+                [weight / scale * self._part_weight(part, query) for query in queries],
                 part._other_queries(queries, depth),
             )
-            for weight, part in self._parts_with("similar")
+            for (weight, part), scale in zip(self._parts_with("similar"), self._query_scales, strict=True)
         ]
-        return _sum_top_k(found, len(self.graph_.queries), k)
+        return sum_similarities(found, k)
 
     def _similar_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
         """Add up the similarities of the parts that can find similar documents."""
         depth = min(max(k, _SIMILAR), len(self.graph_.docs))
         found = [
-            ([weight] * len(docs), part._other_docs(docs, depth))
-            for weight, part in self._parts_with("similar")
+            ([weight / scale] * len(docs), part._other_docs(docs, depth))
+            for (weight, part), scale in zip(self._parts_with("similar"), self._doc_scales, strict=True)
         ]
-        return _sum_top_k(found, len(self.graph_.docs), k)
+        return sum_similarities(found, k)
+
+    @cached_property
+    def _query_scales(self) -> list[float]:
+        """The usual similarity of a query with itself, for each part that can find similar ones."""
+        sample = sample_rows(self.graph_.clicks).tolist()
+        queries = [Query(self.graph_.queries[row], row) for row in sample]
+        return [usual_best(part._similar_queries(queries, 1)) for _, part in self._parts_with("similar")]
+
+    @cached_property
+    def _doc_scales(self) -> list[float]:
+        """The usual similarity of a document with itself, for each part that can find similar ones."""
+        sample = sample_rows(self.graph_.clicks_by_doc)
+        return [usual_best(part._similar_docs(sample, 1)) for _, part in self._parts_with("similar")]
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the contribution of each part, split further if the part can explain its scores."""
@@ -188,20 +203,6 @@ def combined_capabilities(parts: Sequence[Model]) -> frozenset[str]:
     }
     every = frozenset.intersection(*(part.capabilities for part in parts))
     return some | (every & {"add"})
-
-
-def _sum_top_k(found: Sequence[tuple[Sequence[float], TopK]], names: int, k: int) -> TopK:
-    """The weighted sum of several results for the same queries, each divided by its best score."""
-    rows, scores = padded(len(found[0][0]), k)
-    for i in range(len(rows)):
-        total = np.zeros(names, np.float32)
-        for weights, (part_rows, part_scores) in found:
-            valid = part_rows[i] >= 0
-            if valid.any():
-                total[part_rows[i][valid]] += weights[i] * part_scores[i][valid] / part_scores[i][0]
-        best, values = top_rows(total, k)
-        rows[i, : len(best)], scores[i, : len(best)] = best, values
-    return rows, scores
 
 
 def _scaled(part: Contribution, factor: float) -> Contribution:

@@ -53,6 +53,7 @@ class WMD(TextModel):
 
     name = "wmd"
     summary = "word mover's distance between query and text, on embeddings of words"
+    relative_cost = 5.0
     max_docs = 100_000
     requires = ("texts",)
     capabilities = frozenset({"unseen_queries", "unseen_docs"})

@@ -35,6 +35,7 @@ class BLTM(TopicModel):
 
     name = "bltm"
     summary = "query likelihood through topics that queries and titles share, each in its own words"
+    relative_cost = 2.0
     presets = {
         "paper": Preset(
             "Gao et al. 2011",
@@ -70,6 +71,7 @@ class PLSA(TopicModel):
 
     name = "plsa"
     summary = "query likelihood through topics learned from titles alone"
+    relative_cost = 2.0
     presets = {
         "paper": Preset(
             "Gao et al. 2011", corpus=("pairs", "§5.2: the title side of the pairs"), **GAO2011_TOPICS
@@ -102,6 +104,7 @@ class BLTMPR(TopicModel):
 
     name = "bltm_pr"
     summary = "bltm with the same topic proportions in a query and its clicked title"
+    relative_cost = 5.0
     max_docs = 500_000
     presets = {"paper": _REGULARISED}
 
@@ -119,6 +122,7 @@ class BLTMPR1V(TopicModel):
 
     name = "bltm_pr_1v"
     summary = "bltm_pr with one vocabulary for queries and titles"
+    relative_cost = 5.0
     max_docs = 500_000
     presets = {"paper": _REGULARISED}
 

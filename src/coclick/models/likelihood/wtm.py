@@ -37,6 +37,7 @@ class WTM(LikelihoodModel):
 
     name = "wtm"
     summary = "query likelihood through word translation, learned by IBM Model 1 from clicked pairs"
+    relative_cost = 3.0
     capabilities = LikelihoodModel.capabilities | {"expand_docs", "translate"}
     presets = {
         "paper": Preset(

@@ -38,6 +38,7 @@ class LargeMargin(ProjectionModel):
 
     name = "large_margin"
     summary = "pls, corrected with hinge loss where clicked documents are not ranked first"
+    relative_cost = 15.0
     max_docs = 500_000
 
     dim: int = 300

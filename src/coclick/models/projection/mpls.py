@@ -37,6 +37,7 @@ class MPLS(ProjectionModel):
 
     name = "mpls"
     summary = "multi-view partial least squares: one latent space for words, one for clicks"
+    relative_cost = 2.0
     presets = {
         "paper": Preset(
             "Wu, Li & Xu 2013",

@@ -37,6 +37,7 @@ class OPCA(TitleProjection):
 
     name = "opca"
     summary = "oriented principal components: a projection of words that brings clicked pairs together"
+    relative_cost = 4.0
     max_docs = 200_000
     # Eq. 23 has no ridge, but N is singular without one.
     presets = {"paper": Preset("Gao et al. 2011", weight=EACH_PAIR_ONCE, **GAO2011_DATA)}

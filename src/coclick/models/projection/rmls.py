@@ -49,6 +49,7 @@ class RMLS(ProjectionModel):
 
     name = "rmls"
     summary = "sparse linear maps of queries and documents to one latent space, by words and clicks"
+    relative_cost = 3.0
     presets = {
         "wu2013": Preset(
             "Wu, Lu & Li 2013",

@@ -47,6 +47,7 @@ class S2Net(TitleProjection):
 
     name = "s2net"
     summary = "projection of words, trained to rank clicked titles above others"
+    relative_cost = 6.0
     max_docs = 500_000
     presets = {
         "paper": Preset(

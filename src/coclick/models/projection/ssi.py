@@ -52,6 +52,7 @@ class SSI(OverlapProjection):
 
     name = "ssi"
     summary = "supervised semantic indexing: weights of word pairs, learned from clicks and skips"
+    relative_cost = 6.0
     max_docs = 200_000
     requires = ("texts",)
     presets = {

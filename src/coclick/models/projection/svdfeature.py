@@ -52,6 +52,7 @@ class SVDFeature(BiasedProjection):
 
     name = "svdfeature"
     summary = "feature-based matrix factorisation: predicts clicks from words and clicks"
+    relative_cost = 15.0
     max_docs = 500_000
     presets = {
         "wu2013": Preset(

@@ -58,6 +58,7 @@ class VPCG(SparseVectorModel):
 
     name = "vpcg"
     summary = "word vectors propagated along clicks, generated from n-grams where there are no clicks"
+    relative_cost = 3.0
     evidence_names = ("coverage", "support")
     capabilities = SparseVectorModel.capabilities | {
         "unseen_queries",

@@ -1,4 +1,4 @@
-"""`evaluate`, `compare`, `tune`, run files and similar queries on planted data with known answers."""
+"""`evaluate`, `tune`, run files and similar queries on planted data with known answers."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,9 @@ import pytest
 import planted
 from coclick import train
 from coclick.errors import UserError
-from coclick.evaluation.compare import combine_two_best, compare, recommend, select_models
 from coclick.evaluation.evaluate import evaluate
 from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.protocol import ModelResult
-from coclick.evaluation.report import read_report
 from coclick.evaluation.runs import read_run, run_lines
 from coclick.evaluation.similar_queries import read_intents
 from coclick.evaluation.tune import tune
@@ -25,63 +23,6 @@ JUDGMENTS = Judgments(
 
 def result(name, *values):
     return ModelResult(name, {}, {str(i): {"nDCG@10": value} for i, value in enumerate(values)})
-
-
-@pytest.mark.slow
-def test_compare_evaluates_all_models_and_recommends_one():
-    found = compare(GRAPH, qrels=JUDGMENTS)
-    evaluated = {one.name for one in found.leaderboard.results}
-    assert {"popularity", "clicks", "bm25", "vpcg"} <= evaluated
-    assert found.recommended in evaluated
-    assert found.to_dict()["recommendation"]["model"] == found.recommended
-    assert set(found.to_dict()) >= {"protocol", "models", "significance", "left_out"}
-
-
-def test_unsupported_models_are_left_out_with_the_reason():
-    _, left_out = select_models(ClickGraph.from_clicks([("a", "x", 1)]))
-    assert "needs" in left_out["bm25"] or "texts" in left_out["bm25"]
-
-
-def test_models_that_cannot_be_trained_are_left_out_with_the_reason(monkeypatch):
-    """Of three queries one is held out, and both others fall into one fold of ltr."""
-    from coclick.evaluation import compare as comparing
-
-    trees = "ltr(parts=clicks + popularity)"
-    monkeypatch.setattr(comparing, "select_models", lambda graph: (["clicks", trees, "bm25"], {}))
-    titles = {"d1": "running shoe", "d2": "summer hat", "d3": "boots"}
-    rows = [("red shoe", "d1", 3), ("blue hat", "d2", 2), ("green shoe", "d1", 1), ("green shoe", "d3", 1)]
-    graph = ClickGraph.from_clicks(rows, titles)
-    found = compare(graph, holdout="queries:0.5")
-    assert {one.name for one in found.leaderboard.results} >= {"clicks", "bm25"}
-    assert "too few queries" in found.to_dict()["left_out"][trees]
-    with pytest.raises(UserError, match="too few queries"):
-        compare(graph, [trees], holdout="queries:0.5")  # one that was asked for
-
-
-def test_recommends_backoff_unless_another_is_significantly_better():
-    close = [result("bm25", 0.9, 0.1, 0.5, 0.6), result("backoff(a + b)", 0.1, 0.9, 0.5, 0.5)]
-    assert recommend(close)[0] == "backoff(a + b)"
-    clear = [result("bm25", 0.9, 0.8, 0.85, 0.9), result("backoff(a + b)", 0.1, 0.2, 0.1, 0.15)]
-    assert recommend(clear)[0] == "bm25"
-    assert recommend([result("ltr", 0.9, 0.8), result("bm25", 0.1, 0.1)])[0] == "ltr"
-
-
-def test_two_best_single_models_are_combined():
-    ordered = [result(name, 0.5) for name in ("wmd", "ltr", "0.8*rw + 0.2*bm25", "theirs", "vpcg(start=doc)")]
-    weighted = ("vpcg(start=doc)", "0.5*vpcg(start=doc)", "0.2*vpcg(start=doc)")
-    assert combine_two_best(ordered) == [f"backoff(wmd + {second})" for second in weighted]
-    assert combine_two_best(ordered[:3]) == []
-
-
-def test_leading_single_model_is_combined_with_the_next(monkeypatch):
-    from coclick.evaluation import compare as comparing
-
-    monkeypatch.setattr(comparing, "select_models", lambda graph: (["clicks", "bm25", "popularity"], {}))
-    found = compare(GRAPH, qrels=JUDGMENTS)
-    assert {one.name for one in found.leaderboard.results} >= {"backoff(bm25 + clicks)"}
-    assert found.recommended == "backoff(bm25 + clicks)"
-    perfect = {topic: [doc for doc in planted.docs() if topic in doc] for topic in planted.TOPICS}
-    assert compare(GRAPH, qrels=JUDGMENTS, runs={"theirs": perfect}).recommended == "backoff(bm25 + clicks)"
 
 
 def test_tuning_finds_the_weight_that_matters():
@@ -179,15 +120,6 @@ def test_clicks_are_held_out_without_judgments():
     board = evaluate(GRAPH, "bm25", holdout="queries:0.3")
     assert board.protocol.source == "held-out clicks, queries:0.3"
     assert tune(GRAPH, "bm25", holdout="queries:0.3", trials=2).n_test_queries
-
-
-@pytest.mark.slow
-def test_reports_are_written(tmp_path):
-    comparison = compare(GRAPH, qrels=JUDGMENTS)
-    comparison.write_html(tmp_path / "comparison.html")
-    comparison.leaderboard.write_html(str(tmp_path / "leaderboard.html"))
-    assert read_report(tmp_path / "comparison.html")["recommendation"]["model"] == comparison.recommended
-    assert "recommendation" not in read_report(tmp_path / "leaderboard.html")
 
 
 def test_values_are_in_the_order_of_the_queries():

@@ -1,0 +1,140 @@
+"""`Comparison`: the results of `compare`, complete or so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coclick.errors import UserError, counted
+from coclick.evaluation.leaderboard import Leaderboard
+from coclick.evaluation.measures import MAIN_MEASURE
+from coclick.evaluation.significance import intervals
+from coclick.recommendation.budget import next_longer
+from coclick.recommendation.properties import Properties
+from coclick.recommendation.recommend import Entry, Recommendation, recommend
+
+
+class BudgetUse(NamedTuple):
+    """The time that a comparison may take and has taken, and what there was no time for."""
+
+    limit: float  # seconds, or infinity
+    used: float = 0.0
+    left_out: Mapping[str, float] = {}  # seconds that these models would take
+    complete: bool = True  # not interrupted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as `coclick compare --json` writes it."""
+        return {
+            "seconds": None if math.isinf(self.limit) else self.limit,
+            "used": round(self.used, 1),
+            "left_out": {spec: round(seconds, 1) for spec, seconds in self.left_out.items()},
+            "enough": next_longer(self.used + sum(self.left_out.values()) * 2) if self.left_out else None,
+            "complete": self.complete,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The leaderboards of all splits, the models that were left out and why, and the recommended model.
+
+    The first split decides: judgments, or the last days if the log has days, or held-out queries.
+    """
+
+    boards: Mapping[str, Leaderboard]  # by split, such as "time:0.2"
+    left_out: Mapping[str, str]
+    properties: Mapping[str, Properties]  # of models, by name
+    target: str | None
+    budget: BudgetUse
+
+    @property
+    def leaderboard(self) -> Leaderboard:
+        """The leaderboard of the split that decides."""
+        return next(iter(self.boards.values()))
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """The recommended model, why, and what its quality costs; None if no model can be used."""
+        return recommend(self.entries(), list(self.boards), self.target)
+
+    @property
+    def recommended(self) -> str:
+        """The specification of the recommended model, to pass to `coclick.train`."""
+        return self._checked.model
+
+    @property
+    def reason(self) -> str:
+        """Why this model is recommended."""
+        return self._checked.reason
+
+    @property
+    def _checked(self) -> Recommendation:
+        if (found := self.recommendation) is not None:
+            return found
+        models = counted(len(self.entries()), "evaluated model")
+        raise UserError(
+            f"none of the {models} can be used with {self.target}",
+            hint="leave out --target, or name models for it with --models",
+        )
+
+    def entries(self) -> list[Entry]:
+        """Return the models that could be recommended, best first; runs of other systems are none."""
+        first, *others = self.boards.values()
+        second = {result.name: result for board in others for result in board.results}
+        return [
+            Entry(result, second.get(result.name), self.properties[result.name])
+            for result in first.ordered()
+            if result.name in self.properties
+        ]
+
+    def __repr__(self) -> str:
+        models = counted(len(self.leaderboard.results), "model")
+        found = self.recommendation
+        advice = f"recommended: {found.model}, " if found else ""
+        return f"Comparison({models}, {advice}{len(self.left_out)} left out)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return `Leaderboard.to_dict()` with what `coclick compare --json` adds."""
+        found = self.leaderboard.to_dict()
+        spans = {split: _by_model(board) for split, board in self.boards.items()}
+        for model in found["models"]:
+            name = model["name"]
+            model["splits"] = {split: models[name] for split, models in spans.items() if name in models}
+            if name in self.properties:
+                model |= self.properties[name].to_dict()
+        splits = {
+            split: board.protocol.describe(board.graph, board.judgments)
+            for split, board in self.boards.items()
+        }
+        return found | {
+            "splits": [
+                {
+                    "name": split,
+                    "judged_by": told["judged_by"],
+                    "queries": told["queries"],
+                    "models": len(board.results),
+                }
+                for (split, told), board in zip(splits.items(), self.boards.values(), strict=True)
+            ],
+            "left_out": dict(self.left_out),
+            "recommendation": advice.to_dict() if (advice := self.recommendation) else None,
+            "budget": self.budget.to_dict(),
+        }
+
+    def write_html(self, path: str | Path) -> None:
+        """Write the report, one self-contained HTML page."""
+        from coclick.evaluation.report import write_report
+
+        write_report(self.leaderboard, path, self.to_dict())
+
+
+def _by_model(board: Leaderboard) -> dict[str, dict[str, Any]]:
+    """The main measure of each model with its interval."""
+    values = {result.name: result.values() for result in board.results}
+    spans = intervals(values) if values else {}
+    return {
+        name: {MAIN_MEASURE: float(found.mean()), "interval": list(spans[name])}
+        for name, found in values.items()
+    }
