@@ -1,6 +1,6 @@
 """The default of every parameter. A default is a decision: if you change one, say so in CHANGELOG.md.
 
-Those of vpcg, pls, mpls and wtm are what measures best on most of the logs at hand: docs/models.md, "Defaults".
+Those of vpcg, pls, mpls and wtm are what measures best on most of the logs at hand: docs/models.md.
 """
 
 import pytest
@@ -177,7 +177,13 @@ DEFAULTS = {
     },
     "vsm": {**WORDS, "tf": "log"},
     "wmd": {"dim": 100, "word_vectors": "", **CONTENT_WORDS, "fields": "short", "seed": 0},
-    "wtm": {**LANGUAGE_MODEL, "iterations": 10, "min_probability": 0.001, "use_null_word": True},
+    "wtm": {
+        **LANGUAGE_MODEL,
+        "stem": True,
+        "iterations": 10,
+        "min_probability": 0.001,
+        "use_null_word": True,
+    },
 }
 
 
