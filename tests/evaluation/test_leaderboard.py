@@ -99,8 +99,10 @@ def test_parts_of_combinations_are_trained_once(monkeypatch):
     trained = []
     monkeypatch.setattr(Clicks, "_fit", lambda self, graph, progress: trained.append(self))
     judgments = Judgments({"1": "a"}, {"1": {"y": 1}})
-    leaderboard(GRAPH, judgments, ["clicks", "0.5*clicks + 0.5*popularity", "backoff(clicks + popularity)"])
+    leaderboard(GRAPH, judgments, ["clicks", "0.5*clicks + 0.5*popularity", "backoff(clicks + 2*popularity)"])
     assert len(trained) == 1
+    leaderboard(GRAPH, judgments, ["clicks", "clicks + popularity", "backoff(clicks + popularity)"])
+    assert len(trained) == 3, "and once more on fewer clicks, to learn weights"
 
 
 def test_saved_model_is_not_measured_by_held_out_clicks(tmp_path):

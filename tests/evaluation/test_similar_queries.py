@@ -85,6 +85,11 @@ def test_what_is_left_out_is_said(monkeypatch):
     split_off(monkeypatch, graph, ["a", "b"])
     [note] = judge_by_clicks(graph).judgments.notes
     assert "1 query evaluated" in note and "1 are not in the random sample" in note
+    monkeypatch.setattr(similar_queries, "MAX_QUERIES", 9)
+    assert len(judge_by_clicks(graph).judgments.grades) == 2
+    monkeypatch.setattr(similar_queries, "MAX_PAIRS", 1)
+    [note] = judge_by_clicks(graph).judgments.notes
+    assert "1 query evaluated" in note and "1 are not in the random sample" in note
     split_off(monkeypatch, ClickGraph.from_clicks(CLICKS), ["other"])
     with pytest.raises(UserError, match="no query that shares held-out clicks"):
         judge_by_clicks(ClickGraph.from_clicks(CLICKS))

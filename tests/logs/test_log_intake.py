@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import sys
+import time
 import zipfile
 
 import pyarrow
@@ -14,6 +15,7 @@ from coclick.errors import UserError
 from coclick.logs import archives, build, read_docs, rejects
 from coclick.logs.duckdb_session import DuckDBSession, parse_memory
 from coclick.logs.files import detect_file
+from coclick.logs.format import Format
 from coclick.logs.intake import Intake
 
 ROWS = [
@@ -175,6 +177,27 @@ def test_a_gzip_bomb(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(b"query\tdoc\tclicks\n" + b"shoe\tD1\t1\n" * 500_000))
     monkeypatch.setattr(archives, "_ALWAYS_ALLOWED", 1_000_000)
     assert "the file expands to more than" in refused(tmp_path, [path])
+
+
+def test_a_file_that_must_not_be_read_stops_duckdb(tmp_path, monkeypatch):
+    """Else a gzip bomb would be read to its end before it is refused."""
+    from coclick.logs import text_sql
+    from coclick.logs.reader import LogReader, _Group
+
+    def refuse(db, file, stop):
+        time.sleep(0.3)
+        raise UserError("the file expands")
+
+    monkeypatch.setattr(text_sql, "save_too_long", refuse)
+    endless = """SELECT 'q' AS query, 'D' AS doc, NULL AS error
+        FROM range(9) WHERE (SELECT sum(sin(i)) FROM range(10000000000) t(i)) > 0"""
+    (tmp_path / "log.tsv").write_text("query\tdoc\n")
+    with DuckDBSession(tmp_path / "db", parse_memory("1GB"), 1) as db:
+        log = LogReader(db, Format("events"), {"query", "doc"}, [])
+        started = time.monotonic()
+        with pytest.raises(UserError, match="the file expands"):
+            log._stage(_Group([detect_file(tmp_path / "log.tsv")], lambda rows: rows), endless)
+        assert time.monotonic() - started < 20
 
 
 def test_standard_input(tmp_path, monkeypatch, expected):

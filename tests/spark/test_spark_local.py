@@ -15,6 +15,7 @@ from coclick import ClickGraph, create, logs, open_model
 from coclick.errors import CoclickError, UserError
 from spark.agreement import assert_same_graph, assert_same_model, assert_same_rejects
 from spark.conftest import FEW_PARTS, PARTS, assert_driver_results_small, read_log, start_session
+from spark.reads_like_local import ReadsLikeLocal
 from spark.same_as_local import SameAsLocal
 
 
@@ -37,6 +38,10 @@ SPECS = {
 
 
 class TestOneMachine(SameAsLocal):
+    pass
+
+
+class TestLogs(ReadsLikeLocal):
     pass
 
 
@@ -353,7 +358,7 @@ def test_command_line(tmp_path):  # must be last: it stops the session
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output
         said.append(result.output)
-    assert "1 rows rejected" in said[0] and "doc is missing" in said[0]
+    assert "lost     1 row: doc is missing" in said[0] and "2 rows of DOCS" in said[0]
     built, here = ClickGraph.open(graph), logs.build([clicks], docs, tmp_path / "here")
     assert built.docs.to_list() == here.docs.to_list() == ["d1", "d2", "d3"]
     assert built.texts["title"].to_list() == here.texts["title"].to_list()

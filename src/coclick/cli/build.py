@@ -184,20 +184,19 @@ def build(
         "half_life": half_life,
         "language": language,
         "bots": bots,
+        "duplicates": duplicates,
+        "max_rejected": read_share(max_rejected, "--max-rejected"),
         "force": force,
     }
-    share = read_share(max_rejected, "--max-rejected")
     reading = {"encoding": encoding, "database": database, "sql": sql, "docs_sql": docs_sql}
     if spark.is_spark(engine, master):
-        spark.refuse(
-            header=header != "auto", duplicates=duplicates != "count", max_rejected=max_rejected != "50%"
-        )
-        spark.refuse(**{name: value is not None for name, value in reading.items()})
+        given = {name: value is not None for name, value in reading.items()}
+        spark.refuse(header=header != "auto", **given)
         spark.build(log or [], docs, out, master, **options)
         return
     check_output(Path(out), force, "graph")
     progress = say if sys.stderr.isatty() else None
-    options |= {"header": header, "duplicates": duplicates, "max_rejected": share, **reading}
+    options |= {"header": header, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
     suggest(f"coclick compare {out} -o model")

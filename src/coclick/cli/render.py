@@ -184,14 +184,26 @@ def info(stats: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and "histogram" in value:
             _distribution(key.replace("_", " "), value)
     for key in ("parameters", "texts", "views", "build", "training"):
-        separate = {"training": render_training.SHOWN, "build": ("columns", "fields")}.get(key, ())
+        separate = {"training": render_training.SHOWN, "build": ("columns", "fields", "bots")}.get(key, ())
         if flat := [[name, short(value)] for name, value in _flat(stats.get(key, {}), separate)]:
             console().print()
             print_table(key, ["", ""], flat)
+    _bots(stats.get("build", {}).get("bots", {}))
     for key in ("tables", "can"):
         if key in stats:
             console().print(f"\n[bold]{key}[/]  {', '.join(stats[key]).replace('_', ' ') or 'none'}")
     render_training.all_statistics(stats.get("training", {}))
+
+
+def _bots(found: Mapping[str, Any]) -> None:
+    """Print what was found about bots, and a row for each of the busiest."""
+    if not found:
+        return
+    said = [f"{name.removeprefix('n_')} {short(value)}" for name, value in found.items() if name != "users"]
+    console().print(f"\n[bold]bots[/]  {escape(', '.join(said)).replace('_', ' ')}")
+    if users := found.get("users"):
+        columns = ["user", "rule", "value", "threshold", "events"]
+        print_table("", columns, [[short(user[name]) for name in columns] for user in users])
 
 
 def models(rows: Sequence[Mapping[str, Any]]) -> None:

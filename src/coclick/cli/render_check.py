@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _COUNTS = ("rows", "right", "users", "sessions", "first", "last", "merged_spellings")
 
+_MAX_NAME = 100  # characters of a column
+
 
 def check_report(found: CheckReport) -> None:
     """Print the columns of each file, what is missing, ignored and lost, and the command to run."""
@@ -20,7 +22,7 @@ def check_report(found: CheckReport) -> None:
         facts = ", ".join(fact for fact in (file.kind, file.encoding, file.delimiter) if fact)
         rows = [
             [
-                use.name,
+                use.name[:_MAX_NAME],
                 use.field or f"ignored (looks like {use.looks_like})",
                 one_line(" · ".join(use.samples)),
             ]

@@ -45,7 +45,7 @@ def build(
     if docs and len(docs) > 1:
         raise UserError("on Spark, documents must be in one file", hint="give --docs once")
     with _session(master) as spark:
-        from coclick.cli.render import language_line
+        from coclick.cli.render import build_report
         from coclick.spark import build as build_on_spark
 
         graph = build_on_spark(
@@ -54,10 +54,7 @@ def build(
         sizes = graph.manifest["sizes"]
     counts = (("queries", "query"), ("docs", "document"), ("edges", "edge"))
     say(f"{', '.join(counted(sizes[key], noun) for key, noun in counts)} in {out}")
-    say(language_line(graph.stats["language"]))
-    for key, rows in (("rejected", "rows"), ("docs_rejected", "documents")):
-        for reason, count in graph.stats.get(key, {}).items():
-            say(f"{count:,} {rows} rejected (see the table rejects): {reason}")
+    build_report(graph.stats)
     suggest(f'coclick train "vpcg(units=words,own_weight=0)" {out} --engine spark -o model')
 
 

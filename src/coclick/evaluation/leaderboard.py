@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from coclick.evaluation.tasks import SEARCH
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.combination._base import Combination
+from coclick.models.combination.held_out import HeldOutClicks
 from coclick.models.persistence import open_model
 from coclick.models.registry import create, model_names
 from coclick.progress import Progress, quiet
@@ -31,6 +33,11 @@ class Trainer:
     def __init__(self, graph: ClickGraph, progress: Progress = quiet, *, open_saved: bool = True) -> None:
         self.graph, self._progress, self._open_saved = graph, progress, open_saved
         self._trained: dict[str, tuple[Model, float]] = {}
+
+    @cached_property
+    def _held_out(self) -> HeldOutClicks:
+        """Clicks that combinations learn their weights from, with parts trained on the rest."""
+        return HeldOutClicks.split(self.graph)
 
     def check(self, specs: Sequence[str]) -> None:
         """Raise for an unknown model, or one whose requirements the graph does not meet, before training."""
@@ -56,9 +63,9 @@ class Trainer:
             part_seconds = 0.0
             if isinstance(model, Combination):
                 parts = [self.get(part) for part in model.part_specs]
-                model.assemble(self.graph, [part for part, _ in parts])
                 part_seconds = sum(seconds for _, seconds in parts)
                 started = time.perf_counter()
+                model.assemble(self.graph, [part for part, _ in parts], self._held_out)
             else:
                 model.fit(self.graph, self._progress)
             self._trained[str(model)] = model, part_seconds + time.perf_counter() - started

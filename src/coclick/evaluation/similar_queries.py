@@ -37,6 +37,7 @@ from coclick.text.normalise import normalise, normalise_batch
 RECOMMENDED = "vpcg(units=words+chars,own_weight=1,weight=log1p)"  # docs/evaluation.md has the figures
 MAX_QUERIES = 5000  # a mean over more queries changes little
 MAX_GRADE = 100
+MAX_PAIRS = 1_000_000  # judged pairs in memory: popular documents are clicked for thousands of queries
 _DEPTH = 10  # clicked documents of a query that count
 _BLOCK = 256  # queries whose gains are in memory at a time
 
@@ -45,7 +46,8 @@ def judge_by_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -
     """Hold out clicks; the queries that have some are judged.
 
     Models are trained on, and may only return, the queries that have other clicks: in use they would not know
-    the rest either. Where more than `MAX_QUERIES` have held-out clicks, a random sample of them is judged.
+    the rest either. Where more than `MAX_QUERIES` have held-out clicks, or these have more than `MAX_PAIRS`
+    similar queries, a random sample of them is judged.
     """
     train, held_out, rule = split_clicks(graph, rule, seed)
     has_train, has_held_out = train.clicks.row_nnz() > 0, held_out.row_nnz() > 0
@@ -56,16 +58,20 @@ def judge_by_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -
     if on_both_sides.any():
         explaining = held_out
         candidates = frozenset(names[i] for i in np.flatnonzero(on_both_sides).tolist())
-    rows = np.sort(np.random.default_rng(seed).permutation(np.flatnonzero(has_held_out))[:MAX_QUERIES])
+    rows = np.random.default_rng(seed).permutation(np.flatnonzero(has_held_out))[:MAX_QUERIES]
     texts = graph.queries.take(rows).to_list()
     discounts = rank_discounts(explaining.take(np.flatnonzero(has_train)))
     gains = _gains(_row_shares(held_out.take(rows)), discounts)
     grades: dict[str, dict[str, int]] = {}
+    drawn = n_pairs = 0
     for text, own, (others, values) in zip(texts, known.queries.lookup(texts), gains, strict=True):
         percent = _percent_of_best(np.where(others == own, 0, values))
         pairs = zip(others.tolist(), percent.tolist(), strict=True)
         if found := {names[other]: grade for other, grade in pairs if grade}:
             grades[text] = found
+        drawn, n_pairs = drawn + 1, n_pairs + len(found)
+        if n_pairs >= MAX_PAIRS:
+            break
     if not grades:
         raise UserError(
             f"the holdout {rule} leaves no query that shares held-out clicks with another query",
@@ -75,8 +81,8 @@ def judge_by_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -
         len(grades),
         {
             "have no held-out clicks": int((~has_held_out).sum()),
-            "are not in the random sample": int(has_held_out.sum()) - len(rows),
-            "share their held-out clicks with no other query": len(rows) - len(grades),
+            "are not in the random sample": int(has_held_out.sum()) - drawn,
+            "share their held-out clicks with no other query": drawn - len(grades),
         },
     )
     if candidates is not None:
@@ -84,7 +90,9 @@ def judge_by_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -
             f"of the {counted(len(names), 'query')} that models know, {len(candidates):,} have held-out "
             "clicks and are judged; the others are removed from results"
         )
-    judgments = Judgments({text: text for text in grades}, grades, notes=tuple(notes), candidates=candidates)
+    judgments = Judgments(
+        {text: text for text in sorted(grades)}, grades, notes=tuple(notes), candidates=candidates
+    )
     return EvaluationData(known, judgments, f"held-out clicks, {rule}")
 
 

@@ -54,6 +54,7 @@ FIELDS = {
     ),
     "view": ("query", "doc", "feature", "value"),  # either query or doc
 }
+_MAX_NAME = 60  # characters of a column that an error shows
 REQUIRED = {"clicks": ("query", "doc", "clicks"), "events": ("query", "doc")}
 
 
@@ -90,13 +91,27 @@ def missing_column_error(field: str, format: str, columns: Sequence[str], where:
     """Return the error for a table of clicks or events that lacks a required column."""
     required = ", ".join(REQUIRED[format])
     optional = ", ".join(name for name in FIELDS[format] if name not in REQUIRED[format])
-    existing = ", ".join(repr(name) for name in columns[:20]) or "none"
+    hint = (
+        f"name the column: --columns {field}=NAME (in Python: columns={{{field!r}: …}}); coclick check "
+        f"guesses it; if the file has no header, name all in order: --columns {required.replace(' ', '')}"
+    )
+    if not columns:
+        hint = "none of its first lines is a whole JSON record; if the file is cut off, copy it again"
+    elif any("\0" in name for name in columns):
+        hint = (
+            "its first line has NUL bytes, so it is not a text file: export the log as text, JSON or Parquet"
+        )
     return UserError(
         f"no column for {field!r}: a log of {format} needs {required} and may have {optional}",
-        where=f"{where}, whose columns are {existing}",
-        hint=f"name the column: --columns {field}=NAME (in Python: columns={{{field!r}: …}}); coclick check "
-        f"guesses it; if the file has no header, name all in order: --columns {required.replace(' ', '')}",
+        where=f"{where}, whose columns are {list_columns(columns)}",
+        hint=hint,
     )
+
+
+def list_columns(columns: Sequence[str]) -> str:
+    """Return the first columns of a table for an error; a file that is no table has endless ones."""
+    shown = (name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…" for name in columns[:20])
+    return ", ".join(map(repr, shown)) or "none"
 
 
 def rename_hint(field: str, columns: Sequence[str]) -> str:

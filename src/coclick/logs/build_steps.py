@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.errors import UserError, counted
+from coclick.errors import counted
 from coclick.logs import (
     aggregation_sql,
     documents,
@@ -156,10 +156,7 @@ class BuildSteps:
         found = self.stats["bots"] = look_for_bots(self.db, self.log, policy)
         self.dropped = policy == "drop" and found["n_users"] > 0
         if self.dropped and not self.db.fetch_value("SELECT count(*) FROM event"):
-            raise UserError(
-                f"all {counted(found['n_users'], 'user')} of the log look like bots, so nothing is left",
-                hint=f"the first is {found['users'][0]}; keep them with --bots flag",
-            )
+            raise validation.only_bots_error(found)
 
     def choose_edges(self, min_clicks: float, half_life_days: float | None) -> None:
         """Create the table `edge` (q, d, clicks) of the pairs that pass the thresholds."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from coclick.errors import CoclickError, UserError
+from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import threads as all_threads
 from coclick.logs.column_use import ColumnUse, column_uses, sample_values
 from coclick.logs.detect_format import GivenColumns, detect_format, named_encoding
@@ -26,8 +27,10 @@ from coclick.logs.intake import Intake
 from coclick.logs.log_sample import LogSample
 from coclick.logs.pipeline import build
 from coclick.logs.record_sql import RecordFields
+from coclick.logs.rejects import rejects
 from coclick.logs.report import BuildReport, build_report
 from coclick.logs.scrub import count_kinds, scrub_batch
+from coclick.logs.validation import MAX_REJECTED, check_rejected
 
 _DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "vertical bar"}
 
@@ -121,8 +124,8 @@ class _Check:
             files = intake.open_log(self.sample.sources)
             try:
                 format, found, _ = detect_format(files, self.options["like"], columns, self.options["header"])
-            except UserError:
-                columns = columns or self._guess(files)
+            except UserError as error:
+                columns = columns or (self._guess(files) if error.what.startswith("no column") else {})
                 if not columns:
                     self.found.files = [self._file(file, RecordFields(), intake) for file in files]
                     raise
@@ -166,6 +169,7 @@ class _Check:
             self.found.report.warnings.append(f"queries with personal data: {kinds}; --scrub pii removes it")
         for lines in vars(self.found.report).values():
             lines[:] = map(self.sample.restore_names, lines)
+        check_rejected(graph.stats, MAX_REJECTED, lambda reason: _first_reject(graph, reason))
 
     def _command(self, sources: list[Any], docs: list[Any], columns: GivenColumns) -> str:
         """The command that builds the graph, with the options that were given or guessed."""
@@ -183,6 +187,13 @@ class _Check:
         if actions := self.options["actions"]:
             parts += ["--actions", ",".join(f"{name}={weight}" for name, weight in actions.items())]
         return shlex.join([*parts, "-o", "graph"])
+
+
+def _first_reject(graph: ClickGraph, reason: str) -> str:
+    """The file, line and text of the first row that was rejected for a reason."""
+    found = (row for row in rejects(graph) if f"{row[2]} {row[3]}".strip() == reason)
+    file, line, *_, raw = next(found)
+    return f"{file}, line {line}: {raw[:200]}"
 
 
 def _personal_data(queries: Sequence[str]) -> dict[str, int]:

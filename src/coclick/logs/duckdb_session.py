@@ -140,6 +140,10 @@ class DuckDBSession:
         """Run a task in the session's thread, so that Ctrl-C is noticed at once; `cancel` stops it."""
         return self._wait(task, cancel)
 
+    def interrupt(self) -> None:
+        """Stop the statement that runs; it raises `duckdb.InterruptException`."""
+        self._connection.interrupt()
+
     def preserve_order(self, keep: bool) -> None:
         """Set whether results keep the order of the table or file, which costs parallelism."""
         self.execute(f"SET preserve_insertion_order = {str(keep).lower()}")

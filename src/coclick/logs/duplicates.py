@@ -13,9 +13,9 @@ from coclick.logs.duckdb_session import DuckDBSession
 from coclick.logs.reader import LogReader
 
 Duplicates = Literal["count", "drop"]
-_MIN_DISTINCT = 1 / 3  # of the rows; with fewer distinct values a column is not the id of an event
-_MAX_COUNTED = 500_000  # events; of larger logs, equal rows are counted for one user in 64
-_SAMPLE = 64
+MIN_DISTINCT = 1 / 3  # of the rows; with fewer distinct values a column is not the id of an event
+MAX_COUNTED = 500_000  # events; of larger logs, equal rows are counted for one user in 64
+SAMPLE = 64
 
 
 def check_duplicates(duplicates: str) -> None:
@@ -33,12 +33,12 @@ def remove_duplicates(db: DuckDBSession, log: LogReader, duplicates: Duplicates)
     found: dict[str, Any] = {"by_id": 0, "exact": 0, "dropped": 0}
     if "event_id" in log.fields:
         rows, ids = _sums(db, tables, "count(e), count(DISTINCT e)")
-        if ids < _MIN_DISTINCT * rows:
+        if ids < MIN_DISTINCT * rows:
             return found | {"not_ids": [ids, rows]}
         found["by_id"] = sum(_remove_repeated(db, table, "e", "WHERE e IS NOT NULL") for table in tables)
     elif {"user", "timestamp"} <= log.fields:
         (size,) = _sums(db, tables, "count(*)")
-        step = _SAMPLE if size > _MAX_COUNTED and duplicates == "count" else 1
+        step = SAMPLE if size > MAX_COUNTED and duplicates == "count" else 1
         found["exact"] = step * sum(_count_equal(db, table, step) for table in tables)
         if step > 1:
             found["estimated"] = True

@@ -38,6 +38,7 @@ KINDS = {
     ".jsonl": "ndjson",
     ".json": "ndjson",
 }
+_MAX_HEADER = 1_000_000  # characters
 _SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines
 _SAMPLE_BYTES = 1 << 24  # at most
 _HEADER_LINES = 200  # that are compared with the first one
@@ -140,6 +141,12 @@ def detect_file(path: Path) -> LogFile:
     first = lines[0]
     if kind == "ndjson" or (kind is None and _JSON.match("\n".join(lines))):
         return _detect_ndjson(path, gzipped, lines)
+    if len(first) > _MAX_HEADER:
+        raise UserError(
+            f"the first line has more than {_MAX_HEADER:,} characters, so this is not a table",
+            where=f"{path}, line 1",
+            hint="if the file is not text, export the log as text, JSON or Parquet; else remove the line",
+        )
     delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
     kind = "tsv" if delimiter == "\t" else "csv"
     with csv_field_limit(len(first) + 1):
@@ -182,6 +189,7 @@ def find_fields(
         if named is None:
             return file, None
         fields = {name: index for name, index in fields.items() if index not in named.values()}
+        _check_names({name: index for name, index in fields.items() if name not in named}, file)
         return file, check_flat(file, with_user(fields | named))
     names = [canonical_name(name) for name in given]
     cells = [canonical_name(cell) for cell in file.columns]
@@ -191,6 +199,18 @@ def find_fields(
     else:
         file = with_header(file, text and header != "no")
     return file, check_flat(file, with_user(match_given_columns(given, file.columns, str(file.path))))
+
+
+def _check_names(fields: Mapping[str, int], file: LogFile) -> None:
+    """Raise if two columns have the name of one field: nothing tells which is meant."""
+    names = [canonical_name(name) for name in file.columns]
+    for field, index in fields.items():
+        if names.count(names[index]) > 1:
+            raise UserError(
+                f"two columns are called {file.columns[index]!r}, which is the field {field!r}",
+                where=str(file.path),
+                hint="name the columns in order, with _ for those to skip: --columns query,doc,_",
+            )
 
 
 def _with_guessed_header(file: LogFile) -> LogFile:

@@ -124,7 +124,8 @@ def load_format(like: str | Path) -> Format:
             return parse_format(path.stem, path.read_text(encoding="utf-8"), str(path))
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise UserError(f"the format cannot be read: {reason}", where=str(path)) from None
+            hint = f"name a TOML file or one of {', '.join(format_names())}"
+            raise UserError(f"the format cannot be read: {reason}", where=str(path), hint=hint) from None
     names = format_names()
     if name not in names:
         raise _unknown(f"the log format {name!r}", name, ["auto", *PLAIN, *names], "or name a file: my.toml")
@@ -137,7 +138,8 @@ def parse_format(name: str, text: str, where: str) -> Format:
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"the format is not valid TOML: {error}", where=where) from None
+        hint = 'texts are in quotes, on one line: query = "search_term"'
+        raise UserError(f"the format is not valid TOML: {error}", where=where, hint=hint) from None
     return _Parser(text, where).format(name, given)
 
 

@@ -61,7 +61,7 @@ def build(
     duplicates: Duplicates = "count",
     memory: str = "4GB",
     threads: int | None = None,
-    max_rejected: float = 0.5,
+    max_rejected: float = validation.MAX_REJECTED,
     language: str | None = None,
     force: bool = False,
     progress: Callable[[str], None] | None = None,

@@ -8,9 +8,12 @@ their lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import Event
+
+import duckdb
 
 from coclick.logs import aggregation_sql, join_sql, text_sql
 from coclick.logs.detect_format import FileFields
@@ -254,10 +257,18 @@ class LogReader:
             path = literal(self.db.temp_path("parquet"))
             staged, statement = f"read_parquet({path})", f"COPY ({chosen}) TO {path} (FORMAT parquet)"
         stop = Event()
+
+        def stop_reading(check: Future[None]) -> None:
+            if not check.cancelled() and check.exception() is not None:
+                self.db.interrupt()
+
         with ThreadPoolExecutor(1) as pool:
             checks = [pool.submit(text_sql.save_too_long, self.db, file, stop) for file in group.files]
+            for check in checks:  # a file that expands without end would be read to its end
+                check.add_done_callback(stop_reading)
             try:
-                self.db.execute(statement)
+                with suppress(duckdb.InterruptException):
+                    self.db.execute(statement)
                 for check in checks:
                     check.result()
             finally:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coclick.errors import UserError
-from coclick.graph.columns import canonical_name
+from coclick.graph.columns import canonical_name, list_columns
 from coclick.logs.duckdb_session import literal
 from coclick.logs.files import LogFile
 from coclick.logs.format import COUNT, Format, Segment, Source, rename_columns
@@ -111,11 +111,10 @@ def format_fields(format: Format, file: LogFile) -> RecordFields:
 def missing_source_error(format: Format, name: str, file: LogFile) -> UserError:
     """Return the error for a file without any of the columns that hold a field."""
     wanted = [column for source in format.fields.get(name, ()) for column in source.names]
-    existing = [repr(column) for column in file.columns[:20]]
     near = [close for column in wanted for close in difflib.get_close_matches(column, file.columns, 2, 0.5)]
     return UserError(
         f"no column for {name!r}: the format {format.name!r} reads it from {' or '.join(map(repr, wanted))}",
-        where=f"{file.path}, whose columns are {', '.join(existing) or 'none'}",
+        where=f"{file.path}, whose columns are {list_columns(file.columns)}",
         hint=f"name the column: --columns {name}={near[0] if near else 'NAME'}",
     )
 

@@ -11,6 +11,7 @@ from coclick.graph.columns import canonical_name
 from coclick.logs.product_views import ViewShape, decide_views, undecided_views
 from coclick.logs.schema import ACTIONS, IMPRESSION, Action, action_codes, dwell_seconds
 
+MAX_REJECTED = 0.5  # share of the rows; the default of --max-rejected
 _MAX_LISTED = 20
 
 
@@ -83,7 +84,7 @@ def most_common_actions(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def no_edges_error(
-    stats: Mapping[str, Any], below: int, locate_first_reject: Callable[[str], str] | None = None
+    stats: Mapping[str, Any], below: int, locate_first_reject: Callable[[str], str | None]
 ) -> UserError:
     """Return the error for a graph without edges, with its cause.
 
@@ -109,9 +110,16 @@ def no_edges_error(
     total = sum(stats["rejected"].values())
     return UserError(
         f"{what}: {total:,} were rejected, most often because {reason} ({count:,})",
-        where=locate_first_reject(reason) if locate_first_reject else None,
-        hint=_encoding_hint(stats, reason),
+        where=locate_first_reject(reason),
+        hint=_encoding_hint(stats, reason) or _remedy(reason),
     )
+
+
+def _remedy(reason: str) -> str:
+    """What to do if every row was rejected."""
+    if reason == "query is missing":
+        return "name its column (--columns query=NAME); if only searches have the query, give their file too"
+    return "look at the log with coclick check; --columns names the column of a field"
 
 
 def _encoding_hint(stats: Mapping[str, Any], reason: str) -> str | None:
@@ -123,7 +131,15 @@ def _encoding_hint(stats: Mapping[str, Any], reason: str) -> str | None:
     )
 
 
-def check_rejected(stats: Mapping[str, Any], limit: float, locate: Callable[[str], str]) -> None:
+def only_bots_error(found: Mapping[str, Any]) -> UserError:
+    """Return the error for a log without any user that is not a bot; `found` is the statistics of bots."""
+    return UserError(
+        f"all {counted(found['n_users'], 'user')} of the log look like bots, so nothing is left",
+        hint=f"the first is {found['users'][0]}; keep them with --bots flag",
+    )
+
+
+def check_rejected(stats: Mapping[str, Any], limit: float, locate: Callable[[str], str | None]) -> None:
     """Raise if a larger share of the rows was rejected. `locate` finds an example of a reason."""
     lost, rows = sum(stats["rejected"].values()), stats["rows"]
     if not lost or lost <= limit * rows or lost == rows:  # a log without any valid row has its own error

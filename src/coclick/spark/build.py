@@ -22,12 +22,20 @@ from coclick.errors import UserError
 from coclick.logs import aggregation_sql
 from coclick.logs.bots import Policy, check_policy
 from coclick.logs.detect_format import GivenColumns, detect_format
+from coclick.logs.duplicates import Duplicates, check_duplicates
 from coclick.logs.format import Format
 from coclick.logs.privacy import Privacy
-from coclick.logs.schema import Action, action_names, weighted_actions
+from coclick.logs.schema import SEARCH, Action, action_names, weighted_actions
 from coclick.logs.time_options import TimeOptions, time_stats
-from coclick.logs.validation import check_arguments, check_fields, no_edges_error
+from coclick.logs.validation import (
+    MAX_REJECTED,
+    check_arguments,
+    check_fields,
+    check_rejected,
+    no_edges_error,
+)
 from coclick.spark import documents, events
+from coclick.spark.duplicates import remove_duplicates
 from coclick.spark.graph import SparkGraph
 from coclick.spark.language import guess as guess_language
 from coclick.spark.log_rows import LogRows, by_reason, show_known, write_rejects
@@ -50,6 +58,8 @@ def build(
     min_users: int = 1,
     actions: Mapping[str, float | str] | None = None,
     bots: Policy = "flag",
+    duplicates: Duplicates = "count",
+    max_rejected: float = MAX_REJECTED,
     time_format: str | None = None,
     timezone: str | None = None,
     since: str | date | None = None,
@@ -67,12 +77,13 @@ def build(
     those of `coclick.build`.
     """
     started = time.monotonic()
-    check_arguments(min_clicks, min_users)
+    check_arguments(min_clicks, min_users, max_rejected)
+    check_duplicates(duplicates)
     times = TimeOptions(time_format, timezone, since, until, half_life)
     privacy = Privacy.from_options(scrub, min_users, hash_users, key_file)
     named = None if language is None else named_language(language)
     session = coclick_session(spark)
-    parser = _parser(log, like, columns)
+    parser, uses = _parser(log, like, columns)
     fields = parser.fields
     parser = replace(parser, format=parser.format.with_roles(actions))
     weighted = weighted_actions(actions, action_names(parser.format.actions))
@@ -83,7 +94,8 @@ def build(
     privacy.check_fields(fields)
     with open_output(session, out, "graph", force) as target:
         run = _Build(session, target, parser.format, fields, weighted, privacy, times)
-        run.read(log, replace(parser, privacy=privacy, times=times.format))
+        run.stats["columns"] = [{"file": "the log", "columns": uses}]
+        run.read(log, replace(parser, privacy=privacy, times=times.format), duplicates, max_rejected)
         run.aggregate(min_clicks, bots)
         texts = run.write(docs, named)
         run.stats["seconds"] = round(time.monotonic() - started, 2)
@@ -92,8 +104,13 @@ def build(
     return SparkGraph.open(spark, path)
 
 
-def _parser(log: DataFrame, like: str | Path, columns: GivenColumns) -> FieldParser:
-    """How the rows of the log are read. Formats with joins or lists are left to the local engine."""
+def _parser(
+    log: DataFrame, like: str | Path, columns: GivenColumns
+) -> tuple[FieldParser, list[dict[str, Any]]]:
+    """How the rows of the log are read, and what its columns are used as.
+
+    Formats with joins or lists are left to the local engine.
+    """
     file = as_log_file(log, "the log")
     format, found, fields = detect_format([file], like, columns)
     if format.join or format.has_lists:
@@ -104,10 +121,12 @@ def _parser(log: DataFrame, like: str | Path, columns: GivenColumns) -> FieldPar
     record = found[0][1]
     chosen = sorted(record.used)
     names = [file.columns[index] for index in chosen]
+    used_as = {source: name for name, sources in record.sources.items() for source in sources}
+    uses = [{"name": name, "field": used_as.get(name, ""), "looks_like": kind} for name, kind in log.dtypes]
     if format.fields:
-        return FieldParser(format, names, fields)
+        return FieldParser(format, names, fields), uses
     places = {name: chosen.index(int(column.sql[1:])) for name, column in record.columns.items()}
-    return FieldParser(format, names, fields, places)
+    return FieldParser(format, names, fields, places), uses
 
 
 @dataclass
@@ -124,10 +143,11 @@ class _Build:
     stats: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     history: dict[str, DataFrame] = field(default_factory=dict)  # daily, skips, searches, followups
+    searches: DataFrame | None = None
     doc_rejects: DataFrame | None = None
 
-    def read(self, log: DataFrame, parser: FieldParser) -> None:
-        """Parse the log into typed fields and set the rejected rows aside."""
+    def read(self, log: DataFrame, parser: FieldParser, duplicates: Duplicates, max_rejected: float) -> None:
+        """Parse the log into typed fields, set the rejected rows aside, and remove duplicates."""
         rows = LogRows(log, parser, self.out.work)
         self.stats |= {"format": self.format.name, "engine": "spark", "fields": sorted(self.fields)}
         if self.format.rows == "events":
@@ -138,7 +158,15 @@ class _Build:
                 self.stats |= time_stats(rows.times, self.times.span, outside)
         self.rejects = rows.rejected()
         self.stats |= rows.stats | self.privacy.stats_of(rows.scrubbed)
-        self.rows, self.searches, self.spellings = rows.valid(), rows.searches(), rows.spellings()
+        self.show_first_reject = rows.show_first_reject
+        check_rejected(self.stats, max_rejected, self.show_first_reject)
+        self.rows, self.spellings = rows.valid(), rows.spellings()
+        if self.format.rows == "events":
+            valid, found = remove_duplicates(self.rows, self.fields, rows.n_counted, duplicates)
+            self.stats["duplicates"] = found
+            self.rows = valid.filter("action_code >= 0")
+            if rows.has_searches:
+                self.searches = valid.filter(f"action_code = {SEARCH}")
 
     def aggregate(self, min_clicks: float, bots: Policy) -> None:
         """Aggregate the rows into pairs and select the edges; both still hold strings."""
@@ -166,7 +194,7 @@ class _Build:
             F.count_if("passes"), F.count_if(~F.col("passes")), F.sum(F.expr("if(passes, 0, clicks)"))
         ).collect()[0]
         if not kept:
-            raise no_edges_error(self.stats, below)
+            raise no_edges_error(self.stats, below, self.show_first_reject)
         self.sizes["edges"] = kept
         self.thresholds = min_clicks > 1 or min_users > 1
         self.stats |= {"min_clicks": min_clicks, "min_users": min_users, "pairs_below_thresholds": below}

@@ -15,6 +15,7 @@ from coclick.logs.bots import Policy
 from coclick.logs.events import has_sessions, span
 from coclick.logs.schema import Action
 from coclick.logs.searches import counts_searches, knows_failures, search_sums
+from coclick.logs.validation import only_bots_error
 from coclick.spark.storage import WorkDir
 
 _DIV = "div"
@@ -66,6 +67,8 @@ def aggregate(
     lowest, impressions, first, last = spark.sql(
         f"SELECT {lowest_position}, bool_or(a = 0), {times} FROM event"
     ).collect()[0]
+    if impressions is None and stats["bots"].get("n_users"):
+        raise only_bots_error(stats["bots"])
     impressions = stats["has_impressions"] = bool(impressions)
     counts = aggregation_sql.action_counts(actions)
     if sessions:

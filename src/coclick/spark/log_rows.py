@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from coclick.logs import aggregation_sql
@@ -29,7 +29,7 @@ class LogRows:
     """A parsed log and its row counts."""
 
     def __init__(self, log: DataFrame, parser: FieldParser, work: WorkDir) -> None:
-        self.format, self.times = parser.format, parser.times
+        self.format, self.times, self._privacy = parser.format, parser.times, parser.privacy
         read = log.select(*(log[f"`{name.replace('`', '``')}`"] for name in parser.columns))
         self._rows = work.checkpoint("rows", read.mapInArrow(parser, parser.schema))
         if order := self._date_order():
@@ -37,9 +37,6 @@ class LogRows:
             parser = replace(parser, times=self.times)
             self._rows = work.checkpoint("rows_in_order", read.mapInArrow(parser, parser.schema))
         self._rows = self._rows.drop("date_text")
-        self.format, self._privacy = parser.format, parser.privacy
-        quoted = [log[f"`{name.replace('`', '``')}`"] for name in parser.columns]
-        self._rows = work.checkpoint("rows", log.select(*quoted).mapInArrow(parser, parser.schema))
         self._fields = parser.fields
         self._has_actions = "action" in parser.fields
         self._counts = self._count()
@@ -102,22 +99,14 @@ class LogRows:
         return ViewShape(*self._rows.sparkSession.sql(sql).collect()[0])
 
     def valid(self) -> DataFrame:
-        """Return the valid rows, without searches."""
+        """Return the valid rows. Of events, these are the ones that count, and searches."""
         events = self.format.rows == "events"
-        return self._once("error IS NULL" + (" AND action_code >= 0" if events else ""))
+        return self._rows.filter("error IS NULL" + (" AND action_code IS NOT NULL" if events else ""))
 
-    def searches(self) -> DataFrame | None:
-        """Return the valid rows that record a search, or None if the log has no such action."""
-        return self._once(f"error IS NULL AND action_code = {SEARCH}") if self.has_searches else None
-
-    def _once(self, condition: str) -> DataFrame:
-        """Some rows; of several events with one id, the smallest, as on one machine."""
-        rows = self._rows.filter(condition)
-        if "event_id" not in rows.columns:
-            return rows
-        copies = Window.partitionBy("event_id").orderBy(*rows.columns)
-        rows = rows.withColumn("copy", F.row_number().over(copies))
-        return rows.filter("event_id IS NULL OR copy = 1").drop("copy")
+    @property
+    def n_counted(self) -> int:
+        """The number of valid rows."""
+        return sum(count for _, error, count in self._counts if error is None)
 
     def rejected(self) -> DataFrame | None:
         """Return the rejected rows (error, raw, query, doc), or None; add their counts to the statistics."""
@@ -133,6 +122,12 @@ class LogRows:
         coded = "action_code" in self._rows.columns
         rejects = aggregation_sql.is_rejected(self._has_actions) if coded else "error IS NOT NULL"
         return self._rows.filter(rejects).select("error", "raw", "query", "doc")
+
+    def show_first_reject(self, reason: str) -> str | None:
+        """Return a row that was rejected for a reason, as JSON; rows of a DataFrame have no other place."""
+        named = F.trim(F.replace("error", F.lit("|"), F.lit(" "))) == reason
+        found = self._rows.filter(named).agg(F.min("raw")).collect()[0][0]
+        return None if found is None else f"a row is {found:.200}"
 
     def spellings(self) -> DataFrame:
         """Return the spellings that normalisation merged (text, spelling, count), also from rejected rows.

@@ -1,17 +1,19 @@
 """`Combination`: a model that adds up the scores of other models, its parts.
 
-For each query the scores of a part are divided by their maximum over the whole collection, so that parts of
-any scale can be added and the score of a pair does not depend on the other candidates:
+A sum without weights learns from held-out clicks how to add up (`calibration`). In a sum with weights these
+are as written, and for each query the scores of a part are divided by their maximum over the collection, as
+in the papers, so that parts of any scale can be added:
 
     score(q, d) = Σ_i a_i · w_i(q) · s_i(q, d) / max_d' s_i(q, d')
 
-The a_i are the weights in the specification. Subclasses define the weight w_i(q) of a part for a query.
+The a_i are the weights in the specification. Subclasses define the weight w_i(q) of a part for a query. In
+both forms the score of a pair does not depend on the other candidates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -19,15 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.strings import Strings
-from coclick.errors import UserError
+from coclick.errors import ArtefactError, UserError
 from coclick.graph.added_documents import RowsByView, ViewFeatures, check_view_features
 from coclick.graph.click_graph import ClickGraph
 from coclick.models import spec as specs
 from coclick.models.arguments import documents_from
-from coclick.models.base import Model, TopK
+from coclick.models.base import DocMask, Model, TopK
+from coclick.models.combination.calibration import Calibration
+from coclick.models.combination.explanation import part_contributions
+from coclick.models.combination.held_out import HeldOutClicks, clicked_docs, has_clicks
+from coclick.models.combination.learning import learn
 from coclick.models.combination.similarities import sample_rows, sum_similarities, usual_best
+from coclick.models.combination.top_k import search_sum
 from coclick.models.registry import create
-from coclick.progress import Progress
+from coclick.progress import Progress, quiet
 from coclick.results import Contribution, Explanation
 from coclick.text.query import Query
 
@@ -49,61 +56,118 @@ class Combination(Model):
         self.requires = tuple(sorted({need for part in parts for need in part.requires}))
         self.uses_query = any(part.uses_query for part in parts)
         self.capabilities = combined_capabilities(parts) | {"explain"}
+        self.calibration_: Calibration | None = None  # None: weights as written
 
     # -- hook for subclasses ---------------------------------------------------------------------------
 
     def _part_weight(self, part: Model, query: Query) -> float:
-        """Return the weight of a part for a query, from 0 to 1."""
+        """Return the weight of a part for a query, from 0 to 1; not used where weights are learned."""
         raise NotImplementedError  # abstract
 
-    # -- implemented with it ---------------------------------------------------------------------------
+    # -- learning --------------------------------------------------------------------------------------
+
+    @property
+    def learns_weights(self) -> bool:
+        """Whether weights are learned, because none are written."""
+        return len(self.weights) > 1 and all(weight == 1 for weight in self.weights)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
-        """Train the parts."""
+        """Train the parts, and learn weights if none are written."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
+        self._learn_weights(graph, None, progress)
 
-    def assemble(self, graph: ClickGraph, parts: Sequence[Model]) -> Self:
-        """Make this a trained combination of parts that are already trained on the graph."""
+    def assemble(
+        self, graph: ClickGraph, parts: Sequence[Model], held_out: HeldOutClicks | None = None
+    ) -> Self:
+        """Make this a trained combination of parts that are already trained on the graph.
+
+        `held_out` shares the training on the rest of the clicks among several combinations.
+        """
         if [str(part) for part in parts] != self.part_specs:
             raise UserError(f"{self} is not made of {', '.join(map(str, parts))}")
         self.graph_, self.stats_, self.parts_ = graph, {}, list(parts)
+        self._learn_weights(graph, held_out, quiet)
         self._update_capabilities()
         return self
+
+    def _learn_weights(self, graph: ClickGraph, held_out: HeldOutClicks | None, progress: Progress) -> None:
+        """Learn from held-out clicks. With too few of them weights stay as written: equal."""
+        self.calibration_ = None
+        if not self.learns_weights:
+            return
+        try:
+            examples = (held_out or HeldOutClicks.split(graph)).examples(self.part_specs, progress)
+        except UserError:
+            return  # a part cannot be trained on fewer clicks
+        self.calibration_ = learn(examples)
+        if self.calibration_ is not None:
+            self.stats_["weights"] = self.calibration_.describe(self.part_specs)
+
+    # -- scores ----------------------------------------------------------------------------------------
 
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the evidence of the part with the most evidence."""
         return {"parts": max(part._confidence(query) for part in self.parts_)}
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
-        """Return the weighted sum for all documents."""
-        total = np.zeros(len(self.trained_on.docs), np.float32)
-        for weight, part in zip(self.weights, self.parts_, strict=True):
-            scores = part._score_all(query)
-            if factor := self._factor(weight, part, query, scores):
-                total += np.float32(factor) * scores
-        return total
+        """Return the sum for all documents."""
+        docs = np.arange(len(self.trained_on.docs), dtype=np.int32)
+        return self._sum(
+            query, [part._score_all(query) for part in self.parts_], clicked_docs(self.graph_, docs)
+        )
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Score all documents, because the maxima need them, and return the chosen ones."""
-        return self._score_all(query)[docs]
+        """Return the sum for some documents."""
+        scores = [part._score(query, docs) for part in self.parts_]
+        return self._sum(query, scores, clicked_docs(self.graph_, docs))
+
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
+        """Search the indexes of the parts; results are exact."""
+        return search_sum(self.parts_, queries, k, mask, self._score, self._bound)
+
+    def _bound(self, query: Query, highest: Sequence[float]) -> float:
+        """Return the largest possible sum of documents whose scores are not above these."""
+        scores = [np.full(2, score, np.float32) for score in highest]
+        return float(self._sum(query, scores, np.array([False, True])).max())
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
-        """Return the weighted sum, each part divided by its maximum over the documents in the graph."""
+        """Return the sum for documents without clicks."""
         return self._score_texts_with_features(query, texts, {})
 
     def _score_texts_with_features(
         self, query: Query, texts: Mapping[str, Strings], features: RowsByView
     ) -> NDArray[np.float32]:
-        """Return the weighted sum; each part uses the features of its user views."""
-        total = np.zeros(len(next(iter(texts.values()))), np.float32)
-        for weight, part in zip(self.weights, self.parts_, strict=True):
-            if factor := self._factor(weight, part, query, part._score_all(query)):
-                if used := {view: rows for view, rows in features.items() if view in part.user_views}:
-                    scores = part._score_texts_with_features(query, texts, used)
-                else:
-                    scores = part._score_texts(query, texts)
-                total += np.float32(factor) * scores
+        """Return the sum for documents without clicks; each part uses the features of its user views."""
+        scores = []
+        for part in self.parts_:
+            if used := {view: rows for view, rows in features.items() if view in part.user_views}:
+                scores.append(part._score_texts_with_features(query, texts, used))
+            else:
+                scores.append(part._score_texts(query, texts))
+        return self._sum(query, scores, np.zeros(len(scores[0]), bool))
+
+    def _sum(
+        self, query: Query, scores: Sequence[NDArray[np.float32]], clicked: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """Add up the scores of all parts for some documents; `clicked` are those with clicks."""
+        if self.calibration_ is not None:
+            return self.calibration_.total(scores, has_clicks(self.graph_, query), clicked)
+        total = np.zeros(len(clicked), np.float32)
+        for factor, part in zip(self._factors(query), scores, strict=True):
+            if factor:
+                total += np.float32(factor) * part
         return total
+
+    def _factors(self, query: Query) -> list[float]:
+        """The factor of each part's scores where weights are written; 0 if all scores are 0."""
+        weighted = zip(self.weights, self.parts_, strict=True)
+        return query.once(
+            (id(self), "factors"), lambda: [self._factor(weight, part, query) for weight, part in weighted]
+        )
+
+    def _factor(self, weight: float, part: Model, query: Query) -> float:
+        highest = float(part._search([query], 1, None)[1][0, 0])
+        return weight * self._part_weight(part, query) / highest if highest > 0 else 0.0
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """Add up the similarities of the parts that can find similar queries."""
@@ -141,22 +205,26 @@ class Combination(Model):
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the contribution of each part, split further if the part can explain its scores."""
-        parts = []
-        for weight, part in zip(self.weights, self.parts_, strict=True):
-            scores = part._score_all(query)
-            factor = self._factor(weight, part, query, scores)
-            inner = (
-                part._explain(query, doc, clicks).parts if "explain" in part.capabilities and factor else []
-            )
-            value = factor * float(scores[doc])
-            parts.append(
-                Contribution("model", str(part), value, parts=[_scaled(one, factor) for one in inner])
-            )
-        score = sum(part.value for part in parts)
-        return Explanation(query.text, self.graph_.docs[doc], score, parts)
+        docs = np.array([doc], np.int32)
+        scores = [part._score(query, docs) for part in self.parts_]
+        if self.calibration_ is None:
+            weighted = zip(self._factors(query), scores, strict=True)
+            values = [factor * float(score[0]) for factor, score in weighted]
+            parts = part_contributions(self.parts_, query, doc, clicks, scores, values, self.part_specs)
+        else:
+            seen, clicked = has_clicks(self.graph_, query), clicked_docs(self.graph_, docs)
+            base, values, labels = self.calibration_.explain(scores, seen, clicked, self.part_specs)
+            parts = part_contributions(self.parts_, query, doc, clicks, scores, values, labels)
+            parts += [Contribution("base", *base)] if base[1] else []
+        return Explanation(query.text, self.graph_.docs[doc], sum(part.value for part in parts), parts)
 
     def _update_capabilities(self) -> None:
-        """Combine what the trained parts can do."""
+        """Combine what the trained parts can do, and check that the learned weights are theirs."""
+        learned = self.calibration_
+        if learned is not None and not (
+            isinstance(learned, Calibration) and learned.n_parts == len(self.parts_)
+        ):
+            raise ArtefactError("the learned weights are not those of the parts")
         self.capabilities = combined_capabilities(self.parts_) | {"explain"}
 
     @property
@@ -174,7 +242,8 @@ class Combination(Model):
             part.add(docs, {view: by_doc for view, by_doc in given.items() if view in part.user_views})
             for part in self.parts_
         ]
-        larger.assemble(parts[0].graph_, parts)
+        larger.graph_, larger.parts_, larger.calibration_ = parts[0].graph_, parts, self.calibration_
+        larger._update_capabilities()
         larger.stats_ = {**self.stats_, "added": self.stats_.get("added", 0) + len(docs)}
         larger.artefact_ = self.artefact_
         for part in parts[1:]:
@@ -182,11 +251,6 @@ class Combination(Model):
         return larger
 
     # -- inside ----------------------------------------------------------------------------------------
-
-    def _factor(self, weight: float, part: Model, query: Query, scores: NDArray[np.float32]) -> float:
-        """The factor of a part's scores; 0 if all of them are 0."""
-        highest = float(scores.max(initial=0))
-        return weight * self._part_weight(part, query) / highest if highest > 0 else 0.0
 
     def _parts_with(self, capability: str) -> list[tuple[float, Model]]:
         """The parts that have a capability, with their weights."""
@@ -203,8 +267,3 @@ def combined_capabilities(parts: Sequence[Model]) -> frozenset[str]:
     }
     every = frozenset.intersection(*(part.capabilities for part in parts))
     return some | (every & {"add"})
-
-
-def _scaled(part: Contribution, factor: float) -> Contribution:
-    inner = [_scaled(one, factor) for one in part.parts]
-    return replace(part, value=part.value * factor, parts=inner)

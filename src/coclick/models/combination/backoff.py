@@ -1,8 +1,9 @@
-"""`backoff`: a combination weighted by evidence, written `"backoff(neighbours + 0.5*bm25)"`.
+"""`backoff`: a combination weighted by evidence, written `"backoff(neighbours + vpcg + bm25)"`.
 
-Dividing scores by their maximum gives weak evidence the same influence as strong evidence: on a sparse log an
-equal mix of clicks and words can rank worse than words alone. Here the weight of a part is its confidence for
-the query (`Model.confidence`), so that words decide where there are no clicks.
+On a sparse log an equal mix of clicks and words can rank worse than words alone. So the weights that a
+`backoff` learns depend on whether the query and the document have clicks (`calibration`): words decide where
+there are none. If weights are written (`"backoff(neighbours + 0.5*bm25)"`), the weight of a part is
+multiplied by its confidence for the query (`Model.confidence`) instead.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from coclick.text.query import Query
 @register
 @dataclass
 class Backoff(Combination):
-    """A weighted sum of scores, each divided by its maximum and multiplied by the part's confidence."""
+    """A sum of scores with weights by evidence."""
 
     name = "backoff"
-    summary = "weighted sum of models, each scaled by its evidence for the query"
+    summary = "sum of models, weighted by the evidence for query and document"
 
-    parts: str = "vpcg + 0.5*bm25"
+    parts: str = "neighbours + vpcg + bm25"
 
     def _part_weight(self, part: Model, query: Query) -> float:
-        """Return the confidence of the part."""
+        """Return the confidence of the part, for weights that are written."""
         return part._confidence(query)
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """`mix`: a linear combination, written `"0.8*rw + 0.2*bm25"`.
 
-Wu, Li & Xu 2013 (Table 1), Gao et al. 2011 and Wu, Lu & Li 2013 combine models in this way.
+Wu, Li & Xu 2013 (Table 1), Gao et al. 2011 and Wu, Lu & Li 2013 combine models in this way. Without weights
+(`"rw + bm25"`) they are learned, as those of a `backoff` are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from coclick.text.query import Query
 @register
 @dataclass
 class Mix(Combination):
-    """A weighted sum of scores, each divided by its maximum for the query."""
+    """A weighted sum of scores."""
 
     name = "mix"
     summary = "weighted sum of the scores of other models"
