@@ -1,4 +1,4 @@
-"""Similar queries: nDCG@10 of models on logs, by held-out clicks and by intents.
+"""Similar queries: nDCG@10 of models, against the recommended one, by held-out clicks and by intents.
 
     python -m benchmarks --only similar
 
@@ -14,6 +14,7 @@ The first three are not part of this repository (../shared/data); logs that are 
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -26,13 +27,17 @@ from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.protocol import Protocol
 from coclick.evaluation.significance import t_test
 from coclick.evaluation.similar_queries import read_intents
-from coclick.evaluation.similar_task import SIMILAR
+from coclick.evaluation.similar_task import RECOMMENDED, SIMILAR
+from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.logs import build
+from coclick.models.registry import create
 from coclick.simulate import sample
 
 MODELS = ("cos_words", "cos_clicks", "rw", "neighbours", "vpcg", "pls", "mpls", *SIMILAR.variants)
-PEER = "cos_words"
+BATCHES = ("cos_clicks", "neighbours", "vpcg", "pls", "rw", RECOMMENDED)
+N_ALONE = 300  # queries that are also asked for one by one
+PEER = str(create(RECOMMENDED))
 
 
 class Labelled(NamedTuple):
@@ -44,7 +49,45 @@ class Labelled(NamedTuple):
 
 def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS) -> list[dict]:
     set_threads(threads)
-    return [row for log in _logs(threads) for row in _rows(log, models, threads)]
+    found = []
+    for log in _logs(threads):
+        found += _rows(log, models, threads)
+        if log.name == "simulated":
+            found += batch_rows(log.data.train, threads)
+    return found
+
+
+def batch_rows(graph: ClickGraph, threads: int) -> list[dict]:
+    """Compare the similar queries of all queries in blocks with one query at a time."""
+    found = []
+    for spec in BATCHES:
+        model = create(spec).fit(graph)
+        queries = graph.queries.to_list()
+        some = queries[:: max(1, len(queries) // N_ALONE)]
+        model.similar_queries(some[:3])
+        started = time.process_time()
+        blocks = model.similar_queries(queries)
+        seconds = time.process_time() - started
+        started = time.process_time()
+        alone = [model.similar_queries(query) for query in some]
+        seconds_alone = time.process_time() - started
+        same = all(
+            blocks.hits(queries.index(query)) == one.hits() for query, one in zip(some, alone, strict=True)
+        )
+        found.append(
+            make_row(
+                name="similar batch",
+                shape="-",
+                params=spec,
+                threads=threads,
+                peer="one by one",
+                ours=1000 * seconds / len(queries),
+                theirs=1000 * seconds_alone / len(some),
+                unit="CPU ms/query",
+                check=f"{len(queries):,} queries; {'the same' if same else 'DIFFERENT'} results",
+            )
+        )
+    return found
 
 
 def _rows(log: Labelled, models: tuple[str, ...], threads: int) -> list[dict]:
@@ -57,7 +100,7 @@ def _rows(log: Labelled, models: tuple[str, ...], threads: int) -> list[dict]:
             shape="-",
             params=result.name,
             threads=threads,
-            peer=PEER,
+            peer="recommended",
             ours=float(result.values().mean()),
             theirs=float(peer.mean()),
             unit="nDCG@10",

@@ -191,7 +191,11 @@ def test_results_of_evaluation_have_a_short_repr(graph):
     assert repr(board.results[0]).startswith("ModelResult(bm25, 1 query, nDCG@10 ")
     properties = {"bm25": Properties(0.1, ("serve",), takes_new_documents=True, explains=True)}
     assert (
-        repr(Comparison({"judgments": board}, {"ltr": "slow"}, properties, None, BudgetUse(180)))
+        repr(
+            Comparison(
+                {"judgments": board}, {"judgments": 1.0}, {"ltr": "slow"}, properties, None, BudgetUse(180)
+            )
+        )
         == "Comparison(1 model, recommended: bm25, 1 left out)"
     )
     tuned = TuningResult("bm25", "bm25(k1=2)", [("bm25(k1=2)", 0.5)], 2, 2, 0.25, 0.5, 0.03, ("bm25(k1=2)",))

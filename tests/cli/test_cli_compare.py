@@ -56,7 +56,7 @@ def test_json_has_costs_offers_and_the_target(run, graph, judged):
     assert found["budget"].keys() == {"seconds", "used", "left_out", "enough", "complete"}
     assert found["budget"]["seconds"] == 180 and found["budget"]["complete"]
     [split] = found["splits"]
-    assert split == {"name": "judgments", "judged_by": "judgments", "queries": 5, "models": 3}
+    assert split == {"name": "judgments", "weight": 1, "judged_by": "judgments", "queries": 5, "models": 3}
     for model in found["models"]:
         assert model.keys() >= {"milliseconds", "targets", "takes_new_documents", "explains", "splits"}
 

@@ -25,7 +25,7 @@ class QueryTask(SearchTask):
 
 
 def test_a_graph_without_days_is_split_by_queries_only():
-    assert SEARCH.holdouts(GRAPH) == ["queries:0.2"]
+    assert SEARCH.holdouts(GRAPH) == {"queries:0.2": 1.0}
     assert find_task("search") is SEARCH
     with pytest.raises(UserError, match="no task is called 'dance'"):
         find_task("dance")

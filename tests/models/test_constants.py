@@ -31,7 +31,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "models.propagation.regression": {"MAX_CG_ITERATIONS": 50, "TOLERANCE": 1e-5},
     "models.propagation.units": {"_MAX_LEAST_SQUARES_ITERATIONS": 1000},
     "recommendation.budget": {"DEFAULT": "3m", "_GRACE": 1.15},
-    "recommendation.candidates": {"_SECOND_WEIGHTS": (1, 0.5, 0.2)},
+    "recommendation.candidates": {"_MAX_PARTS": 3},
     "recommendation.recommend": {"SIGNIFICANCE_LEVEL": 0.05, "CLOSE": 0.005, "EQUAL": 0.002, "FASTER": 5.0},
     "recommendation.schedule": {"FIRST_TABLE": 20.0, "_LEADING": 0.03, "_OUT_OF_REACH": 0.1},
     "solvers.em": {"_MIN_ITERATIONS": 5, "_FOLD_ITERATIONS": 20},

@@ -37,7 +37,10 @@ Qrels = Annotated[
 ]
 Holdout = Annotated[
     str | None,
-    typer.Option(help="Clicks to hold out if there are no judgments: time:0.2 (last days) or queries:0.2."),
+    typer.Option(
+        help="Clicks to hold out if there are no judgments: time:0.2 (last days), queries:0.2, or "
+        "documents:0.5 (queries, with the clicks of some documents hidden)."
+    ),
 ]
 Models = Annotated[
     list[str] | None,

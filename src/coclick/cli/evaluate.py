@@ -106,7 +106,8 @@ def evaluate_similar(
     """Evaluate the similar queries that models find, with labels or held-out clicks."""
     from coclick.cli import render
     from coclick.evaluation.evaluate import evaluate as evaluate_models
-    from coclick.evaluation.similar_queries import RECOMMENDED, read_intents
+    from coclick.evaluation.similar_queries import read_intents
+    from coclick.evaluation.similar_task import RECOMMENDED
     from coclick.progress import for_terminal
 
     if intents is not None and labels is not None:

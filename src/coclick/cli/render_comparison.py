@@ -22,18 +22,13 @@ _NOT_ENGINES = ("serve", "rerank")
 def comparison(stats: Mapping[str, Any], command: str | None) -> None:
     """Print the models, best first, what was left out and why, and the recommendation."""
     main, splits = stats["protocol"]["main_measure"], [split["name"] for split in stats["splits"]]
-    ordered = sorted(stats["models"], key=lambda model: -model["measures"][main])
-    tests = {
-        row["b"]: row["p_holm"]
-        for row in stats["significance"]
-        if row["measure"] == main and row["a"] == ordered[0]["name"]
-    }
+    ordered = sorted(stats["models"], key=lambda model: -model.get("quality", model["measures"][main]))
     rows = [
         [
             model["name"],
             *(_quality(model["splits"].get(split), main) for split in splits),
             "{:.3f}–{:.3f}".format(*model["interval"]),
-            "*" if tests.get(model["name"], 1) < _LEVEL else "",
+            "*" if model.get("p_best", 1) < _LEVEL else "",
             *_offers(model),
         ]
         for model in ordered
@@ -41,7 +36,7 @@ def comparison(stats: Mapping[str, Any], command: str | None) -> None:
     offers = ("training", "search", "exports to", "new docs", "explains")
     heads = ["model", *splits, f"95 %, {splits[0]}", "", *offers]
     print_table(_title(stats), heads, rows)
-    console().print(f"{main}; * significantly worse than the best by {splits[0]}", style="dim")
+    console().print(f"{main}; * significantly worse than the best by {_deciding(stats)}", style="dim")
     _list_engines(ordered)
     for warning in stats["protocol"]["warnings"]:
         console().print(f"note: {escape(warning)}", style="dim")
@@ -72,13 +67,13 @@ def _left_out(stats: Mapping[str, Any]) -> None:
 def short_table(found: Comparison) -> list[str]:
     """Return the leading models and the recommendation so far, as lines."""
     splits, entries = list(found.boards), found.entries()
-    widths = max(len(one_line(entry.name, _NAME)) for entry in entries[:_SHOWN])
+    widths = max((len(one_line(entry.name, _NAME)) for entry in entries[:_SHOWN]), default=0)
     done = f"so far, {found.budget.used:.0f} s: {counted(len(entries), 'model')}"
-    lines = [f"{done}, the best by {' and '.join(splits)}"]
+    lines = [f"{done}, {', '.join(splits)}"]
     for entry in entries[:_SHOWN]:
-        second = "     " if entry.second is None else f"{entry.second.values().mean():.3f}"
-        costs = f"{entry.first.seconds:6.1f} s  {entry.properties.milliseconds:6.2f} ms"
-        lines.append(f"  {one_line(entry.name, _NAME):<{widths}}  {entry.quality:.3f}  {second}  {costs}")
+        cells = [f"{entry.mean(split):.3f}" if split in entry.results else "     " for split in splits]
+        costs = f"{entry.seconds:6.1f} s  {entry.properties.milliseconds:6.2f} ms"
+        lines.append(f"  {one_line(entry.name, _NAME):<{widths}}  {'  '.join(cells)}  {costs}")
     if found.recommendation is not None:
         lines.append(f"  recommended so far: {one_line(found.recommended)}")
     return lines
@@ -86,12 +81,18 @@ def short_table(found: Comparison) -> list[str]:
 
 def _title(stats: Mapping[str, Any]) -> str:
     protocol = stats["protocol"]
-    judged = " and ".join(
-        f"{counted(split['queries'], 'query')} ({split['name']})" for split in stats["splits"]
-    )
+    judged = ", ".join(f"{counted(split['queries'], 'query')} ({split['name']})" for split in stats["splits"])
     by = "judgments" if protocol["judged_by"] == "judgments" else "held-out clicks"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
-    return f"{judged}, judged by {by}; {counted(protocol['docs'], 'document')}, {ranked}"
+    return f"{judged}; judged by {by}; {counted(protocol['docs'], 'document')}, {ranked}"
+
+
+def _deciding(stats: Mapping[str, Any]) -> str:
+    """The splits that decide, with their weights if there are several."""
+    weights = {split["name"]: split["weight"] for split in stats["splits"] if split["weight"]}
+    if len(weights) == 1:
+        return next(iter(weights))
+    return " and ".join(f"{name} ({weight:.0%})" for name, weight in weights.items())
 
 
 def _quality(split: Mapping[str, Any] | None, main: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
 from coclick.errors import UserError
+from coclick.evaluation.hidden_documents import restrict_to_clicked, split_with_hidden_documents
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 
@@ -36,7 +37,10 @@ def hold_out(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> HeldO
     train, held_out, rule = split_clicks(graph, rule, seed)
     rows = np.flatnonzero(held_out.row_nnz() > 0)
     chosen = np.sort(np.random.default_rng(seed).permutation(rows)[:MAX_QUERIES])
-    return HeldOut(train, _judgments(graph, held_out, chosen), rule)
+    judgments = _judgments(graph, held_out, chosen)
+    if rule.startswith("documents"):
+        judgments = restrict_to_clicked(judgments, graph)
+    return HeldOut(train, judgments, rule)
 
 
 class SplitClicks(NamedTuple):
@@ -52,8 +56,9 @@ def split_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> S
 
     Parameters:
         graph: the click graph to split.
-        rule: `time:0.2` holds out the last 20 % of the days, `queries:0.2` 20 % of the queries. The default
-            is `time:0.2` if the graph has days, else `queries:0.2`.
+        rule: `time:0.2` holds out the last 20 % of the days, `queries:0.2` 20 % of the queries,
+            `documents:0.5` also 20 % of the queries and hides the clicks of half of the documents. The
+            default is `time:0.2` if the graph has days, else `queries:0.2`.
         seed: random seed.
     """
     rule = rule or ("time:0.2" if "days" in graph.provides else "queries:0.2")
@@ -61,8 +66,12 @@ def split_clicks(graph: ClickGraph, rule: str | None = None, seed: int = 0) -> S
     try:
         share = float(fraction or 0.2)
     except ValueError:
-        raise UserError(f"cannot read the holdout {rule!r}", hint="use time:0.2 or queries:0.2") from None
-    train, held_out = graph.split(by, share, seed)
+        hint = "use time:0.2, queries:0.2 or documents:0.5"
+        raise UserError(f"cannot read the holdout {rule!r}", hint=hint) from None
+    if by == "documents" and 0 < share < 1:
+        train, held_out = split_with_hidden_documents(graph, share, seed)
+    else:
+        train, held_out = graph.split(by, share, seed)
     if not held_out.nnz or not train.clicks.nnz:
         raise UserError(
             f"the holdout {rule} leaves no clicks to {'train on' if held_out.nnz else 'evaluate on'}",

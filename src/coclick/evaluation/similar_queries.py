@@ -34,7 +34,6 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_queries
 from coclick.text.normalise import normalise, normalise_batch
 
-RECOMMENDED = "vpcg(units=words+chars,own_weight=1,weight=log1p)"  # docs/evaluation.md has the figures
 MAX_QUERIES = 5000  # a mean over more queries changes little
 MAX_GRADE = 100
 MAX_PAIRS = 1_000_000  # judged pairs in memory: popular documents are clicked for thousands of queries

@@ -8,13 +8,14 @@ from coclick.arrays.strings import Vocab
 from coclick.errors import UserError
 from coclick.evaluation.inputs import EvaluationData, Graph, Qrels, Queries, load_judgments, open_graph
 from coclick.evaluation.similar_queries import judge_by_clicks, judge_by_pairs
-from coclick.evaluation.tasks import SEARCH, Task
+from coclick.evaluation.tasks import Task
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.results import Run
 
 _QUERIES = "vpcg(units=words+chars,own_weight=1,weight=log1p)"
 _TITLES = "vpcg(start=doc,units=words+chars,own_weight=1,weight=log1p)"
+RECOMMENDED = f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks"  # docs/evaluation.md has the figures
 
 
 class SimilarTask(Task):
@@ -29,7 +30,7 @@ class SimilarTask(Task):
         "pls(views=words+chars)",
         "mpls(views=words+chars+clicks)",
         f"{_TITLES} + 0.5*neighbours",
-        f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks",
+        RECOMMENDED,
         f"{_TITLES} + 0.5*mpls(views=words+chars+clicks)",
         f"0.5*{_TITLES} + 0.5*{_QUERIES} + 0.25*neighbours",
     )
@@ -42,9 +43,9 @@ class SimilarTask(Task):
         """Find similar queries."""
         return model.similar_queries(queries, k)
 
-    def holdouts(self, graph: ClickGraph) -> list[str]:
-        """Return those of the search for documents."""
-        return SEARCH.holdouts(graph)
+    def holdouts(self, graph: ClickGraph) -> dict[str, float]:
+        """Return the last days, which decide if there are days, and a part of the queries."""
+        return {"time:0.2": 1.0, "queries:0.2": 0.0} if "days" in graph.provides else {"queries:0.2": 1.0}
 
     def load(
         self, graph: Graph, qrels: Qrels | None, queries: Queries | None, holdout: str | None

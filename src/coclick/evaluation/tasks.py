@@ -17,6 +17,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.results import Run
 
+THIN = 0.5  # share of documents with clicks below which a log is thin
 TASKS = ("search", "similar")
 
 
@@ -37,8 +38,11 @@ class Task(ABC):
         """Return the k best of each query."""
 
     @abstractmethod
-    def holdouts(self, graph: ClickGraph) -> list[str]:
-        """Return the rules by which clicks of this graph are held out, the one to decide by first."""
+    def holdouts(self, graph: ClickGraph) -> dict[str, float]:
+        """Return the rules by which clicks of this graph are held out, with the weight of each.
+
+        The one that counts most in dense logs comes first; one with weight 0 only decides between equals.
+        """
 
     @abstractmethod
     def load(
@@ -61,9 +65,17 @@ class SearchTask(Task):
         """Search."""
         return model.search(queries, k)
 
-    def holdouts(self, graph: ClickGraph) -> list[str]:
-        """Return the last days, if there are days, and a part of the queries."""
-        return ["time:0.2", "queries:0.2"] if "days" in graph.provides else ["queries:0.2"]
+    def holdouts(self, graph: ClickGraph) -> dict[str, float]:
+        """Return the last days, if there are days, and a part of the queries.
+
+        In a thin log documents without clicks count as much as there are.
+        """
+        rules = {"time:0.2": 1.0, "queries:0.2": 0.0} if "days" in graph.provides else {"queries:0.2": 1.0}
+        clicked = float((graph.clicks_by_doc.row_nnz() > 0).mean())
+        if clicked >= THIN:
+            return rules
+        first, *others = rules
+        return {first: clicked, "documents:0.5": 1 - clicked, **dict.fromkeys(others, 0.0)}
 
     def load(
         self, graph: Graph, qrels: Qrels | None, queries: Queries | None, holdout: str | None

@@ -71,7 +71,7 @@ class SparseVectorModel(TextModel):
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return dot products."""
-        return self.doc_index_.score(self._embed_queries([query]), docs)
+        return self.doc_index_.score(self._query_vectors([query]), docs)
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """Return dot products with the vectors of the texts."""
@@ -79,11 +79,17 @@ class SparseVectorModel(TextModel):
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Return dot products, computed by the index."""
-        return self.doc_index_.score_all(self._embed_queries([query]))
+        return self.doc_index_.score_all(self._query_vectors([query]))
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Search the index; results are exact."""
-        return self.doc_index_.search(self._embed_queries(queries), k, mask)
+        return self.doc_index_.search(self._query_vectors(queries), k, mask)
+
+    def _query_vectors(self, queries: Sequence[Query]) -> Csr:
+        """The vectors of queries. That of one query is computed once, for search and scores."""
+        if len(queries) == 1:
+            return queries[0].once((id(self), "vector"), lambda: self._embed_queries(queries))
+        return self._embed_queries(queries)
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """Search the index of queries; results are exact."""

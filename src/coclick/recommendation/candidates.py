@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from coclick.errors import CoclickError
-from coclick.evaluation.protocol import ModelResult
 from coclick.evaluation.tasks import SEARCH, Task
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
@@ -23,7 +22,7 @@ COMBINATIONS = (
 )
 ROBUST = ("backoff", "ltr")  # they rely on other signals where one is missing
 _NEED_PARTS = ("mix", "backoff")  # models that need parts
-_SECOND_WEIGHTS = (1, 0.5, 0.2)  # of the second best model; the best has weight 1
+_MAX_PARTS = 3  # of a combination of the best models
 
 
 class Candidates(NamedTuple):
@@ -73,13 +72,24 @@ def check_names(names: Sequence[str]) -> None:
             create(name)
 
 
-def combine_two_best(ordered: Sequence[ModelResult], skip: Collection[str] = ()) -> list[str]:
-    """Return models that back off from the best single model to the second best."""
-    singles = [result.name for result in ordered if result.name.split("(")[0] in model_names()]
-    singles = [name for name in singles if not name.startswith(ROBUST)]
-    if len(singles) < 2 or "backoff" in skip:
+def combine_best(ordered: Sequence[str], skip: Collection[str] = ()) -> list[str]:
+    """Return models that back off between the best single models of different families, given best first."""
+    best: dict[str, str] = {}
+    for name in ordered:
+        if name.split("(")[0] in model_names() and not name.startswith(ROBUST):
+            best.setdefault(family_of(name), name)
+    parts = list(best.values())[:_MAX_PARTS]
+    if "backoff" in skip:
         return []
-    return [str(create(f"backoff({singles[0]} + {weight}*{singles[1]})")) for weight in _SECOND_WEIGHTS]
+    return [str(create(f"backoff({' + '.join(parts[:size])})")) for size in range(2, len(parts) + 1)]
+
+
+def family_of(spec: str) -> str:
+    """Return the family of a model, the folder that its class is in; empty for a saved model."""
+    try:
+        return type(create(spec)).__module__.rpartition(".")[0]
+    except CoclickError:
+        return ""
 
 
 def _defaults(task: Task) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from coclick.errors import UserError, check_whole
@@ -25,7 +25,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.progress import Progress, quiet
 from coclick.recommendation.budget import DEFAULT, Budget
-from coclick.recommendation.candidates import Candidates, combine_two_best, select_models
+from coclick.recommendation.candidates import Candidates, combine_best, select_models
 from coclick.recommendation.comparison import Comparison
 from coclick.recommendation.reranking import has_shown, with_shown
 from coclick.recommendation.schedule import Schedule
@@ -100,11 +100,12 @@ def compare(
     _add_runs(splits, runs, [*chosen, *own])
     schedule = Schedule(
         splits,
+        weights_of(judged, opened, data),
         Candidates(list(dict.fromkeys([*own, *chosen])), left_out),
         {*own, *(chosen if only else ())},
         clock,
         target,
-        combine=lambda ordered: [] if only else combine_two_best(ordered, skip),
+        combine=lambda ordered: [] if only else combine_best(ordered, skip),
         on_update=on_update,
     )
     return schedule.run()
@@ -127,6 +128,16 @@ def load_splits(
     if not found:
         raise errors[0]
     return found
+
+
+def weights_of(task: Task, graph: ClickGraph, data: Mapping[str, EvaluationData]) -> dict[str, float]:
+    """Return the weights of the splits that decide; one alone always does."""
+    rules = {rule.partition(":")[0]: weight for rule, weight in task.holdouts(graph).items()}
+    weights = {name: rules.get(name, 0.0) for name in data}
+    if len(data) == 1 or not any(weights.values()):
+        return {next(iter(data)): 1.0}
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()}
 
 
 def _add_runs(splits: Sequence[Split], runs: Runs | None, specs: Sequence[str]) -> None:

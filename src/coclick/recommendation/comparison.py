@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 from coclick.errors import UserError, counted
 from coclick.evaluation.leaderboard import Leaderboard
 from coclick.evaluation.measures import MAIN_MEASURE
-from coclick.evaluation.significance import intervals
+from coclick.evaluation.protocol import ModelResult
+from coclick.evaluation.significance import holm, intervals
 from coclick.recommendation.budget import next_longer
+from coclick.recommendation.entries import Entry, p_value
 from coclick.recommendation.properties import Properties
-from coclick.recommendation.recommend import Entry, Recommendation, recommend
+from coclick.recommendation.recommend import Recommendation, recommend
 
 
 class BudgetUse(NamedTuple):
@@ -40,10 +42,12 @@ class BudgetUse(NamedTuple):
 class Comparison:
     """The leaderboards of all splits, the models that were left out and why, and the recommended model.
 
-    The first split decides: judgments, or the last days if the log has days, or held-out queries.
+    The splits with weights decide: judgments, or the last days if the log has days, or held-out queries; in
+    thin logs also held-out queries with the clicks of some documents hidden.
     """
 
-    boards: Mapping[str, Leaderboard]  # by split, such as "time:0.2"
+    boards: Mapping[str, Leaderboard]  # by split, such as "time"
+    weights: Mapping[str, float]  # of the splits that decide
     left_out: Mapping[str, str]
     properties: Mapping[str, Properties]  # of models, by name
     target: str | None
@@ -51,7 +55,7 @@ class Comparison:
 
     @property
     def leaderboard(self) -> Leaderboard:
-        """The leaderboard of the split that decides."""
+        """The leaderboard of the first split."""
         return next(iter(self.boards.values()))
 
     @property
@@ -81,13 +85,14 @@ class Comparison:
 
     def entries(self) -> list[Entry]:
         """Return the models that could be recommended, best first; runs of other systems are none."""
-        first, *others = self.boards.values()
-        second = {result.name: result for board in others for result in board.results}
-        return [
-            Entry(result, second.get(result.name), self.properties[result.name])
-            for result in first.ordered()
-            if result.name in self.properties
-        ]
+        results: dict[str, dict[str, ModelResult]] = {name: {} for name in self.properties}
+        for split, board in self.boards.items():
+            for result in board.results:
+                if result.name in results:
+                    results[result.name][split] = result
+        judged = {name: found for name, found in results.items() if found.keys() >= self.weights.keys()}
+        entries = [Entry(found, self.weights, self.properties[name]) for name, found in judged.items()]
+        return sorted(entries, key=lambda entry: -entry.quality)
 
     def __repr__(self) -> str:
         models = counted(len(self.leaderboard.results), "model")
@@ -98,12 +103,16 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return `Leaderboard.to_dict()` with what `coclick compare --json` adds."""
         found = self.leaderboard.to_dict()
+        ranks = {entry.name: entry for entry in self.entries()}
+        p_best = _tests_against_best(list(ranks.values()))
         spans = {split: _by_model(board) for split, board in self.boards.items()}
         for model in found["models"]:
             name = model["name"]
             model["splits"] = {split: models[name] for split, models in spans.items() if name in models}
             if name in self.properties:
                 model |= self.properties[name].to_dict()
+            if name in ranks:
+                model |= {"quality": ranks[name].quality, "p_best": p_best[name]}
         splits = {
             split: board.protocol.describe(board.graph, board.judgments)
             for split, board in self.boards.items()
@@ -112,6 +121,7 @@ class Comparison:
             "splits": [
                 {
                     "name": split,
+                    "weight": self.weights.get(split, 0.0),
                     "judged_by": told["judged_by"],
                     "queries": told["queries"],
                     "models": len(board.results),
@@ -128,6 +138,12 @@ class Comparison:
         from coclick.evaluation.report import write_report
 
         write_report(self.leaderboard, path, self.to_dict())
+
+
+def _tests_against_best(entries: Sequence[Entry]) -> dict[str, float]:
+    """The p-value of the difference to the best model, given first, corrected over all models."""
+    corrected = holm([p_value(entries[0], one) for one in entries[1:]]) if entries else []
+    return dict(zip([one.name for one in entries], [1.0, *corrected], strict=False))
 
 
 def _by_model(board: Leaderboard) -> dict[str, dict[str, Any]]:

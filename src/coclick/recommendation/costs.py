@@ -1,8 +1,7 @@
 """`Costs`: estimates how long a model takes to train and evaluate.
 
 A model declares its cost relative to BM25 (`relative_cost`). What one unit takes on this graph and machine is
-first guessed from the graph's size, then measured on the models that have run. Models run in the order of
-their cost, so the latest measurements are the closest to what comes next.
+first guessed from the graph's size, then measured: the median of the models that have run.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from coclick.models.registry import create
 
 _SECONDS = 0.3  # of one unit on a small graph
 _SECONDS_PER_MILLION = 8.0  # clicked pairs and documents: what a unit takes in addition
-_LATEST = 5  # measurements that count
-_COMBINATION = 2.0  # relative cost of a combination without its parts
+_ENOUGH = 5  # measurements to replace the guess
+_COMBINATION = 2.0  # relative cost of a combination besides its parts
 
 
 class Costs:
@@ -42,7 +41,7 @@ class Costs:
     def _own(self, spec: str) -> float:
         if spec in self._measured:
             return self._measured[spec]
-        unit = median(self._ratios[-_LATEST:]) if len(self._ratios) >= _LATEST else self._guess
+        unit = median(self._ratios) if len(self._ratios) >= _ENOUGH else self._guess
         return unit * _relative(spec)
 
 
@@ -60,4 +59,6 @@ def _relative(spec: str) -> float:
         model = create(spec)
     except CoclickError:
         return 1.0
-    return _COMBINATION if isinstance(model, Combination) else model.relative_cost
+    if isinstance(model, Combination):  # it trains its parts once more, on a part of the clicks
+        return _COMBINATION + sum(map(_relative, model.part_specs))
+    return model.relative_cost

@@ -1,13 +1,14 @@
 """`recommend`: choose a model by quality and cost, and say why.
 
 1. Only models that can be used at the target count.
-2. The best of them by the first split is the reference. Models that are as good stay: not significantly
-   worse (paired t-test, uncorrected, so that a doubt counts against a model) and at most `CLOSE` below, and
-   not significantly worse than the best of these by the other split, where they were judged by it.
+2. The best of them by the splits that decide is the reference. Models that are as good stay: not
+   significantly worse (paired t-test, uncorrected, so that a doubt counts against a model) and at most
+   `CLOSE` below, and not significantly worse than the best of these by each other split, where they were
+   judged by it.
 3. Among these, a model that relies on other signals where one is missing (`backoff`, `ltr`) comes before the
    others, then the better one before the worse.
 4. If another of them is at most `EQUAL` below and answers `FASTER` times as fast, it is recommended instead,
-   unless either takes less than a millisecond anyway.
+   unless the first takes less than a millisecond anyway.
 
 So the recommended model is never significantly worse than the best one that can be used.
 """
@@ -16,14 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from coclick.evaluation.measures import MAIN_MEASURE
-from coclick.evaluation.protocol import ModelResult
-from coclick.evaluation.significance import t_test
 from coclick.recommendation.budget import format_duration
 from coclick.recommendation.candidates import ROBUST
-from coclick.recommendation.properties import Properties
+from coclick.recommendation.entries import Entry, p_value
 
 SIGNIFICANCE_LEVEL = 0.05
 CLOSE = 0.005  # nDCG that relying on several signals is worth
@@ -34,24 +33,6 @@ _FAST, _QUICK = 0.5, 2.0  # milliseconds of a search, seconds of training, below
 _STEP = 0.005  # nDCG that a more expensive model must gain to be listed
 _BASE = 0.75  # of the recommended quality: what the cheapest listed model must have
 _MAX_STEPS = 4
-
-
-class Entry(NamedTuple):
-    """A model with its results by the first and, if it was judged by it, by the second split."""
-
-    first: ModelResult
-    second: ModelResult | None
-    properties: Properties
-
-    @property
-    def name(self) -> str:
-        """The specification of the model."""
-        return self.first.name
-
-    @property
-    def quality(self) -> float:
-        """The main measure by the split that decides."""
-        return float(self.first.values().mean())
 
 
 @dataclass(frozen=True)
@@ -93,35 +74,36 @@ def recommend(
 ) -> Recommendation | None:
     """Choose one of the models, given best first; None if there is none that can be used at the target.
 
-    `splits` are the names of the splits.
+    `splits` are the names of all splits.
     """
     usable = [one for one in entries if target is None or target in one.properties.targets]
     if not usable:
         return None
     best = usable[0]
-    chosen = _choose(as_good_as_best(usable))
-    reasons = [_why(chosen, best, splits)]
+    others = [split for split in splits if split not in best.weights]
+    chosen = _choose(as_good_as_best(usable, others))
+    reasons = [_why(chosen, best, others)]
     if entries[0] is not best:
         lost = entries[0].quality - chosen.quality
         reasons.append(f"{entries[0].name} ranks {lost:.3f} better, but cannot be used with {target}")
-    base, steps = prices(usable, chosen)
+    base, steps = price_steps(usable, chosen)
     return Recommendation(chosen.name, "; ".join(reasons), target, base, steps)
 
 
-def as_good_as_best(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the models that are as good as the first, the best one, in both splits."""
+def as_good_as_best(entries: Sequence[Entry], others: Sequence[str] = ()) -> list[Entry]:
+    """Return the models that are as good as the first, the best one, also by splits that do not decide."""
     best = entries[0]
-    close = [
-        one for one in entries if best.quality - one.quality <= CLOSE and not _worse(one.first, best.first)
-    ]
-    judged = [one for one in close if one.second is not None]
-    if not judged:
-        return close
-    leader = max((one.second for one in judged if one.second), key=lambda result: result.values().mean())
-    return [one for one in close if one.second is None or not _worse(one.second, leader)]
+    close = [one for one in entries if best.quality - one.quality <= CLOSE and not _worse(one, best)]
+    for split in others:
+        judged = [one._replace(weights={split: 1.0}) for one in close if split in one.results]
+        if judged:
+            leader = max(judged, key=lambda one: one.quality)
+            worse = {one.name for one in judged if _worse(one, leader)}
+            close = [one for one in close if one.name not in worse]
+    return close
 
 
-def prices(entries: Sequence[Entry], chosen: Entry) -> tuple[str, tuple[Step, ...]]:
+def price_steps(entries: Sequence[Entry], chosen: Entry) -> tuple[str, tuple[Step, ...]]:
     """Return a cheap model, BM25 if it is among them, and the steps from it to the chosen one.
 
     Each step is the best model of its cost, with a gain of at least `_STEP` over the one before.
@@ -139,7 +121,7 @@ def prices(entries: Sequence[Entry], chosen: Entry) -> tuple[str, tuple[Step, ..
         Step(
             after.name,
             after.quality - before.quality,
-            after.first.seconds - before.first.seconds,
+            after.seconds - before.seconds,
             after.properties.milliseconds - before.properties.milliseconds,
         )
         for before, after in zip(ladder, climbed, strict=True)
@@ -149,7 +131,7 @@ def prices(entries: Sequence[Entry], chosen: Entry) -> tuple[str, tuple[Step, ..
 
 def _cost(entry: Entry) -> tuple[float, float]:
     """Milliseconds of a search, then seconds of training; small differences do not count."""
-    return max(entry.properties.milliseconds, _FAST), max(entry.first.seconds, _QUICK)
+    return max(entry.properties.milliseconds, _FAST), max(entry.seconds, _QUICK)
 
 
 def _choose(equals: Sequence[Entry]) -> Entry:
@@ -166,28 +148,29 @@ def _choose(equals: Sequence[Entry]) -> Entry:
     return fast[0] if fast else chosen
 
 
-def _worse(one: ModelResult, other: ModelResult) -> bool:
+def _worse(one: Entry, other: Entry) -> bool:
     """Whether a model is significantly worse than another one."""
-    differences = other.values() - one.values()
-    return bool(differences.mean() > 0) and t_test(differences) < SIGNIFICANCE_LEVEL
+    return one.quality < other.quality and p_value(one, other) < SIGNIFICANCE_LEVEL
 
 
-def _why(chosen: Entry, best: Entry, splits: Sequence[str]) -> str:
+def _why(chosen: Entry, best: Entry, others: Sequence[str]) -> str:
     figure = f"{MAIN_MEASURE} {chosen.quality:.3f}"
+    if len(chosen.weights) > 1:
+        parts = [f"{chosen.mean(name):.3f} by {name} ({share:.0%})" for name, share in chosen.weights.items()]
+        figure += f": {', '.join(parts)}"
     if chosen is best:
         reason = f"it ranks best ({figure})"
     else:
-        gap = f"{best.name} {best.quality:.3f}, p = {t_test(best.first.values() - chosen.first.values()):.2g}"
+        gap = f"{best.name} {best.quality:.3f}, p = {p_value(best, chosen):.2g}"
         reason = f"it is not significantly worse than the best ({figure}; {gap})"
         if chosen.name.startswith(ROBUST):
             reason += ", and it falls back on other signals where one is missing"
         else:
             times = best.properties.milliseconds / max(chosen.properties.milliseconds, 1e-6)
             reason += f", and it answers {times:.0f} times as fast" if times >= FASTER else ""
-    if len(splits) > 1:
-        first, second = splits[:2]
-        if chosen.second is None:
-            reason += f"; judged by {first} only: the budget did not suffice for {second}"
+    for split in others:
+        if split in chosen.results:
+            reason += f"; {chosen.mean(split):.3f} by {split}"
         else:
-            reason += f"; {float(chosen.second.values().mean()):.3f} by {second}"
+            reason += f"; not judged by {split}: the budget did not suffice"
     return reason
