@@ -68,7 +68,8 @@ def test_only_and_skip_take_names_and_specifications():
     assert select(only=["bm25(k1=2)", "clicks"]) == ["bm25(k1=2)", "clicks"]
     without = select(skip=["vpcg", "ltr"])
     assert not [spec for spec in without if spec.startswith(("vpcg", "ltr")) or "vpcg" in spec]
-    assert {*everything} - {*select(skip=["vpcg(start=doc)"])} == {"vpcg(start=doc)"}
+    skipped = {*everything} - {*select(skip=["vpcg(start=doc)"])}
+    assert skipped == {spec for spec in everything if "vpcg(start=doc)" in spec}
     for wrong in ({"only": ["vpgc"]}, {"skip": ["vpgc"]}):
         with pytest.raises(UserError, match="no model is called 'vpgc'"):
             select(**wrong)

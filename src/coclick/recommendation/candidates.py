@@ -13,11 +13,11 @@ from coclick.models.capabilities import CAPABILITIES
 from coclick.models.combination._base import Combination
 from coclick.models.registry import create, model_names
 
-VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own_weight=1)", "pls(views=words)")
+VARIANTS = ("vpcg(start=doc)", "pls(views=words)")
 COMBINATIONS = (
     "0.8*rw + 0.2*bm25",
     "backoff(neighbours + vpcg + bm25)",
-    "backoff(vpcg(start=doc,units=words+chars,own_weight=1) + vsm)",
+    "backoff(vpcg(start=doc) + vsm)",
     "backoff(pls(views=words) + vsm)",
 )
 ROBUST = ("backoff", "ltr")  # they rely on other signals where one is missing

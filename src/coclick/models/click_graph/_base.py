@@ -125,7 +125,7 @@ def weigh_clicks(clicks: NDArray[np.float32], weight: ClickWeight) -> NDArray[np
 
 def weighted_rows(edges: Csr, rows: NDArray[np.integer], weight: ClickWeight = "log1p") -> Csr:
     """Return the chosen rows of a click matrix as weights, without those that are 0."""
-    taken = edges.take(rows)
+    taken = edges.take_checked(rows, "the clicks")  # of a mapped file, for products without bounds checks
     return taken.with_data(weigh_clicks(taken.data, weight)).positive()
 
 
