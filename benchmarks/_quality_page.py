@@ -27,6 +27,7 @@ CLAIMS: dict[str, tuple[str, str | None]] = {  # None: the best single model of 
     "The recommended model beside BM25": (RECOMMENDED, BM25),
     f"`{BACKOFF}` beside BM25": (BACKOFF, BM25),
 }
+BEGIN, END = "<!-- quality: written by benchmarks.quality -->", "<!-- end of quality -->"
 _SIGNIFICANT = 0.05
 
 INTRODUCTION = f"""\
@@ -44,7 +45,7 @@ Real logs come first. They are not part of the repository, so you need the files
 - *recommended* is the model that `coclick compare` recommends on the training clicks alone, trained on all of
   them. The judged queries have no part in the choice.
 - *train* is processor time in seconds, *query* is processor time of one search for ten documents in
-  milliseconds; both with one thread and without compilation.
+  milliseconds; both with one thread and without compilation. A blank was not measured.
 - {ENCODER_NAME} is a pre-trained neural encoder that does not learn from clicks; its *train* is the time to
   encode the documents.
 """
@@ -69,7 +70,7 @@ def whole_page(results: dict[str, Result]) -> str:
         INTRODUCTION,
         "## In short\n",
         SHORT,
-        in_short(results),
+        f"{BEGIN}\n{in_short(results)}{END}\n",
         "## Does the recommendation hold?\n",
         verdicts(results.values()),
         claims(results.values()),
@@ -82,6 +83,17 @@ def whole_page(results: dict[str, Result]) -> str:
         commits(results.values()),
     ]
     return "\n".join(parts)
+
+
+def short_table(page: str) -> str:
+    """Return the table between the markers of a page."""
+    return page.split(BEGIN)[1].split(END)[0]
+
+
+def with_short_table(page: str, table: str) -> str:
+    """Return a page with another table between its markers."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}{table}{END}{rest.split(END)[1]}"
 
 
 def in_short(results: dict[str, Result]) -> str:
@@ -153,14 +165,15 @@ def log_section(result: Result) -> str:
     about = SOURCES[result["log"]].about if result["log"] in SOURCES else "a log"
     seen = len(result["queries"]) - sum(result["unseen"])
     queries = f"{len(result['queries'])} judged queries, {seen} of them seen"
+    retrieval = result["retrieval"] == "all"
     lines = []
     for name in by_quality(result):
         row = result["models"][name]
         cells = [_label(result, name), _with_interval(mean_and_interval(result, name))]
         cells += [_with_interval(mean_and_interval(result, name, "unseen"))] * unseen
-        cells += [f"{row['R@100']:.3f}", f"{row['seconds']:.1f}", f"{row['ms']:.2f}" if row["ms"] else ""]
-        lines.append(cells)
-    head = ["model", "nDCG@10, all", *["unseen"] * unseen, "R@100", "train, s", "query, ms"]
+        cells += [f"{row['R@100']:.3f}"] * retrieval
+        lines.append([*cells, _number(row["seconds"], 1), _number(row["ms"], 2)])
+    head = ["model", "nDCG@10, all", *["unseen"] * unseen, *["R@100"] * retrieval, "train, s", "query, ms"]
     return f"### {result['log']}\n\n{about}; {queries}; {share}; {what}.\n\n{_table(head, lines)}"
 
 
@@ -265,6 +278,10 @@ def _cells(found: Difference) -> list[str]:
         f"{found.difference:+.3f} ({low:+.3f} to {high:+.3f})",
         p,
     ]
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
 
 
 def _with_interval(found: tuple[float, float, float] | None) -> str:

@@ -49,6 +49,8 @@ from coclick.recommendation.candidates import select_models
 from coclick.recommendation.compare import compare
 from coclick.simulate import sample
 
+ROOT = Path(__file__).resolve().parents[1]
+PAGE, README = ROOT / "docs" / "quality.md", ROOT / "README.md"  # the README has the short table of the page
 RESULTS = Path("build") / "quality"
 N_TIMED = 100  # queries whose search is timed, one by one
 Row = dict[str, Any]
@@ -272,7 +274,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.output and args.output.suffix == ".json":
         args.output.write_text(json.dumps(page.figures(results), indent=1, ensure_ascii=False) + "\n")
     elif args.output:
-        args.output.write_text(page.whole_page(results), encoding="utf-8")
+        text = page.whole_page(results)
+        args.output.write_text(text, encoding="utf-8")
+        if args.output.resolve() == PAGE:
+            readme = page.with_short_table(README.read_text(encoding="utf-8"), page.short_table(text))
+            README.write_text(readme, encoding="utf-8")
 
 
 def _say(text: str) -> None:

@@ -1,6 +1,7 @@
 """`benchmarks.quality`: what it selects, measures, stores and writes, on tiny data."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -206,3 +207,10 @@ def test_the_encoder_ranks_by_the_cosine_of_texts():
     graph = ClickGraph.from_clicks([("q", "d1", 1)], {"d1": "a", "d2": "ab", "d3": "b"})
     assert encoder.Encoder(Letters(), graph).search(["aab", "b"], 2) == [["d2", "d1"], ["d3", "d2"]]
     assert encoder.Encoder(Letters(), graph, ["d3", "d1", "unknown"]).search(["aab"], 9) == [["d1", "d3"]]
+
+
+def test_the_readme_has_the_table_of_the_page():
+    root = Path(__file__).resolve().parents[2]
+    written = page.short_table((root / "docs" / "quality.md").read_text())
+    assert page.short_table((root / "README.md").read_text()) == written
+    assert page.with_short_table(f"a {page.BEGIN}old{page.END} b", "new") == f"a {page.BEGIN}new{page.END} b"

@@ -12,7 +12,7 @@ from coclick.evaluation.judgments import Judgments
 from coclick.evaluation.report import read_report
 from coclick.graph.click_graph import ClickGraph
 from coclick.recommendation import compare as comparing
-from coclick.recommendation import schedule
+from coclick.recommendation import properties, schedule
 from coclick.recommendation.candidates import Candidates, combine_best, select_models
 from coclick.recommendation.updates import Update
 
@@ -68,7 +68,8 @@ def test_only_and_skip_take_names_and_specifications():
     assert select(only=["bm25(k1=2)", "clicks"]) == ["bm25(k1=2)", "clicks"]
     without = select(skip=["vpcg", "ltr"])
     assert not [spec for spec in without if spec.startswith(("vpcg", "ltr")) or "vpcg" in spec]
-    assert {*everything} - {*select(skip=["vpcg(start=doc)"])} == {"vpcg(start=doc)"}
+    skipped = {*everything} - {*select(skip=["vpcg(start=doc)"])}
+    assert skipped == {spec for spec in everything if "vpcg(start=doc)" in spec}
     for wrong in ({"only": ["vpgc"]}, {"skip": ["vpgc"]}):
         with pytest.raises(UserError, match="no model is called 'vpgc'"):
             select(**wrong)
@@ -99,7 +100,8 @@ def test_the_best_single_models_of_different_families_are_combined():
     assert combine_best(ordered[:5]) == []
 
 
-def test_the_best_models_are_combined(only_cheap):
+def test_the_best_models_are_combined(only_cheap, monkeypatch):
+    monkeypatch.setattr(properties, "milliseconds", lambda *_: 0.1)  # a busy machine must not decide
     found = compare(GRAPH, qrels=JUDGMENTS)
     assert names(found) == {*CHEAP, "backoff(bm25 + clicks)"}
     assert found.recommended == "backoff(bm25 + clicks)"

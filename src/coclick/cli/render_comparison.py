@@ -69,7 +69,7 @@ def short_table(found: Comparison) -> list[str]:
     splits, entries = list(found.boards), found.entries()
     widths = max((len(one_line(entry.name, _NAME)) for entry in entries[:_SHOWN]), default=0)
     done = f"so far, {found.budget.used:.0f} s: {counted(len(entries), 'model')}"
-    lines = [f"{done}, the best by {' and '.join(splits)}"]
+    lines = [f"{done}, {', '.join(splits)}"]
     for entry in entries[:_SHOWN]:
         cells = [f"{entry.mean(split):.3f}" if split in entry.results else "     " for split in splits]
         costs = f"{entry.seconds:6.1f} s  {entry.properties.milliseconds:6.2f} ms"
@@ -81,12 +81,11 @@ def short_table(found: Comparison) -> list[str]:
 
 def _title(stats: Mapping[str, Any]) -> str:
     protocol = stats["protocol"]
-    judged = " and ".join(
-        f"{counted(split['queries'], 'query')} ({split['name']})" for split in stats["splits"]
-    )
+    judged = ", ".join(f"{counted(split['queries'], 'query')} ({split['name']})" for split in stats["splits"])
     by = "judgments" if protocol["judged_by"] == "judgments" else "held-out clicks"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
-    return f"{judged}, judged by {by}; {counted(protocol['docs'], 'document')}, {ranked}"
+    what = "query" if protocol["task"] == "similar" else "document"
+    return f"{judged}; judged by {by}; {counted(protocol['ranked'], what)}, {ranked}"
 
 
 def _deciding(stats: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings, Vocab
@@ -71,7 +72,7 @@ class SparseVectorModel(TextModel):
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return dot products."""
-        return self.doc_index_.score(self._embed_queries([query]), docs)
+        return self.doc_index_.score(self._query_vectors([query]), docs)
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """Return dot products with the vectors of the texts."""
@@ -79,11 +80,26 @@ class SparseVectorModel(TextModel):
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Return dot products, computed by the index."""
-        return self.doc_index_.score_all(self._embed_queries([query]))
+        return self.doc_index_.score_all(self._query_vectors([query]))
+
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Return dot products of all queries with all documents."""
+        index = self.doc_index_
+        shape = len(index.indptr) - 1, index.vectors.rows
+        postings = csr_array((index.weights, index.places, index.indptr), shape)
+        scores = np.empty((len(queries), shape[1]), np.float32)
+        scores[:, index.order] = (self._embed_queries(queries).to_scipy() @ postings).toarray()
+        return scores
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Search the index; results are exact."""
-        return self.doc_index_.search(self._embed_queries(queries), k, mask)
+        return self.doc_index_.search(self._query_vectors(queries), k, mask)
+
+    def _query_vectors(self, queries: Sequence[Query]) -> Csr:
+        """The vectors of queries. That of one query is computed once, for search and scores."""
+        if len(queries) == 1:
+            return queries[0].once((id(self), "vector"), lambda: self._embed_queries(queries))
+        return self._embed_queries(queries)
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """Search the index of queries; results are exact."""

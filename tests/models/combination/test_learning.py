@@ -25,12 +25,12 @@ def test_the_likelihood_has_its_maximum_where_it_must():
     """Three clicks of four on the document with the feature: odds of 3, so the coefficient is ln 3."""
     examples = [example([[1], [0]], gains) for gains in ([3, 1], [6, 2])]
     columns = np.concatenate([one.scores for one in examples])
-    found = maximum_likelihood(columns, examples, np.array([-np.inf]), np.zeros(1), 0.0)
+    found = maximum_likelihood(columns, examples, np.array([-np.inf]), np.zeros(1), np.zeros((1, 1)))
     assert found == pytest.approx([math.log(3)], abs=1e-4)
-    held = maximum_likelihood(columns, examples, np.array([2.0]), np.zeros(1), 0.0)
+    held = maximum_likelihood(columns, examples, np.array([2.0]), np.zeros(1), np.zeros((1, 1)))
     assert held == pytest.approx([2.0]), "not below the lowest"
-    # With a prior of strength 1 around 5: 2 (w − 5) = Σ (share − P), where P = 1 / (1 + exp(−w)).
-    [w] = maximum_likelihood(columns, examples, np.array([-np.inf]), np.array([5.0]), 1.0)
+    # With a prior around 5: 2 (w − 5) = Σ (share − P), where P = 1 / (1 + exp(−w)).
+    [w] = maximum_likelihood(columns, examples, np.array([-np.inf]), np.array([5.0]), np.eye(1))
     assert 2 * (w - 5) == pytest.approx(2 * (0.75 - 1 / (1 + math.exp(-w))), abs=1e-4)
 
 
@@ -67,12 +67,22 @@ def test_one_kind_of_queries_lends_its_weights_to_the_other():
 
 def test_documents_with_clicks_get_a_base_if_they_are_clicked_more():
     clicked = [True] * 10 + [False] * 10
-    more = [example(np.ones((20, 2)), clicked, clicked=clicked) for _ in range(50)]
-    less = [example(np.ones((20, 2)), [not one for one in clicked], clicked=clicked) for _ in range(50)]
+    more = [example(np.ones((20, 2)), clicked, clicked=clicked) for _ in range(300)]
+    less = [example(np.ones((20, 2)), [not one for one in clicked], clicked=clicked) for _ in range(300)]
     for examples, at in ((more, 1), (less, 0)):
         learned = learn(examples)
         assert learned is not None
         assert learned.base[0][at] > 0.5 and learned.base[0][1 - at] == 0
+
+
+def test_weights_for_documents_with_and_without_clicks_are_drawn_to_each_other():
+    """No candidate is without clicks: u minimises 15 (u − p)² + 50 (u − c)², so u = (15 p + 50 c) / 65."""
+    learned = learn([*drawn_examples(60, 0, clicked=[True] * 20)])
+    assert learned is not None
+    without, with_clicks = learned.weights[0]
+    assert abs(with_clicks[0] - 1) > 0.05
+    for best, u, c in zip((1, 0, 0), without, with_clicks, strict=True):
+        assert u == pytest.approx(max((15 * best + 50 * c) / 65, MIN_WEIGHT), abs=2e-3)
 
 
 def test_knots_of_almost_equal_scores_are_left_out():
@@ -91,7 +101,7 @@ def test_held_out_clicks_are_not_in_the_graph_to_train_on():
     known = {rest.queries[row]: dict(zip(*map(np.ndarray.tolist, rest.clicks.row(row)), strict=True))
              for row in range(len(rest.queries))}  # fmt: skip
     unseen = [query for query in held_out.gains if query not in known]
-    assert 20 < len(unseen) < 70 and len(held_out.gains) > 100
+    assert 20 < len(unseen) < 70 and len(held_out.gains) > 100 and all(held_out.gains.values())
     for query, gains in held_out.gains.items():
         row = graph.queries.id(query)
         total = dict(zip(*map(np.ndarray.tolist, graph.clicks.row(row)), strict=True))

@@ -7,6 +7,7 @@ the collection are only made when the scores of all documents are requested.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from coclick.models.base import DocMask, Model, TopK
 from coclick.results import padded, top_rows
 from coclick.text.query import Query
 
+_FEW = 64  # queries whose lists are kept
 ClickWeight = Literal["log1p", "log", "clicks"]
 
 
@@ -52,21 +54,45 @@ class CandidateModel(Model):
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the listed scores, 0 for all other documents."""
-        return self._score_all(query)[docs]
+        [listed] = self._lists([query])
+        scores = np.zeros(len(docs), np.float32)
+        if len(listed.rows):
+            place = np.minimum(np.searchsorted(listed.rows, docs), len(listed.rows) - 1)
+            found = listed.rows[place] == docs
+            scores[found] = listed.values[place[found]]
+        return scores
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Return the listed scores, 0 for all other documents."""
         scores = np.zeros(len(self.graph_.docs), np.float32)
-        listed = self._list_docs(query)
+        [listed] = self._lists([query])
         scores[listed.rows] = listed.values
+        return scores
+
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Return the listed scores of each query, 0 for all other documents."""
+        scores = np.zeros((len(queries), len(self.graph_.docs)), np.float32)
+        for row, listed in zip(scores, self._list_docs_of(queries), strict=True):
+            row[listed.rows] = listed.values
         return scores
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Return the best of the listed documents."""
-        found = self._list_docs_of(queries)
+        found = self._lists(queries)
         if mask is not None:
             found = [listed.only(mask[listed.rows] > 0) for listed in found]
         return _top_k(found, k)
+
+    def _lists(self, queries: Sequence[Query]) -> list[SparseVector]:
+        """The documents of each query; for a few queries, kept for the scores of a combination."""
+        key = (id(self), "docs")
+        if len(queries) == 1:
+            return [queries[0].once(key, lambda: self._list_docs(queries[0]))]
+        found = self._list_docs_of(queries)
+        if len(queries) <= _FEW:
+            for query, listed in zip(queries, found, strict=True):
+                query.once(key, partial(SparseVector, *listed))
+        return found
 
     def _similar_queries(self, queries: Sequence[Query], k: int) -> TopK:
         """Return the best of the listed queries."""
@@ -99,7 +125,7 @@ def weigh_clicks(clicks: NDArray[np.float32], weight: ClickWeight) -> NDArray[np
 
 def weighted_rows(edges: Csr, rows: NDArray[np.integer], weight: ClickWeight = "log1p") -> Csr:
     """Return the chosen rows of a click matrix as weights, without those that are 0."""
-    taken = edges.take(rows)
+    taken = edges.take_checked(rows, "the clicks")  # of a mapped file, for products without bounds checks
     return taken.with_data(weigh_clicks(taken.data, weight)).positive()
 
 

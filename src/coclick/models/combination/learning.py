@@ -10,7 +10,8 @@ Its likelihood compares only documents of the same query, as a ranking does, and
 2. given the maps, the weights of all parts, for queries and documents with and without clicks.
 
 Weights are drawn to those of the best single part: 1 for it, 0 for the others. So a combination starts as its
-best part, and leaves it only as far as held-out clicks say; a few of them change little.
+best part, and leaves it only as far as held-out clicks say; a few of them change little. The weights for
+documents with and without clicks are drawn to each other, too.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ QUANTILES = (0.2, 0.4, 0.6, 0.8, 0.95)  # of a part's scores: the knots of its m
 MIN_RATIO = 1.1  # of a knot to the one before
 MIN_STEP = 0.01  # of a map between two knots: it keeps the order of the part
 MIN_WEIGHT = 0.02  # so that every part breaks ties
-MAP_PRIOR, PRIOR = 1.0, 15.0  # strength of the priors
+# Penalties on the squares of the steps of maps, of the distance of weights from those of the best part, of
+# the difference of weights for documents with and without clicks, and of the base.
+MAP_PENALTY, WEIGHT_PENALTY, DIFFERENCE_PENALTY, BASE_PENALTY = 1.0, 15.0, 50.0, 100.0
 DIGITS = 6  # kept of what is learned, so that rounding errors of another machine do not change it
 
 
@@ -74,7 +77,7 @@ def _learn_map(examples: Sequence[Example], part: int) -> tuple[list[float], lis
     steps = np.clip((scores[:, None] - low) / (knots - low), 0, 1)  # 1 for each knot that is passed
     steps[:, -1] = np.maximum((scores - low[-1]) / (knots[-1] - low[-1]), 0)
     free = np.zeros(len(knots))
-    heights = maximum_likelihood(steps, examples, free + MIN_STEP, free, MAP_PRIOR)
+    heights = maximum_likelihood(steps, examples, free + MIN_STEP, free, MAP_PENALTY * np.eye(len(knots)))
     return knots.tolist(), [_rounded(height) for height in np.cumsum(np.maximum(heights, MIN_STEP))]
 
 
@@ -98,17 +101,19 @@ def _learn_weights(maps: Calibration, examples: Sequence[Example]) -> tuple[list
     clicked = np.concatenate([one.clicked for one in examples]).astype(np.float64)[:, None]
     columns = np.concatenate([odds * (1 - clicked), odds * clicked, clicked], axis=1)
     lowest = np.append(np.full(2 * n, MIN_WEIGHT), -np.inf)
-    learned = maximum_likelihood(columns, examples, lowest, np.concatenate([prior, prior, [0.0]]), PRIOR)
+    penalty = np.diag([*[WEIGHT_PENALTY + DIFFERENCE_PENALTY] * (2 * n), BASE_PENALTY])
+    penalty[range(2 * n), [*range(n, 2 * n), *range(n)]] = -DIFFERENCE_PENALTY
+    learned = maximum_likelihood(columns, examples, lowest, np.concatenate([prior, prior, [0.0]]), penalty)
     *of_parts, advantage = (round(value, 3) for value in learned.tolist())
     return [of_parts[:n], of_parts[n:]], [max(-advantage, 0.0), max(advantage, 0.0)]
 
 
 def maximum_likelihood(
-    columns: Floats, examples: Sequence[Example], lowest: Floats, prior: Floats, strength: float
+    columns: Floats, examples: Sequence[Example], lowest: Floats, prior: Floats, penalty: Floats
 ) -> Floats:
     """Return the coefficients of the columns, at least `lowest`, that make the held-out clicks most probable.
 
-    `strength` is that of a normal prior around `prior`.
+    `penalty` is the matrix of a quadratic penalty on the distance from `prior`.
     """
     from scipy.optimize import minimize
 
@@ -117,8 +122,8 @@ def maximum_likelihood(
     def objective(coefficients: Floats) -> tuple[float, Floats]:
         log_p = _log_softmax(columns @ coefficients, first, query)
         away = coefficients - prior
-        value = float(strength * away @ away - target @ log_p)
-        return value, 2 * strength * away - (target - np.exp(log_p)) @ columns
+        value = float(away @ penalty @ away - target @ log_p)
+        return value, 2 * penalty @ away - (target - np.exp(log_p)) @ columns
 
     bounds = [(low if np.isfinite(low) else None, None) for low in lowest.tolist()]
     start = np.maximum(prior, lowest)

@@ -18,6 +18,7 @@ from coclick.results import padded, top_rows
 from coclick.text.query import Query
 
 FIRST_DEPTH, GROWTH = 64, 4  # m at first, and its factor
+BLOCK = 64  # queries that are searched together
 MARGIN = 1 + 1e-6  # of the bound, for rounding errors
 
 Scores = NDArray[np.float32]
@@ -37,7 +38,25 @@ def search_sum(
     documents; `bound` the largest possible sum if no score of a part is larger than the given ones.
     """
     rows, scores = padded(len(queries), k)
-    n_docs = len(parts[0].graph_.docs)
+    for first in range(0, len(queries), BLOCK):
+        block = queries[first : first + BLOCK]
+        if len(queries) > 1:  # what parts keep with a query is released after its block
+            block = [Query(query.text, query.row) for query in block]
+        _search_block(parts, block, mask, total, bound, rows[first:], scores[first:])
+    return rows, scores
+
+
+def _search_block(
+    parts: Sequence[Model],
+    queries: Sequence[Query],
+    mask: DocMask,
+    total: Callable[[Query, NDArray[np.int32]], Scores],
+    bound: Callable[[Query, Sequence[float]], float],
+    rows: NDArray[np.int32],
+    scores: Scores,
+) -> None:
+    """Fill the first rows of the results."""
+    n_docs, k = len(parts[0].graph_.docs), rows.shape[1]
     left, depth = [*range(len(queries))], max(FIRST_DEPTH, 2 * k)
     while left:
         depth = min(depth, n_docs)
@@ -49,10 +68,9 @@ def search_sum(
             docs = docs[docs >= 0]
             best, values = top_rows(total(queries[i], docs), k)
             last = [float(part_scores[place, -1]) for _, part_scores in found]  # 0 if there are fewer
-            enough = depth == n_docs or not any(last)
-            if enough or (len(best) == k and values[-1] > MARGIN * bound(queries[i], last)):
+            complete = depth == n_docs or not any(last)
+            if complete or (len(best) == k and values[-1] > MARGIN * bound(queries[i], last)):
                 rows[i, : len(best)], scores[i, : len(best)] = docs[best], values
             else:
                 unfinished.append(i)
         left, depth = unfinished, depth * GROWTH
-    return rows, scores

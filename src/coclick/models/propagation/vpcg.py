@@ -87,10 +87,10 @@ class VPCG(SparseVectorModel):
     max_terms: Annotated[int, Range(1, MAX_ENTRIES)] = 20
     weight: Literal["clicks", "log1p"] = "clicks"
     iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
-    units: Literal["words", "chars", "words+chars", "none"] = "words"
+    units: Literal["words", "chars", "words+chars", "none"] = "words+chars"
     unit_weights: Weighting = "regression"
     rho: Annotated[float, Range(0)] = 100.0  # strength of the prior of unit weights, their idf
-    own_weight: Annotated[float, Range(0)] = 0.0  # of own words in generated vectors
+    own_weight: Annotated[float, Range(0)] = 1.0  # of own words in generated vectors
     min_texts: Annotated[int, Range(1)] = 2  # a unit must occur in this many texts
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "auto"
@@ -162,6 +162,13 @@ class VPCG(SparseVectorModel):
         if support := self._support(query):
             return {"support": support}
         return {"coverage": self._unit_encoder.coverage(query.text)}
+
+    def _evidence_of(self, queries: Sequence[Query]) -> list[dict[str, float]]:
+        """Rate the evidence of many queries, whose words are looked up at once."""
+        support = [self._support(query) for query in queries]
+        unknown = [query.text for query, own in zip(queries, support, strict=True) if not own]
+        coverage = iter(self._unit_encoder.coverages(unknown))
+        return [{"support": own} if own else {"coverage": next(coverage)} for own in support]
 
     # -- inside ----------------------------------------------------------------------------------------
 
