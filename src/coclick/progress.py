@@ -1,8 +1,9 @@
-"""Progress of long work: a bar with rate and time left on a terminal, nothing elsewhere."""
+"""Progress of long work: a bar with rate and time left on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
@@ -57,6 +58,33 @@ def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
         display.update(task, total=finished, completed=finished)
 
 
+class Lines:
+    """Write a line to standard error when more than `seconds` have passed since the line before."""
+
+    def __init__(self, seconds: float = 10.0) -> None:
+        self.seconds = seconds
+        self._started = self._written = time.monotonic()
+
+    @contextmanager
+    def __call__(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        """Begin a step of `total` rows."""
+        finished = 0
+
+        def done(rows: int) -> None:
+            nonlocal finished
+            finished += rows
+            self._write(f"{what}: {finished:,} of {total:,}" if total else f"{what}: {finished:,}")
+
+        self._write(what)
+        yield done
+
+    def _write(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._written >= self.seconds:
+            self._written = now
+            print(f"{text} ({now - self._started:.0f} s)", file=sys.stderr, flush=True)
+
+
 def for_terminal() -> Progress:
-    """Return `bar` on a terminal, otherwise `quiet`."""
-    return bar if sys.stderr.isatty() else quiet
+    """Return `bar` on a terminal, otherwise `Lines`."""
+    return bar if sys.stderr.isatty() else Lines()

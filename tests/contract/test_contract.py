@@ -171,6 +171,17 @@ def test_batch_equals_single(model):
         assert run.hits(i) == model.search(query, 7).hits()
 
 
+def test_scores_and_evidence_of_many_queries(model):
+    """What is computed for a block of queries is what is computed for each; some words are unknown."""
+    texts = [*model.graph_.queries, *QUERIES, "", "never seen shoe", "unknown thing", "hotel the stay"]
+    together = model._score_all_of(model._queries(texts))
+    evidence = model._evidence_of(model._queries(texts))
+    assert together.dtype == np.float32
+    for i, query in enumerate(model._queries(texts)):
+        np.testing.assert_allclose(together[i], model._score_all(query), rtol=1e-5, atol=1e-6)
+        assert evidence[i] == pytest.approx(model._evidence(query))
+
+
 def test_score_equals_search(model):
     for query in [*QUERIES, "pizza the dough", "never seen shoe"]:
         hits = model.search(query, 100).hits()

@@ -42,8 +42,12 @@ def graph(monkeypatch):
     return planted.graph()
 
 
-def feature_set(graph, spec="recorder"):
-    return RankingFeatures.of([create(spec).fit(graph)], graph, 10)
+def parts(graph):
+    return [create("recorder").fit(graph)]
+
+
+def feature_set(graph):
+    return RankingFeatures.of(parts(graph), graph, 10)
 
 
 def clicks_of(graph, query):
@@ -52,7 +56,7 @@ def clicks_of(graph, query):
 
 
 def test_parts_are_not_trained_on_the_clicks_of_labels(graph):
-    found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
+    found = cross_fitted(graph, None, parts(graph), feature_set(graph), Sampling())
     unseen, seen = [], []
     for part_graph, query in CALLS:
         (unseen if part_graph.queries.id(query) < 0 else seen).append((part_graph, query))
@@ -73,7 +77,7 @@ def test_labels_of_seen_queries_are_later_clicks(graph, monkeypatch):
     graph = replace(graph, daily=replace(daily, clicks=half))
     features = feature_set(graph)
     CALLS.clear()
-    found = cross_fitted(graph, None, ["recorder"], features, Sampling())
+    found = cross_fitted(graph, None, parts(graph), features, Sampling())
     assert len(found.queries) == 2 * len(graph.queries)
     later = [(part, query) for part, query in CALLS if part.queries.id(query) >= 0]
     assert len(later) == len(graph.queries)
@@ -90,7 +94,7 @@ def test_judged_queries_are_unseen_too(graph):
         {"1": "HOTEL", "2": "shoe", "3": "nobody asked this"},
         {"1": {"hotel-0": 2, "no such doc": 3}, "2": {"shoe-1": 1}, "3": {"flu-0": 0}},
     )
-    found = cross_fitted(graph, judgments, ["recorder"], features, Sampling(n_folds=2))
+    found = cross_fitted(graph, judgments, parts(graph), features, Sampling(n_folds=2))
     assert sorted(query for _, query in CALLS) == ["hotel", "nobody asked this", "shoe"]
     assert all(clicks_of(part_graph, query) == {} for part_graph, query in CALLS)
     assert found.grades.sum() == 3
@@ -98,7 +102,7 @@ def test_judged_queries_are_unseen_too(graph):
 
 def test_grades_and_negatives(graph):
     sampling = Sampling(max_negatives=4)
-    found = cross_fitted(graph, None, ["recorder"], feature_set(graph), sampling)
+    found = cross_fitted(graph, None, parts(graph), feature_set(graph), sampling)
     starts = np.concatenate([[0], np.cumsum(found.sizes)])
     for i, query in enumerate(found.queries):
         docs = found.docs[starts[i] : starts[i + 1]].tolist()
@@ -130,13 +134,14 @@ def test_forget_queries_removes_their_history():
 
 def test_reciprocal_ranks_by_hand():
     scores = np.array([0, 5, 3, 3, 9, 1], np.float32)
-    np.testing.assert_allclose(reciprocal_ranks(scores, 3), [0, 1 / 2, 1 / 3, 1 / 3, 1, 0])
-    assert reciprocal_ranks(np.zeros(3, np.float32), 2).tolist() == [0, 0, 0]
+    expected = np.array([0, 1 / 2, 1 / 3, 1 / 3, 1, 0], np.float32)
+    np.testing.assert_allclose(reciprocal_ranks(scores, np.array([9, 5, 3], np.float32)), expected)
+    assert reciprocal_ranks(np.zeros(3, np.float32), np.empty(0, np.float32)).tolist() == [0, 0, 0]
 
 
 def test_cross_validation_trains_without_the_fold(graph, monkeypatch):
     """The trees of each fold are trained only on the queries of the other folds."""
-    found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
+    found = cross_fitted(graph, None, parts(graph), feature_set(graph), Sampling())
     fold_of_query = np.array([folds.fold_of(query, Sampling()) for query in found.queries])
     learned = []
     grow = Boosting.grow
@@ -158,7 +163,7 @@ def test_cross_validation_trains_without_the_fold(graph, monkeypatch):
 def test_documents_never_shown_are_not_negative(graph):
     """A quarter of the planted documents has no clicks: in each fold about as many others lose theirs, and
     documents that were never shown are never negative examples."""
-    found = cross_fitted(graph, None, ["recorder"], feature_set(graph), Sampling())
+    found = cross_fitted(graph, None, parts(graph), feature_set(graph), Sampling())
     never = np.flatnonzero(graph.clicks_by_doc.row_nnz() == 0)
     assert len(never) == len(graph.docs) / 4
     assert not np.isin(found.docs[found.grades == 0], never).any()

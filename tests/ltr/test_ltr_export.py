@@ -114,7 +114,7 @@ def test_exported_trees_give_the_scores_of_search(model):
     signals = model.features_.signals(model.parts_, *model._queries("hotel"))
     for doc, score in model.search("hotel", 10).hits():
         row = model.graph_.docs.id(doc)
-        features = model.features_.features(model.parts_, signals, np.array([row]))[0]
+        features = model.features_.features(signals, np.array([row]))[0]
         assert xgboost_score(definition, engine_features(model, features)) == pytest.approx(score, rel=1e-5)
 
 
@@ -132,7 +132,7 @@ def test_features_that_no_engine_can_compute_are_named(model):
 )
 def test_missing_values_must_be_treated_as_zero(model, monkeypatch, threshold, default, valid):
     names = model.features_.names
-    tree = {"feature": names.index("doc clicks"), "threshold": threshold, "missing": default, "value": 0.0,
+    tree = {"feature": names.index("query clicks"), "threshold": threshold, "missing": default, "value": 0.0,
             "left": {"value": 1.0}, "right": {"value": 2.0}}  # fmt: skip
     monkeypatch.setattr(model, "trees_", Trees.from_nested([tree], len(names)))
     if valid:
@@ -142,9 +142,20 @@ def test_missing_values_must_be_treated_as_zero(model, monkeypatch, threshold, d
         assert xgboost_score(definition, {}) == model.trees_.outputs(missing)[0] + lift
     else:
         with pytest.raises(
-            UserError, match="doc clicks: the trees treat a missing value differently from zero"
+            UserError, match="query clicks: the trees treat a missing value differently from zero"
         ):
             ltr_json(model, "opensearch", "mine")
+
+
+def test_a_value_that_every_document_has_is_never_missing(model, monkeypatch):
+    """Recent clicks are missing in some training examples, so trees may send missing values anywhere."""
+    names = model.features_.names
+    tree = {"feature": names.index("doc clicks of the last 7 days"), "threshold": 0.5, "missing": RIGHT,
+            "value": 0.0, "left": {"value": 1.0}, "right": {"value": 2.0}}  # fmt: skip
+    monkeypatch.setattr(model, "trees_", Trees.from_nested([tree], len(names)))
+    exported = ltr_json(model, "opensearch", "mine")
+    [feature] = exported["featureset"]["featureset"]["features"]
+    assert feature["name"] == "coclick_doc_clicks_of_the_last_7_days"
 
 
 def test_doc_fields(model):

@@ -34,10 +34,15 @@ def test_scores_are_those_of_lightgbm(monkeypatch):
         row = graph.queries.id(query)
         clicks = graph.clicks.row(row)[1].sum() if row >= 0 else 0
         matrix = graph.clicks.to_scipy().toarray()
-        for value in (clicks / (clicks + 1), len(query.split()), len(query), clicks):
+        docs = graph.clicks.row(row)[1].size if row >= 0 else 0
+        for value in (clicks / (clicks + 1), len(query.split()), len(query), clicks, docs):
             columns.append(np.full(len(graph.docs), value))
         columns += [matrix.sum(axis=0), (matrix > 0).sum(axis=0)]
         columns.append([len(graph.title(doc)) for doc in range(len(graph.docs))])
+        # All clicks are of the day before the last one of two.
+        by_doc = matrix.sum(axis=0)
+        clicked = by_doc > 0
+        columns += [clicked, np.zeros(len(by_doc)), *[by_doc] * 4, clicked, *[np.where(clicked, 1, 2)] * 2]
         features = np.stack(columns, axis=1).astype(np.float32)
         outputs = boosters[0].predict(features, raw_score=True)
         found = (columns[0] > 0) | (columns[3] > 0)  # by bm25 or by clicks; popularity ignores the query

@@ -16,6 +16,7 @@ leaf makes all scores positive, as engines require, and equal to those of `cocli
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coclick.errors import UserError
-from coclick.ltr.features import OF_DOCS, OF_QUERIES
+from coclick.ltr.features import OF_QUERIES
 from coclick.ltr.model import Ltr
 from coclick.ltr.trees import LEFT, ZERO
 
@@ -71,14 +72,10 @@ def ltr_json(model: Ltr, engine: LtrEngine, name: str, templates: Templates | No
 
 def doc_fields(model: Ltr) -> Iterator[dict[str, Any]]:
     """Yield the fields to index for each document, which the features of documents read."""
-    edges, features = model.graph_.clicks_by_doc, model.features_
-    columns = [edges.row_sums(), edges.row_nnz(), *features.lengths]
-    fields = [identifier(name) for name in [*OF_DOCS, *_lengths(features.fields)]]
-    for row, doc in enumerate(model.graph_.docs):
-        yield {
-            "doc": doc,
-            **{field: float(column[row]) for field, column in zip(fields, columns, strict=True)},
-        }
+    fields = [identifier(name) for name in model.features_.doc_names]
+    for doc, values in zip(model.graph_.docs, model.features_.doc_values.tolist(), strict=True):
+        known = {field: value for field, value in zip(fields, values, strict=True) if not math.isnan(value)}
+        yield {"doc": doc, **known}
 
 
 def identifier(feature: str) -> str:
@@ -89,13 +86,17 @@ def identifier(feature: str) -> str:
 def _check(model: Ltr, used: list[int], templates: Templates) -> None:
     """Raise if the trees use features that no engine can compute, and list them all."""
     names, trees = model.features_.names, model.trees_
-    known = {*OF_QUERIES, *OF_DOCS, *_lengths(model.features_.fields), *templates}
+    known = {*OF_QUERIES, *model.features_.doc_names, *templates}
     errors = {
         names[i]: _REASONS.get(names[i].rpartition(" ")[2], "only the model itself can compute this evidence")
         for i in used
         if names[i] not in known
     }
+    known_docs = (~np.any(np.isnan(model.features_.doc_values), axis=0)).tolist()
+    never_missing = {name for name, known in zip(model.features_.doc_names, known_docs, strict=True) if known}
     for node in np.flatnonzero((trees.feature >= 0) & (trees.missing != ZERO)).tolist():
+        if names[trees.feature[node]] in never_missing:  # only in training examples
+            continue
         if (trees.missing[node] == LEFT) != (trees.threshold[node] >= 0):
             name = names[trees.feature[node]]
             errors.setdefault(
@@ -105,10 +106,6 @@ def _check(model: Ltr, used: list[int], templates: Templates) -> None:
         lines = "".join(f"\n    {name}: {why}" for name, why in errors.items())
         raise UserError(f"{len(errors)} features cannot be computed by a search engine:{lines}",
                         hint="give query templates for them, or train ltr with other parts")  # fmt: skip
-
-
-def _lengths(fields: list[str]) -> list[str]:
-    return [f"doc {field} characters" for field in fields]
 
 
 def _elastic_feature(name: str, store: str, template: Mapping[str, Any] | None) -> dict[str, Any]:

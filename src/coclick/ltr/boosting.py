@@ -15,6 +15,7 @@ from coclick.jit.threads import threads
 from coclick.ltr.folds import Examples
 from coclick.ltr.trees import Trees
 
+MIN_LEAF, MAX_MIN_LEAF = 20, 100  # rows of the smallest leaf, a thousandth of all
 PATIENCE = 50  # trees without a better nDCG@10 on judgments before early stopping
 
 
@@ -62,8 +63,10 @@ class Boosting:
                 rankings[query] = [docs[i] for i in order]
         return mean(measure(grades, rankings, (MAIN_MEASURE,)), list(grades))
 
-    def _parameters(self, *several: Examples | None) -> dict[str, Any]:
-        highest = max(int(one.grades.max(initial=0)) for one in several if one is not None)
+    def _parameters(self, train: Examples, judged: Examples | None) -> dict[str, Any]:
+        n_rows = len(train.grades)
+        several = [one for one in (train, judged) if one is not None]
+        highest = max(int(one.grades.max(initial=0)) for one in several)
         return {
             "objective": "lambdarank" if self.objective == "lambdarank" else "regression",
             "metric": "ndcg",
@@ -71,7 +74,7 @@ class Boosting:
             "label_gain": list(range(highest + 1)),
             "num_leaves": self.n_leaves,
             "learning_rate": self.learning_rate,
-            "min_data_in_leaf": 20,
+            "min_data_in_leaf": int(np.clip(n_rows // 1000, MIN_LEAF, MAX_MIN_LEAF)),
             "feature_fraction": 0.5,
             "bagging_fraction": 0.7,
             "bagging_freq": 1,

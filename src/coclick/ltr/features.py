@@ -2,21 +2,22 @@
 
     per part           score, score divided by its maximum over the collection, 1 / rank (0 below the
                        candidates), and evidence for the query
-    of the query       words, characters, clicks in the log
-    of the document    clicks, clicked queries, characters of each text field
+    of the query       words, characters, clicks in the log, clicked documents
+    of the document    clicks, recent clicks, fields: see `coclick.ltr.doc_values`
 
 No feature depends on the other candidates. Evidence that a part does not have for a query is missing (NaN).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
+from coclick.ltr.doc_values import doc_features, with_clicks
 from coclick.models.base import DocMask, Model
 from coclick.results import top_rows
 from coclick.storage.state import stored
@@ -25,19 +26,25 @@ from coclick.text.query import Query
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 _TINY = np.float32(1e-30)
+_MAX_SCORES = 1 << 21  # of a part, in memory at a time
+_MAX_BLOCK = 256  # queries
 OF_PARTS = ("score", "relative", "rank")
-OF_QUERIES = ("query words", "query characters", "query clicks")
-OF_DOCS = ("doc clicks", "doc queries")
+OF_QUERIES = ("query words", "query characters", "query clicks", "query docs")
 
 
 @dataclass(frozen=True)
 class QuerySignals:
     """The scores and evidence of all parts for one query, the input of `RankingFeatures.features`."""
 
-    per_part: NDArray[np.float32]  # (score, relative score, 1 / rank) of each part × documents
+    scores: Floats  # parts × documents
+    best: list[Floats]  # for each part its highest scores, descending, as many as there are candidates
     per_query: Floats
-    found: Mask  # documents that any part finds for the query
+    finding: Mask  # parts whose scores above 0 find a document
     candidates: NDArray[np.int32]
+
+    def found(self, docs: NDArray[np.integer]) -> Mask:
+        """Mark the documents that any part finds for the query."""
+        return np.any(self.scores[self.finding][:, docs] > 0, axis=0)
 
 
 @stored
@@ -47,18 +54,19 @@ class RankingFeatures:
 
     parts: list[str]
     evidence: list[list[str]]  # names for each part
-    fields: list[str]
     depth: int  # candidates per part
-    lengths: NDArray[np.float32]  # characters, fields × documents
+    doc_names: list[str]
+    doc_values: NDArray[np.float32]  # documents × `doc_names`
 
     @classmethod
     def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> RankingFeatures:
         """Create the features of these parts and of the documents of a graph."""
-        fields = sorted(graph.texts)
-        lengths = np.array([np.diff(graph.texts[name].offsets) for name in fields], np.float32)
         evidence = [sorted(part.evidence_names) for part in parts]
-        return cls([str(part) for part in parts], evidence, fields, depth,
-                   lengths.reshape(len(fields), len(graph.docs)))  # fmt: skip
+        return cls([str(part) for part in parts], evidence, depth, *doc_features(graph))
+
+    def on(self, graph: ClickGraph, *, recent: bool) -> RankingFeatures:
+        """Return the same features with the clicks of another graph; `recent`: with those of recent days."""
+        return replace(self, doc_values=with_clicks(self.doc_values, graph, recent=recent))
 
     @property
     def names(self) -> list[str]:
@@ -66,51 +74,76 @@ class RankingFeatures:
         scores = [f"{part} {kind}" for part in self.parts for kind in OF_PARTS]
         by_part = zip(self.parts, self.evidence, strict=True)
         evidence = [f"{part} {name}" for part, names in by_part for name in names]
-        lengths = [f"doc {field} characters" for field in self.fields]
-        return [*scores, *evidence, *OF_QUERIES, *OF_DOCS, *lengths]
+        return [*scores, *evidence, *OF_QUERIES, *self.doc_names]
 
     def signals(self, parts: Sequence[Model], query: Query, mask: DocMask = None) -> QuerySignals:
         """Return the scores of all parts for a query; `mask` filters the candidates."""
-        graph = parts[0].graph_
-        per_part = np.empty((len(parts) * len(OF_PARTS), len(graph.docs)), np.float32)
-        found = np.zeros(len(graph.docs), bool)
-        candidates = []
-        for i, part in enumerate(parts):
-            scores = part._score_all(query)
-            relative = scores / max(scores.max(initial=0), _TINY)
-            per_part[3 * i : 3 * i + 3] = scores, relative, reciprocal_ranks(scores, self.depth)
-            if part.uses_query or not any(other.uses_query for other in parts):
-                found |= scores > 0
-                shown = scores if mask is None else np.where(mask > 0, scores, np.float32(0))
-                candidates.append(top_rows(shown, self.depth)[0])
-        of_query = self._query_values(parts, query)
-        return QuerySignals(per_part, of_query, found, np.unique(np.concatenate(candidates)))
+        scores = np.stack([part._score_all(query) for part in parts])
+        return self._signals(parts, scores, self._query_values(parts, [query])[0], mask)
 
-    def features(self, parts: Sequence[Model], signals: QuerySignals, docs: NDArray[np.integer]) -> Floats:
+    def signals_of(self, parts: Sequence[Model], queries: Sequence[Query]) -> Iterator[QuerySignals]:
+        """Return the same for many queries, whose scores are computed block by block."""
+        size = min(max(_MAX_SCORES // max(len(self.doc_values), 1), 1), _MAX_BLOCK)
+        for first in range(0, len(queries), size):
+            block = queries[first : first + size]
+            scores = np.stack([part._score_all_of(block) for part in parts], axis=1)
+            values = self._query_values(parts, block)
+            for i in range(len(block)):
+                yield self._signals(parts, scores[i], values[i], None)
+
+    def features(self, signals: QuerySignals, docs: NDArray[np.integer]) -> Floats:
         """Return the features of documents, one row per document."""
-        graph = parts[0].graph_
-        of_parts = signals.per_part[:, docs].T
+        of_parts = np.empty((len(docs), len(signals.scores), len(OF_PARTS)), np.float32)
+        for i, (scores, best) in enumerate(zip(signals.scores[:, docs], signals.best, strict=True)):
+            of_parts[:, i, 0] = scores
+            of_parts[:, i, 1] = scores / max(best.max(initial=0), _TINY)
+            of_parts[:, i, 2] = reciprocal_ranks(scores, best)
         of_query = np.broadcast_to(signals.per_query, (len(docs), len(signals.per_query)))
-        clicks = graph.clicks_by_doc.take(docs)
-        of_docs = np.stack([clicks.row_sums(), clicks.row_nnz(), *self.lengths[:, docs]], axis=1)
-        return np.concatenate([of_parts, of_query, of_docs], axis=1, dtype=np.float32)
+        return np.concatenate(
+            [
+                of_parts.reshape(len(docs), len(OF_PARTS) * len(signals.scores)),
+                of_query,
+                self.doc_values[docs],
+            ],
+            axis=1,
+            dtype=np.float32,
+        )
 
-    def _query_values(self, parts: Sequence[Model], query: Query) -> Floats:
-        """The features that are the same for all documents."""
+    def _signals(
+        self, parts: Sequence[Model], scores: Floats, per_query: Floats, mask: DocMask
+    ) -> QuerySignals:
+        by_query = np.array([part.uses_query for part in parts])
+        finding = by_query if by_query.any() else ~by_query
+        best, candidates = [], []
+        for of_part, finds in zip(scores, finding.tolist(), strict=True):
+            rows, values = top_rows(of_part, self.depth)
+            best.append(values)
+            if finds and mask is not None:
+                rows, _ = top_rows(np.where(mask > 0, of_part, np.float32(0)), self.depth)
+            if finds:
+                candidates.append(rows)
+        return QuerySignals(scores, best, per_query, finding, np.unique(np.concatenate(candidates)))
+
+    def _query_values(self, parts: Sequence[Model], queries: Sequence[Query]) -> Floats:
+        """The features that are the same for all documents, one row per query."""
         graph = parts[0].graph_
-        values: list[float] = []
+        columns: list[list[float]] = []
         for part, names in zip(parts, self.evidence, strict=True):
-            evidence = part._evidence(query)
-            values += [evidence.get(name, np.nan) for name in names]
-        clicks = graph.clicks.row(query.row)[1].sum() if query.row >= 0 else 0
-        return np.array([*values, len(query.text.split()), len(query.text), clicks], np.float32)
+            evidence = part._evidence_of(queries) if names else []
+            columns += [[found.get(name, np.nan) for found in evidence] for name in names]
+        clicks = [graph.clicks.row(query.row)[1] if query.row >= 0 else () for query in queries]
+        columns += [
+            [len(query.text.split()) for query in queries],
+            [len(query.text) for query in queries],
+            [float(np.sum(of_query)) for of_query in clicks],
+            [len(of_query) for of_query in clicks],
+        ]
+        return np.array(columns, np.float32).T
 
 
-def reciprocal_ranks(scores: Floats, depth: int) -> Floats:
-    """Return 1 / rank for the best `depth` documents, 0 for others; equal scores have the same rank."""
-    ranks = np.zeros(len(scores), np.float32)
-    best, values = top_rows(scores, depth)
-    if len(best):
-        tied = np.flatnonzero(scores >= values[-1])  # including ties with the last score
-        ranks[tied] = 1 / (1 + np.searchsorted(-values, -scores[tied]))
-    return ranks
+def reciprocal_ranks(scores: Floats, best: Floats) -> Floats:
+    """Return 1 / rank among the best scores, which descend; 0 for lower ones. Equal scores share a rank."""
+    if not len(best):
+        return np.zeros(len(scores), np.float32)
+    ranks = 1 / (1 + np.searchsorted(-best, -scores))
+    return np.where(scores >= best[-1], ranks, 0).astype(np.float32)

@@ -8,15 +8,18 @@ A document that was never shown has no clicks, but may be relevant. So in each f
 their clicks: the same share as has none in the log, at most half. And only documents with impressions or
 clicks in the log count as not relevant. This way the trees see relevant documents without clicks.
 
-A log with days also gives examples of seen queries: the parts are trained on the earlier days, and the labels
-are the clicks of the later days.
+A log with days also gives examples by time: the parts are trained on the earlier days, and the labels are the
+clicks of the days after them. They are what the model will be used for, queries seen and unseen of the coming
+days, and the only examples in which recent clicks are known: those of a fold's queries were counted on the
+same days as their labels.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +29,7 @@ from coclick.evaluation.holdout import grades_from_clicks
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
 from coclick.graph.split import remove_doc_interactions, remove_queries
-from coclick.ltr.features import RankingFeatures
+from coclick.ltr.features import QuerySignals, RankingFeatures, reciprocal_ranks
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
@@ -34,7 +37,11 @@ from coclick.text.normalise import normalise
 from coclick.text.query import Query
 
 MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
-LATER_SHARE = 0.2  # of the days, whose clicks are labels of seen queries
+LATER_SHARE = 0.2  # of the days, whose clicks are the labels of examples by time
+TIME_STEP = 0.1  # of the days, by which each time fold ends earlier than the one before
+N_TIME_FOLDS = 4
+
+POOL = 2.5  # size of the sample for negative examples, in negative examples
 
 DocGrades = dict[int, int]  # document → grade
 
@@ -44,8 +51,8 @@ class Sampling:
     """How examples are sampled."""
 
     n_folds: int = 5
-    max_queries: int = 3000  # of unseen and of seen queries each
-    max_negatives: int = 100  # per query, sampled from the candidates without a grade
+    max_queries: int = 3000  # of the folds, and of each time fold
+    max_negatives: int = 40  # per query, of the candidates without a grade: see `_choose_negatives`
     seed: int = 0
 
 
@@ -80,7 +87,7 @@ class Examples:
 def cross_fitted(
     graph: ClickGraph,
     judgments: Judgments | None,
-    parts: Sequence[str],
+    parts: Sequence[Model],
     features: RankingFeatures,
     sampling: Sampling,
     progress: Progress = quiet,
@@ -93,7 +100,7 @@ def cross_fitted(
         labels = {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
     several = [*_by_fold(graph, labels, parts, features, sampling, progress)]
     if judgments is None and "days" in graph.provides:
-        several += _later_days(graph, parts, features, sampling, progress)
+        several += _by_time(graph, parts, features, sampling, progress)
     if not several:
         raise UserError(
             "the graph has too few queries for learning to rank", hint="it needs some in at least two folds"
@@ -125,17 +132,16 @@ def examples(
     """
     rows, grades, docs, sizes = [], [], [], []
     queries = Query.list_of(list(labels), parts[0].graph_.queries)
-    for query, graded in zip(queries, labels.values(), strict=True):
-        signals = features.signals(parts, query)
+    several = features.signals_of(parts, queries)
+    for query, graded, signals in zip(queries, labels.values(), several, strict=True):
         known = np.array(sorted(graded), np.int32)
         others = np.setdiff1d(signals.candidates, known)
         if may_be_negative is not None:
             others = others[may_be_negative[others]]
         if sampling and len(others) > sampling.max_negatives:
-            random = np.random.default_rng(_hash(query.text, sampling.seed))  # not by other queries
-            others = np.sort(random.choice(others, sampling.max_negatives, replace=False))
+            others = _choose_negatives(query, others, signals, sampling)
         chosen = np.concatenate([known, others]).astype(np.int32)
-        rows.append(features.features(parts, signals, chosen))
+        rows.append(features.features(signals, chosen))
         grades.append([graded.get(doc, 0) for doc in chosen.tolist()])
         docs.append(chosen)
         sizes.append(len(chosen))
@@ -148,6 +154,23 @@ def examples(
     )
 
 
+def _choose_negatives(
+    query: Query, others: NDArray[np.int32], signals: QuerySignals, sampling: Sampling
+) -> NDArray[np.int32]:
+    """Half of them those of a random sample that any part ranks highest, the others by chance.
+
+    Taking the highest of all candidates instead is worse: many of those are relevant, but were not clicked.
+    """
+    random = np.random.default_rng(_hash(query.text, sampling.seed))  # not by other queries
+    size = min(int(POOL * sampling.max_negatives), len(others))
+    pool = random.choice(others, size, replace=False)  # in random order
+    by_part = zip(signals.scores[:, pool], signals.best, strict=True)
+    ranks = np.max([reciprocal_ranks(scores, best) for scores, best in by_part], axis=0)
+    highest = np.argsort(-ranks, kind="stable")[: sampling.max_negatives // 2]
+    by_chance = np.delete(pool, highest)[: sampling.max_negatives - len(highest)]
+    return np.sort(np.concatenate([pool[highest], by_chance]))
+
+
 def fold_of(query: str, sampling: Sampling) -> int:
     """Return the fold of a query, which does not depend on the other queries."""
     return _hash(query, sampling.seed) % sampling.n_folds
@@ -156,7 +179,7 @@ def fold_of(query: str, sampling: Sampling) -> int:
 def _by_fold(
     graph: ClickGraph,
     labels: dict[str, DocGrades],
-    parts: Sequence[str],
+    parts: Sequence[Model],
     features: RankingFeatures,
     sampling: Sampling,
     progress: Progress,
@@ -173,26 +196,46 @@ def _by_fold(
             rest = remove_doc_interactions(remove_queries(graph, held), _hidden_docs(graph, sampling, fold))
             if not queries or not rest.clicks.nnz:
                 continue
-            trained = [create(part).fit(rest) for part in parts]
             fold_labels = {query: labels[query] for query in queries}
-            yield examples(trained, features, fold_labels, sampling, exposed(graph))
+            of_fold = features.on(rest, recent=False)
+            yield examples(_fit(parts, rest), of_fold, fold_labels, sampling, exposed(graph))
             done(len(queries))
 
 
-def _later_days(
-    graph: ClickGraph, parts: Sequence[str], features: RankingFeatures, sampling: Sampling, progress: Progress
+def _by_time(
+    graph: ClickGraph,
+    parts: Sequence[Model],
+    features: RankingFeatures,
+    sampling: Sampling,
+    progress: Progress,
 ) -> Iterator[Examples]:
-    """Examples of seen queries: parts trained on the earlier days, grades from the later ones."""
-    earlier, later = graph.split("time", LATER_SHARE)
-    rows = _sample_rows(np.flatnonzero(later.row_nnz()), sampling)
-    if not len(rows) or not earlier.clicks.nnz:
-        return
-    labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
-    earlier = remove_queries(earlier, earlier.clicks.row_nnz() == 0)
-    with progress("seen queries"):
-        earlier = remove_doc_interactions(earlier, _hidden_docs(graph, sampling, sampling.n_folds))
-        trained = [create(part).fit(earlier) for part in parts]
-        yield examples(trained, features, labels, sampling, exposed(graph))
+    """Examples of each time fold: parts trained on the earlier days, grades from the days after them."""
+    sampling = replace(sampling, max_queries=max(sampling.max_queries // N_TIME_FOLDS, 1))
+    for fold in range(N_TIME_FOLDS):
+        known = graph.split("time", TIME_STEP * fold).train if fold else graph
+        earlier, later = known.split("time", LATER_SHARE / (1 - TIME_STEP * fold))
+        rows = _sample_rows(np.flatnonzero(later.row_nnz()), sampling)
+        rest = remove_queries(earlier, earlier.clicks.row_nnz() == 0)
+        rest = remove_doc_interactions(rest, _hidden_docs(graph, sampling, sampling.n_folds + fold))
+        if not len(rows) or not rest.clicks.nnz:
+            continue
+        labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
+        with progress("later days", len(rows)) as done:
+            of_fold = features.on(rest, recent=True)
+            yield examples(_fit(parts, rest), of_fold, labels, sampling, exposed(graph))
+            done(len(rows))
+
+
+def _fit(parts: Sequence[Model], graph: ClickGraph) -> list[Model]:
+    """Train new parts on another graph; those that learn from texts only are used as they are."""
+    trained = []
+    for part in parts:
+        if part.uses_clicks:
+            trained.append(create(str(part)).fit(graph))
+        else:
+            trained.append(copy.copy(part))
+            trained[-1].graph_ = graph
+    return trained
 
 
 def exposed(graph: ClickGraph) -> NDArray[np.bool_]:

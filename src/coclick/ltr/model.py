@@ -54,13 +54,13 @@ class Ltr(Model):
 
     parts: str = _PARTS
     objective: Literal["lambdarank", "pointwise"] = "lambdarank"
-    n_trees: Annotated[int, Range(1)] = 200
+    n_trees: Annotated[int, Range(1)] = 100
     n_leaves: Annotated[int, Range(2)] = 15
     learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
     n_candidates: Annotated[int, Range(1)] = 200  # per part
     n_folds: Annotated[int, Range(2)] = 5
     max_queries: Annotated[int, Range(2)] = 3000  # for training, at most
-    n_negatives: Annotated[int, Range(1)] = 100  # per query
+    n_negatives: Annotated[int, Range(1)] = 40  # per query
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
@@ -101,7 +101,8 @@ class Ltr(Model):
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
         self.features_ = RankingFeatures.of(self.parts_, graph, self.n_candidates)
         judgments, labels = self._judged or (None, "clicks")
-        train = self._examples(graph, judgments if labels == "judgments" else None, progress)
+        learned_from = judgments if labels == "judgments" else None
+        train = self._examples(graph, self.parts_, learned_from, progress)
         judged = None
         if judgments and labels == "clicks":
             judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
@@ -126,7 +127,7 @@ class Ltr(Model):
         """Return the names of the features and the training examples, for other tools."""
         parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
         self.features_ = RankingFeatures.of(parts, graph, self.n_candidates)
-        return self.features_.names, self._examples(graph, judgments, progress)
+        return self.features_.names, self._examples(graph, parts, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
@@ -152,9 +153,9 @@ class Ltr(Model):
         """List what each feature adds to the mean output of the trees."""
         doc_id = self.graph_.docs[doc]
         signals = self.features_.signals(self.parts_, query)
-        if not signals.found[doc]:
+        if not signals.found(np.array([doc]))[0]:
             return Explanation(query.text, doc_id, 0.0, [])
-        features = self.features_.features(self.parts_, signals, np.array([doc]))[0]
+        features = self.features_.features(signals, np.array([doc]))[0]
         base, added = self.trees_.explain(features)
         order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
         names = self.features_.names
@@ -165,11 +166,13 @@ class Ltr(Model):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _scores(self, signals: QuerySignals, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        outputs = self.trees_.outputs(self.features_.features(self.parts_, signals, docs))
-        return np.where(signals.found[docs], outputs + self._shift, 0).astype(np.float32)
+        outputs = self.trees_.outputs(self.features_.features(signals, docs))
+        return np.where(signals.found(docs), outputs + self._shift, 0).astype(np.float32)
 
-    def _examples(self, graph: ClickGraph, judgments: Judgments | None, progress: Progress) -> Examples:
-        return cross_fitted(graph, judgments, self.part_specs, self.features_, self._sampling, progress)
+    def _examples(
+        self, graph: ClickGraph, parts: list[Model], judgments: Judgments | None, progress: Progress
+    ) -> Examples:
+        return cross_fitted(graph, judgments, parts, self.features_, self._sampling, progress)
 
     @property
     def _sampling(self) -> Sampling:

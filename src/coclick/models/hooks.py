@@ -42,6 +42,7 @@ class ModelHooks:
     max_docs: float = math.inf  # above it `compare` leaves the model out unless asked for
     relative_cost: float = 1.0  # of training and evaluating, BM25 = 1: `compare` plans its time with it
     uses_query: bool = True
+    uses_clicks: bool = True  # whether training reads clicks and queries; otherwise texts of documents only
 
     graph_: ClickGraph
     stats_: dict[str, Any]
@@ -58,6 +59,10 @@ class ModelHooks:
     def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Score all documents; override it where there is a faster way."""
         return self._score(query, np.arange(len(self.graph_.docs), dtype=np.int32))
+
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Score all documents for each query, one row per query; override it where there is a faster way."""
+        return np.stack([self._score_all(query) for query in queries])
 
     def _score_texts(self, query: Query, texts: Mapping[str, Strings]) -> NDArray[np.float32]:
         """Score documents that are not in the graph, given by their fields."""
@@ -114,6 +119,10 @@ class ModelHooks:
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the evidence for the scores: numbers from 0 (none) to 1, by names of `evidence_names`."""
         return {}
+
+    def _evidence_of(self, queries: Sequence[Query]) -> list[dict[str, float]]:
+        """Rate the evidence for each query; override it where there is a faster way."""
+        return [self._evidence(query) for query in queries]
 
     def _add(self, texts: Mapping[str, Strings]) -> None:
         """Add the documents that were just appended to the graph, by their fields."""

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings, Vocab
@@ -80,6 +81,15 @@ class SparseVectorModel(TextModel):
     def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Return dot products, computed by the index."""
         return self.doc_index_.score_all(self._query_vectors([query]))
+
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Return dot products of all queries with all documents."""
+        index = self.doc_index_
+        shape = len(index.indptr) - 1, index.vectors.rows
+        postings = csr_array((index.weights, index.places, index.indptr), shape)
+        scores = np.empty((len(queries), shape[1]), np.float32)
+        scores[:, index.order] = (self._embed_queries(queries).to_scipy() @ postings).toarray()
+        return scores
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Search the index; results are exact."""

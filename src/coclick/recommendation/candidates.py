@@ -76,12 +76,17 @@ def combine_best(ordered: Sequence[str], skip: Collection[str] = ()) -> list[str
     """Return models that back off between the best single models of different families, given best first."""
     best: dict[str, str] = {}
     for name in ordered:
-        if name.split("(")[0] in model_names() and not name.startswith(ROBUST):
+        if is_single(name):
             best.setdefault(family_of(name), name)
     parts = list(best.values())[:_MAX_PARTS]
     if "backoff" in skip:
         return []
     return [str(create(f"backoff({' + '.join(parts[:size])})")) for size in range(2, len(parts) + 1)]
+
+
+def is_single(name: str) -> bool:
+    """Return whether a result is of a single model: no combination, no `ltr`, no run of another system."""
+    return name.split("(")[0] in model_names() and not name.startswith(ROBUST)
 
 
 def family_of(spec: str) -> str:

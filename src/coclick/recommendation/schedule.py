@@ -22,9 +22,8 @@ from coclick.recommendation.budget import Budget, OutOfTimeError, format_duratio
 from coclick.recommendation.candidates import Candidates, combine_best, family_of
 from coclick.recommendation.comparison import BudgetUse, Comparison
 from coclick.recommendation.costs import Costs, parts_of
-from coclick.recommendation.entries import p_value
+from coclick.recommendation.entries import SIGNIFICANCE_LEVEL, as_good_as_best, p_value
 from coclick.recommendation.properties import Properties, properties_of
-from coclick.recommendation.recommend import SIGNIFICANCE_LEVEL
 from coclick.recommendation.splits import Split
 from coclick.recommendation.updates import Update, how_to_include, result_line
 
@@ -128,7 +127,9 @@ class Schedule:
     def _leading(self) -> list[str]:
         """The models that are not far behind the best, best first."""
         ordered = self.comparison().entries()
-        return [self._specs_of[one.name] for one in ordered if ordered[0].quality - one.quality <= _LEADING]
+        close = [one.name for one in ordered if ordered[0].quality - one.quality <= _LEADING]
+        equal = [one.name for one in as_good_as_best(ordered)]
+        return [self._specs_of[name] for name in dict.fromkeys([*close, *equal])]
 
     def _combinations(self) -> list[str]:
         """Combinations of the best models."""

@@ -57,6 +57,10 @@ class Query:
         value: T = self._memo[key]
         return value
 
+    def remember(self, key: Hashable, value: Any) -> None:
+        """Keep a value for `once`, such as one that was computed for many queries together."""
+        self._memo[key] = value
+
 
 def lookup_query_terms(queries: Sequence[Query], analyzer: Analyzer, vocabulary: Vocab) -> Tokens:
     """Return the terms of queries as ids of a vocabulary; −1 for unknown terms."""

@@ -69,6 +69,13 @@ class CandidateModel(Model):
         scores[listed.rows] = listed.values
         return scores
 
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Return the listed scores of each query, 0 for all other documents."""
+        scores = np.zeros((len(queries), len(self.graph_.docs)), np.float32)
+        for row, listed in zip(scores, self._list_docs_of(queries), strict=True):
+            row[listed.rows] = listed.values
+        return scores
+
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Return the best of the listed documents."""
         found = self._lists(queries)

@@ -73,7 +73,10 @@ class Neighbours(CandidateModel, TextModel):
 
     def _list_docs_of(self, queries: Sequence[Query]) -> list[SparseVector]:
         """List them for many queries with one search of the index."""
-        return [self._borrowed_clicks(neighbours) for neighbours in self._nearest(queries, self.n_neighbours)]
+        nearest = self._nearest(queries, self.n_neighbours)
+        for query, neighbours in zip(queries, nearest, strict=True):
+            query.remember(id(self), neighbours)
+        return [self._borrowed_clicks(neighbours) for neighbours in nearest]
 
     def _list_similar_queries(self, query: Query, k: int) -> SparseVector:
         """List the k most similar queries with clicks, including the query itself if it has clicks."""

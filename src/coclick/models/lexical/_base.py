@@ -25,6 +25,7 @@ class LexicalModel(SparseVectorModel):
     """A model of term weights; the vocabulary is that of the documents."""
 
     requires = ("texts",)
+    uses_clicks = False
     capabilities = SparseVectorModel.capabilities | {"unseen_queries", "unseen_docs", "add"}
 
     fields: str = "all"  # of documents: "all", or names joined with +

@@ -12,7 +12,7 @@ word or a pair, in this field; avg is the average length of the documents that h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
@@ -35,7 +35,7 @@ from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Explanation
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokenizer, Tokens
-from coclick.text.query import Query
+from coclick.text.query import Query, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, joined_fields
 
 WINDOW = 8  # positions that an unordered pair may span
@@ -171,6 +171,14 @@ class WindowModel(TextModel):
                 scores[rows] += weight * values
         return scores.astype(np.float32)
 
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Look up the words of all queries at once, then score them one by one."""
+        for _, _, index in self._weighted_fields():
+            tokens = lookup_query_terms(queries, self._analyzer, index.terms)
+            for i, query in enumerate(queries):
+                query.remember((id(self), id(index)), tokens[i].tolist())
+        return super()._score_all_of(queries)
+
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Score all documents, because df needs them, and return the chosen ones."""
         return self._score_all(query)[docs]
@@ -193,7 +201,9 @@ class WindowModel(TextModel):
     def _matches(self, index: WindowIndex, query: Query) -> Iterator[Matched]:
         """The scores that each word and pair of the query adds to its documents."""
         words = query.words(self._analyzer)
-        terms = index.terms.lookup(self._analyzer.stems(words)).tolist()
+        terms: list[int] = query.once(
+            (id(self), id(index)), lambda: index.terms.lookup(self._analyzer.stems(words)).tolist()
+        )
         labels = dict(zip(terms, words, strict=True))
         for term, count in Counter(terms).items():
             if term >= 0 and self.word_weight:

@@ -43,6 +43,7 @@ class CosWords(LexicalModel):
     name = "cos_words"
     summary = "lexical: cosine of TF-IDF vectors, also between two queries or two documents"
     capabilities = LexicalModel.capabilities | {"similar"}
+    uses_clicks = True  # the words of queries
     presets = {
         "wu2013b": Preset(
             "Wu, Li & Xu 2013",

@@ -194,6 +194,18 @@ class LikelihoodModel(_LikelihoodParameters):
                     rows[start + i, : len(best)], scores[start + i, : len(best)] = docs[best], values
         return rows, scores
 
+    def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Return scores in float32, within `_relative_error`."""
+        tokens = lookup_query_terms(queries, self._analyzer, self.terms_)
+        return self._approximate_scores(count_terms(tokens, len(self.terms_)))
+
+    def _evidence_of(self, queries: Sequence[Query]) -> list[dict[str, float]]:
+        """Rate the evidence of many queries, whose words are looked up at once."""
+        tokens = lookup_query_terms(queries, self._analyzer, self.terms_)
+        known = np.diff(np.concatenate([[0], np.cumsum(tokens.terms >= 0)])[tokens.indptr])
+        shares = known / np.maximum(np.diff(tokens.indptr), 1)
+        return [{"coverage": share} for share in shares.tolist()]
+
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the evidence by the share of known words in the query."""
         tokens = lookup_query_terms([query], self._analyzer, self.terms_).terms

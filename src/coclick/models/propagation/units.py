@@ -177,13 +177,19 @@ class UnitEncoder:
 
     def coverage(self, text: str) -> float:
         """Return the share of a text's words that are in units."""
-        tokens = self.splitter.analyzer.lookup_terms([text], self.splitter.terms)[0]
-        if self.units is None or not len(tokens):
-            return 0.0
+        return self.coverages([text])[0]
+
+    def coverages(self, texts: Sequence[str]) -> list[float]:
+        """Return the share of the words of each text that are in units."""
+        if self.units is None or not len(texts):
+            return [0.0] * len(texts)
+        tokens = self.splitter.analyzer.lookup_terms(texts, self.splitter.terms)
+        sizes = np.diff(tokens.indptr)
         if self.units.words is None:
-            return float(self.encode([text]).nnz > 0)
-        known = self.units.words.symbols[: self.units.words.levels[1]]
-        return float(np.isin(tokens, known).mean())
+            return ((self.encode(texts).row_nnz() > 0) & (sizes > 0)).astype(float).tolist()
+        known = np.isin(tokens.terms, self.units.words.symbols[: self.units.words.levels[1]])
+        n_known = np.diff(np.concatenate([[0], np.cumsum(known)])[tokens.indptr])
+        return (n_known / np.maximum(sizes, 1)).tolist()
 
     def fill(self, vectors: Csr, edges: Csr, texts: Strings | None) -> Csr:
         """Return the given vectors, with generated ones for rows without edges."""

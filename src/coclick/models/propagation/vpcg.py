@@ -163,6 +163,13 @@ class VPCG(SparseVectorModel):
             return {"support": support}
         return {"coverage": self._unit_encoder.coverage(query.text)}
 
+    def _evidence_of(self, queries: Sequence[Query]) -> list[dict[str, float]]:
+        """Rate the evidence of many queries, whose words are looked up at once."""
+        support = [self._support(query) for query in queries]
+        unknown = [query.text for query, own in zip(queries, support, strict=True) if not own]
+        coverage = iter(self._unit_encoder.coverages(unknown))
+        return [{"support": own} if own else {"coverage": next(coverage)} for own in support]
+
     # -- inside ----------------------------------------------------------------------------------------
 
     @property
