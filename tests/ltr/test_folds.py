@@ -176,7 +176,7 @@ def test_documents_never_shown_are_not_negative(graph):
     ("clicked", "in_query_folds", "in_time_folds"), [(60, 0.4, 0.0), (40, 0.5, 0.2), (10, 0.5, 0.5)]
 )
 def test_share_of_documents_that_lose_their_clicks(clicked, in_query_folds, in_time_folds):
-    """Of 10,000 documents `clicked` % have clicks. Time folds hide nothing unless most documents have none."""
+    """Of 10,000 documents `clicked` % have clicks. Time folds hide none unless most documents have none."""
     docs = [f"d{i}" for i in range(10_000)]
     edges = [("query", doc, 1.0) for doc in docs[: clicked * 100]]
     graph = ClickGraph.from_clicks(edges, dict.fromkeys(docs, "title"))
