@@ -18,7 +18,7 @@ class Index:
         self.docs, self.id_field = docs, id_field
         self.properties, self.scripts, self.pipelines = {}, {}, {}
         self.busy = 0  # the next updates that are refused because the engine is busy
-        self.broken = ()  # ids that are refused whenever they are updated
+        self.broken: tuple[str, ...] = ()  # ids that are refused whenever they are updated
         self.requests = []
 
     def answer(self, method, path, body):
