@@ -43,7 +43,7 @@ PROXIMITY = {**BM25, "word_weight": 0.8, "ordered_weight": 0.15, "unordered_weig
 GRADIENT = {"n_negatives": 4, "iterations": 20, "patience": 3, "held_out": 0.05}
 
 DEFAULTS = {
-    "backoff": {"parts": "neighbours + vpcg + bm25"},
+    "backoff": {"parts": "neighbours + vpcg(units=words,own_weight=0) + bm25"},
     "bltm": TOPICS,
     "bltm_pr": {**TOPICS, "iterations": 16},
     "bltm_pr_1v": {**TOPICS, "iterations": 16},

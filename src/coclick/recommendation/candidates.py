@@ -16,7 +16,7 @@ from coclick.models.registry import create, model_names
 VARIANTS = ("vpcg(start=doc)", "pls(views=words)")
 COMBINATIONS = (
     "0.8*rw + 0.2*bm25",
-    "backoff(neighbours + vpcg + bm25)",
+    "backoff(neighbours + vpcg(units=words,own_weight=0) + bm25)",
     "backoff(vpcg(start=doc) + vsm)",
     "backoff(pls(views=words) + vsm)",
 )

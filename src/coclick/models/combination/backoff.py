@@ -24,7 +24,8 @@ class Backoff(Combination):
     name = "backoff"
     summary = "sum of models, weighted by the evidence for query and document"
 
-    parts: str = "neighbours + vpcg + bm25"
+    # Own words and characters of vpcg would repeat what bm25 says: docs/models.md.
+    parts: str = "neighbours + vpcg(units=words,own_weight=0) + bm25"
 
     def _part_weight(self, part: Model, query: Query) -> float:
         """Return the confidence of the part, for weights that are written."""
