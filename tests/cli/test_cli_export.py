@@ -10,7 +10,7 @@ import pytest
 def test_summary_and_json(run, model, tmp_path):
     code, out, err = run("export", model, "--to", "opensearch", "-o", tmp_path / "one")
     assert (code, err) == (0, "")
-    assert "vpcg for opensearch" in out and "score error" in out
+    assert "vpcg(own_weight=0) for opensearch" in out and "score error" in out
     code, out, _ = run("export", model, "--to", "qdrant", "-o", tmp_path / "two", "--json", "--queries", 3)
     stats = json.loads(out)
     assert code == 0
