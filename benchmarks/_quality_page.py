@@ -51,7 +51,8 @@ Real logs come first. They are not part of the repository, so you need the files
 """
 
 SHORT = """\
-nDCG@10; two figures are all and unseen queries. Logs and models are described below.
+nDCG@10; two figures are all and unseen queries. Logs and models are described below; the commits on
+which rows were measured are listed at the end.
 """
 
 THIN = """\

@@ -22,7 +22,9 @@ def export(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
-    name: Annotated[str, typer.Option(help="Name of the index, collection or table.")] = "coclick",
+    name: Annotated[
+        str, typer.Option(help="Name of the index, collection or table; with --into, of the added fields.")
+    ] = "coclick",
     queries: Annotated[
         int,
         typer.Option(min=0, help="Number of log queries to export with their vectors, most clicked first."),
@@ -30,6 +32,25 @@ def export(
     max_weights: Annotated[
         int | None,
         typer.Option(min=1, help="Keep only this many words of a document, those with the largest weights."),
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INDEX",
+            help="Add the vectors to this index or table, which exists, instead of making one "
+            "(pgvector, opensearch, elasticsearch).",
+        ),
+    ] = None,
+    id_: Annotated[
+        str | None,
+        typer.Option("--id", metavar="FIELD", help="Field or column of --into that has the document ids."),
+    ] = None,
+    hybrid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELDS",
+            help="Text fields of --into with weights, such as 'title^3,body': write a query that adds BM25.",
+        ),
     ] = None,
     force: Force = False,
     json_: Json = False,
@@ -52,6 +73,9 @@ def export(
         name=name,
         queries=queries,
         max_weights=max_weights,
+        into=into,
+        id_field=id_,
+        hybrid=hybrid,
         force=force,
         progress=for_terminal(),
     )

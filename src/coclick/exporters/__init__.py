@@ -14,6 +14,7 @@ from typing import Any
 
 from coclick.errors import UserError, check_path, check_whole
 from coclick.exporters.base import Exporter
+from coclick.exporters.existing_index import ExistingIndex
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.output_folder import check_folder, content_version, create_folder, write_manifest
 from coclick.exporters.readme import readme
@@ -35,6 +36,9 @@ def export(
     name: str = "coclick",
     queries: int = 10_000,
     max_weights: int | None = None,
+    into: str | None = None,
+    id_field: str | None = None,
+    hybrid: str | None = None,
     force: bool = False,
     progress: Progress = quiet,
 ) -> dict[str, Any]:
@@ -47,6 +51,11 @@ def export(
         name: the name of the index, collection or table.
         queries: how many queries of the log to export with their vectors, most clicked first.
         max_weights: keep only this many words of a document, those with the largest weights.
+        into: add the vectors to this index or table, which exists, instead of making one; `name` then names
+            the added fields. For pgvector, opensearch and elasticsearch.
+        id_field: the field or column of `into` that has the document ids. pgvector needs
+            it; the others take `_id`.
+        hybrid: text fields of `into` with weights, such as `title^3,body`, for a query that adds BM25.
         force: replace the folder if it is an earlier export.
         progress: called for each step of the work.
 
@@ -67,9 +76,9 @@ def export(
     path = check_path(path, "path")
     check_folder(path, force=force)
     check_whole(queries, "queries", 0)
+    existing = _existing_index(engine, into, id_field, hybrid)
     source = ModelVectors.from_model(model)
-    module = importlib.import_module(f"coclick.exporters.{engine}")
-    exporter: Exporter = module.EXPORTER(source, name, max_weights)
+    exporter = _create_exporter(engine, source, name, max_weights, existing)
     with create_folder(path, force=force) as folder:
         with progress("queries"):
             sample = pick_sample_query(exporter)
@@ -84,9 +93,34 @@ def export(
         exporter.write_sample(folder, sample)
         write_json(folder / "expected.json", sample.to_dict())
         stats = _stats(exporter) | {"queries": len(exported), "score_error": error}
+        stats |= {} if existing is None else {"into": existing.name}
         write_file(folder / "README.md", readme(exporter, sample, stats))
         write_manifest(folder, stats)
     return stats
+
+
+def _existing_index(
+    engine: str, into: str | None, id_field: str | None, hybrid: str | None
+) -> ExistingIndex | None:
+    if into is not None:
+        return ExistingIndex.parse(engine, into, id_field, hybrid)
+    if id_field is not None or hybrid is not None:
+        raise UserError("--id and --hybrid are for an index that exists", hint="name it with --into INDEX")
+    return None
+
+
+def _create_exporter(
+    engine: str, source: ModelVectors, name: str, max_weights: int | None, existing: ExistingIndex | None
+) -> Exporter:
+    """Return the exporter of an engine; only its own modules are imported."""
+    if existing is None:
+        own: Exporter = importlib.import_module(f"coclick.exporters.{engine}").EXPORTER(
+            source, name, max_weights
+        )
+        return own
+    module = importlib.import_module(f"coclick.exporters.{engine}_into")
+    added: Exporter = module.EXPORTER(source, name, max_weights, existing)
+    return added
 
 
 def _stats(exporter: Exporter) -> dict[str, Any]:

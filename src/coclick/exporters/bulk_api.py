@@ -8,6 +8,7 @@ address a sub-field, so it is percent-encoded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_floats, join_pairs, percent_encode
 from coclick.exporters.limits import DocBlock, Limits, Weights
+from coclick.exporters.sample_queries import SampleQuery
+from coclick.storage.directories import write_json
 
 _DROPPED_BITS = 15  # of the 24 significant bits of a float32
 
@@ -23,6 +26,7 @@ class BulkApiExporter(Exporter):
     """Exports to an index with the fields `doc`, `title` and `words`."""
 
     limits = Limits(max_id_bytes=512, max_token_bytes=32_766)
+    field = "words"  # that has the vector
     token_note = "In words, `.` is encoded as `%2E` and `%` as `%25`: `3.5mm` becomes `3%2E5mm`."
 
     def encode_tokens(self, tokens: Sequence[str]) -> list[str]:
@@ -32,6 +36,10 @@ class BulkApiExporter(Exporter):
     def round_weights(self, weights: Weights) -> Weights:
         """Round to nine significant bits."""
         return round_to_nine_bits(weights)
+
+    def vector_query(self, words: dict[str, float]) -> dict[str, Any]:
+        """Return the query whose score is the dot product."""
+        raise NotImplementedError  # abstract
 
     def doc_texts(self, block: DocBlock) -> Iterator[str]:
         """Yield two lines per document."""
@@ -51,6 +59,10 @@ class BulkApiExporter(Exporter):
     def search(self, query: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a search request."""
         return {"size": 10, "_source": ["doc", "title"], "query": query}
+
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the body of a search request."""
+        write_json(folder / "sample.json", self.search(self.vector_query(self.sample_vector(sample))))
 
     def commands(self) -> str:
         """Return the curl commands that load the export and run the sample query."""

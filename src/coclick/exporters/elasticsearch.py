@@ -14,6 +14,9 @@ from coclick.exporters.bulk_api import BulkApiExporter
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_json
 
+FIELD_TYPE: dict[str, Any] = {"type": "sparse_vector", "index_options": {"prune": False}}
+OLD_FIELD_TYPE: dict[str, Any] = {"type": "rank_features"}
+
 
 class Elasticsearch(BulkApiExporter):
     """Exports an index, with a second mapping and sample query for old versions."""
@@ -23,19 +26,21 @@ class Elasticsearch(BulkApiExporter):
 
     def write_schema(self, folder: Path) -> None:
         """Write both mappings; the user picks one."""
-        unpruned = {"type": "sparse_vector", "index_options": {"prune": False}}
-        write_json(folder / "index.json", self.mapping(unpruned))
-        write_json(folder / "index-rank-features.json", self.mapping({"type": "rank_features"}))
+        write_json(folder / "index.json", self.mapping(FIELD_TYPE))
+        write_json(folder / "index-rank-features.json", self.mapping(OLD_FIELD_TYPE))
+
+    def vector_query(self, words: dict[str, float]) -> dict[str, Any]:
+        """Return a query that is not pruned."""
+        return {"sparse_vector": {"field": self.field, "query_vector": words, "prune": False}}
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the query for both field types."""
+        super().write_sample(folder, sample)
         words: dict[str, float] = self.sample_vector(sample)
-        sparse = {"sparse_vector": {"field": "words", "query_vector": words, "prune": False}}
         features: list[dict[str, Any]] = [
-            {"rank_feature": {"field": f"words.{word}", "linear": {}, "boost": weight}}
+            {"rank_feature": {"field": f"{self.field}.{word}", "linear": {}, "boost": weight}}
             for word, weight in words.items()
         ]
-        write_json(folder / "sample.json", self.search(sparse))
         write_json(folder / "sample-rank-features.json", self.search({"bool": {"should": features}}))
 
     def readme(self) -> str:

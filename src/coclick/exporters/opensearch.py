@@ -8,14 +8,15 @@ Lucene's linear feature query, which must be above 0 and at most 64. An id has a
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from coclick.exporters.bulk_api import BulkApiExporter
 from coclick.exporters.limits import Weights
-from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_json
 
+FIELD_TYPE = {"type": "rank_features"}
 _MAX_QUERY_WEIGHT = np.float32(64)
 
 
@@ -31,12 +32,11 @@ class OpenSearch(BulkApiExporter):
 
     def write_schema(self, folder: Path) -> None:
         """Write the mapping."""
-        write_json(folder / "index.json", self.mapping({"type": "rank_features"}))
+        write_json(folder / "index.json", self.mapping(FIELD_TYPE))
 
-    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
-        """Write a query with raw tokens, which needs no deployed model."""
-        query = {"neural_sparse": {"words": {"query_tokens": self.sample_vector(sample)}}}
-        write_json(folder / "sample.json", self.search(query))
+    def vector_query(self, words: dict[str, float]) -> dict[str, Any]:
+        """Return a query with raw tokens, which needs no deployed model."""
+        return {"neural_sparse": {self.field: {"query_tokens": words}}}
 
     def readme(self) -> str:
         """Return the curl commands."""

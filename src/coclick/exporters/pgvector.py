@@ -16,7 +16,7 @@ from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import DENSE, SPARSE
+from coclick.exporters.model_vectors import DENSE, SPARSE, ModelVectors
 from coclick.exporters.pgvector_scripts import OwnTable, Scripts
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
@@ -41,13 +41,21 @@ class PgVector(Exporter):
 
     _max_words = 0  # of a document
 
+    def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
+        """Name the table and its columns."""
+        super().__init__(source, index, max_weights)
+        self.table = f'"{index}"'
+        self.id_column, self.vector_column = "doc", "vector"
+        self.shown_columns = ", title"
+
     @property
-    def _type(self) -> str:
+    def vector_type(self) -> str:
+        """The type of the column of vectors."""
         return f"vector({self.source.dim})" if self.source.dense else f"sparsevec({N_TERM_IDS})"
 
     def scripts(self) -> Scripts:
         """Return the scripts for the table that holds the documents."""
-        return OwnTable(self.index, self._type)
+        return OwnTable(self.index, self.vector_type)
 
     def write_schema(self, folder: Path) -> None:
         """Write the scripts that load, roll back and remove, and an optional approximate index."""
@@ -80,11 +88,11 @@ class PgVector(Exporter):
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the query; `<#>` is the negative inner product."""
-        vector = self.format_query_vectors(sample.vector)[0]
-        sql = f"""SELECT doc, -(vector <#> '{vector}') AS score, title
-FROM "{self.index}"
-WHERE vector <#> '{vector}' < 0
-ORDER BY vector <#> '{vector}', doc
+        product = f"{self.vector_column} <#> '{self.format_query_vectors(sample.vector)[0]}'"
+        sql = f"""SELECT {self.id_column} AS doc, -({product}) AS score{self.shown_columns}
+FROM {self.table}
+WHERE {product} < 0
+ORDER BY {product}, {self.id_column}
 LIMIT 10;
 """
         write_file(folder / "sample.sql", sql)
@@ -123,8 +131,8 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
         return literals if self.source.dense else [f"{row}/{N_TERM_IDS}" for row in literals]
 
     def _index(self) -> str:
-        dim = self.source.dim
-        create = f'CREATE INDEX IF NOT EXISTS "{self.index}_hnsw" ON "{self.index}" USING hnsw'
+        dim, vector = self.source.dim, self.vector_column
+        create = f'CREATE INDEX IF NOT EXISTS "{self.index}_hnsw" ON {self.table} USING hnsw'
         if not self.source.dense:
             if self._max_words > _HNSW_MAX_WORDS:
                 return (
@@ -132,14 +140,14 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
                     f"one has {self._max_words:,}.\n"
                     f"-- Export with --max-weights {_HNSW_MAX_WORDS} to create an index.\n"
                 )
-            return f"{create} (vector sparsevec_ip_ops);\n"
+            return f"{create} ({vector} sparsevec_ip_ops);\n"
         if dim <= _HNSW_MAX_DIM:
-            return f"{create} (vector vector_ip_ops);\n"
+            return f"{create} ({vector} vector_ip_ops);\n"
         if dim <= _HNSW_MAX_HALF_DIM:
             half = f"halfvec({dim})"
             return (
-                f"-- Search with: ORDER BY vector::{half} <#> '…'::{half}\n"
-                f"{create} ((vector::{half}) halfvec_ip_ops);\n"
+                f"-- Search with: ORDER BY {vector}::{half} <#> '…'::{half}\n"
+                f"{create} (({vector}::{half}) halfvec_ip_ops);\n"
             )
         return f"-- HNSW indexes at most {_HNSW_MAX_HALF_DIM:,} dimensions; the vectors have {dim:,}.\n"
 

@@ -39,7 +39,8 @@ END $coclick$;
 COMMIT;
 """
 
-_LOAD = """\\ir schema.sql
+_LOAD = """\\set ON_ERROR_STOP on
+\\ir schema.sql
 {start}
 -- The export, next to what is loaded
 CREATE TEMP TABLE coclick_docs (doc text PRIMARY KEY, title text, vector {type}) ON COMMIT DROP;
@@ -196,12 +197,12 @@ class OwnTable(Scripts):
     doc text PRIMARY KEY, title text NOT NULL, vector {self.type} NOT NULL
 );
 DO $coclick$
-DECLARE found text;
+DECLARE columns text;
 BEGIN
-    SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) INTO found
+    SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) INTO columns
     FROM pg_attribute WHERE attrelid = '"{self.name}"'::regclass AND attnum > 0 AND NOT attisdropped;
-    IF found <> '{columns}' THEN
-        RAISE EXCEPTION 'the table {self.name} has the columns: %. This export needs: {columns}', found
+    IF columns <> '{columns}' THEN
+        RAISE EXCEPTION 'the table {self.name} has the columns: %. This export needs: {columns}', columns
             USING HINT = 'export with another --name; --into adds vectors to a table of yours';
     END IF;
 END $coclick$;"""

@@ -1,0 +1,211 @@
+"""`BulkApiInto`: Elasticsearch and OpenSearch, in an index that exists.
+
+Three fields are added to the documents: the words, the version of the export, and the words of the version
+before, which are stored but not indexed. Documents are changed by scripted updates: a partial `doc` would
+merge its words with those of an earlier export (both references, "Update API": objects are merged).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar
+
+from coclick.exporters.bulk_api import BulkApiExporter
+from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
+from coclick.exporters.formatting import format_floats, join_pairs, json_strings, write_parts
+from coclick.exporters.limits import DocBlock
+from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.sample_queries import SampleQuery
+from coclick.storage.directories import write_file, write_json
+
+_PART_SIZE = 8 << 20  # characters; below the limit of 10 MB of small clusters if most are ASCII
+_NOT_RUN = """The requests follow the documentation of {title}. They were **not run against a real server of
+{title}**, only against a test server that answers in the documented form: try them on a copy of the index
+first."""
+
+
+class BulkApiInto(BulkApiExporter):
+    """Exports a mapping update, partial updates, and a script that sends them."""
+
+    documents_file = "updates-{:05}.ndjson"
+    field_type: ClassVar[dict[str, Any]]
+
+    def __init__(
+        self, source: ModelVectors, index: str, max_weights: int | None, existing: ExistingIndex
+    ) -> None:
+        """Name the fields."""
+        super().__init__(source, index, max_weights)
+        self.existing = existing
+        self.field = f"{index}_words"
+        self._version_field, self._previous_field = f"{index}_version", f"{index}_previous"
+        self.script_id, self.pipeline_id = f"{index}_update", f"{index}_hybrid"
+
+    def hybrid_query(self, multi_match: dict[str, Any], vector_query: dict[str, Any]) -> dict[str, Any]:
+        """Combine BM25 and vectors in the way of the engine."""
+        raise NotImplementedError  # abstract
+
+    def hybrid_note(self) -> str:
+        """Return how scores are combined, for the README."""
+        raise NotImplementedError  # abstract
+
+    def version_note(self) -> str:
+        """Return which versions of the engine take the files."""
+        raise NotImplementedError  # abstract
+
+    def pipeline(self) -> dict[str, Any] | None:
+        """Return the search pipeline of hybrid queries, if they need one."""
+        return None
+
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write parts that a small cluster takes."""
+        texts = chain.from_iterable(map(self.doc_texts, blocks))
+        write_parts(folder, self.documents_file, texts, _PART_SIZE)
+
+    def doc_texts(self, block: DocBlock) -> Iterator[str]:
+        """Yield an action and an update for each document; titles stay as they are in the index."""
+        words = join_pairs(block.vectors, self.keys, format_floats(block.vectors.data), ",")
+        for doc, row in zip(json_strings(block.ids), words, strict=True):
+            update = f'{{"script":{{"id":"{self.script_id}","params":{{"words":{{{row}}}}}}}}}'
+            yield f'{{"update":{{"_id":{doc}}}}}\n{update}\n'
+
+    def added_fields(self, field_type: dict[str, Any]) -> dict[str, Any]:
+        """Return the mapping update."""
+        return {
+            "properties": {
+                self.field: field_type,
+                self._version_field: {"type": "keyword"},
+                self._previous_field: {"type": "object", "enabled": False},
+            }
+        }
+
+    def write_schema(self, folder: Path) -> None:
+        """Write the mapping update, the scripts and the settings of `run.py`."""
+        write_json(folder / "mapping.json", self.added_fields(self.field_type))
+        script = {"lang": "painless", "source": self._update_script()}
+        write_json(folder / "script.json", {"script": script})
+        for name, query, source in self._queries():
+            body = {"query": query, "script": {"lang": "painless", "source": source}}
+            write_json(folder / f"{name}.json", body)
+        settings = {
+            "index": self.existing.name,
+            "id_field": self.existing.id_field,
+            "field": self.field,
+            "script": self.script_id,
+            "version": self.version,
+            "pipeline": self.pipeline_id,
+        }
+        write_json(folder / "settings.json", settings)
+        program = files("coclick.exporters").joinpath("update_index.py").read_text(encoding="utf-8")
+        write_file(folder / "run.py", program)
+        write_file(folder / MISSING_IDS, "")
+        pipeline = self.pipeline()
+        if self.existing.text_fields and pipeline:
+            write_json(folder / "pipeline.json", pipeline)
+
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the sample query, and a hybrid one as request and as template."""
+        super().write_sample(folder, sample)
+        if not self.existing.text_fields:
+            return
+        fields = list(self.existing.text_fields)
+        words: dict[str, float] = self.sample_vector(sample)
+        multi_match = {"multi_match": {"query": sample.query, "fields": fields}}
+        write_json(
+            folder / "hybrid.json", self.search(self.hybrid_query(multi_match, self.vector_query(words)))
+        )
+        multi_match = {"multi_match": {"query": "{{query}}", "fields": fields}}
+        marked = self.search(self.hybrid_query(multi_match, self.vector_query({"WORDS": 0})))
+        template = json.dumps(marked).replace('{"WORDS": 0}', "{{#toJson}}words{{/toJson}}")
+        script = {"lang": "mustache", "source": template}
+        write_json(folder / "template.json", {"script": script})
+
+    def search(self, query: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of a search request; large fields of ours are not returned."""
+        body: dict[str, Any] = {"size": 10, "_source": {"excludes": [self.field, self._previous_field]}}
+        if self.existing.id_field != "_id":
+            body["fields"] = [self.existing.id_field]
+        return body | {"query": query}
+
+    def _update_script(self) -> str:
+        words, version, previous = self.field, self._version_field, self._previous_field
+        return (
+            f"if (ctx._source['{version}'] == '{self.version}') {{ ctx.op = 'none' }} else {{ "
+            f"ctx._source['{previous}'] = "
+            f"['words': ctx._source['{words}'], 'version': ctx._source['{version}']]; "
+            f"ctx._source['{words}'] = params.words; ctx._source['{version}'] = '{self.version}' }}"
+        )
+
+    def _queries(self) -> Iterator[tuple[str, dict[str, Any], str]]:
+        """Yield the name, query and script of each update by query."""
+        words, version, previous = self.field, self._version_field, self._previous_field
+        loaded = {"exists": {"field": version}}
+        this = {"term": {version: self.version}}
+        yield (
+            "vanished",
+            {"bool": {"filter": [loaded], "must_not": [this]}},
+            f"def words = ctx._source.remove('{words}'); "
+            f"ctx._source['{previous}'] = ['words': words, 'version': ctx._source['{version}']]; "
+            f"ctx._source['{version}'] = '{self.version}'",
+        )
+        yield (
+            "rollback",
+            this,
+            f"def old = ctx._source.remove('{previous}'); if (old == null) {{ ctx.op = 'noop' }} else {{ "
+            f"ctx._source.remove('{words}'); ctx._source.remove('{version}'); "
+            f"if (old['words'] != null) {{ ctx._source['{words}'] = old['words'] }} "
+            f"if (old['version'] != null) {{ ctx._source['{version}'] = old['version'] }} }}",
+        )
+        removals = "; ".join(f"ctx._source.remove('{name}')" for name in (words, version, previous))
+        yield "remove", loaded, removals
+
+    def readme(self) -> str:
+        """Return the commands."""
+        index = self.existing.name
+        hybrid = f"\n\n### Mix with BM25\n\n{self._hybrid_readme()}" if self.existing.text_fields else ""
+        return f"""
+{_NOT_RUN.format(title=self.title)}
+
+1. You need Python 3.10 or later. Run these commands in this folder, with the URL of the cluster:
+
+       URL=http://localhost:9200
+       python3 run.py $URL load
+       python3 run.py $URL check
+
+   If security is enabled, set the header of your requests first: `export AUTHORIZATION='ApiKey …'`. For a
+   certificate of your own, set `SSL_CERT_FILE`. `load` may change the index and store a script.
+
+2. `load` adds the fields `{self.field}`, `{self._version_field}` and `{self._previous_field}` to
+   `{index}` and sets them in the documents whose `{self.existing.id_field}` is an id of this export.
+   Nothing else changes. Ids that the index does not have are counted, and listed in `{MISSING_IDS}`.
+   Documents that only an earlier export has lose their words. If the engine refuses documents, `load` says
+   which and why, and exits with status 1. It can be interrupted and run again:
+   documents that are done are left alone.
+
+3. `check` asks the sample query and compares scores with `expected.json`.
+
+4. Load the next export in the same way. A document that you index anew has lost the fields: run `load` again.
+
+       python3 run.py $URL rollback     # back to the version that was loaded before this one
+       python3 run.py $URL remove       # remove the values of all fields; their mapping stays
+
+{self.version_note()}{hybrid}
+"""
+
+    def _hybrid_readme(self) -> str:
+        template = "pipeline and template" if self.pipeline() else "template"
+        suffix = f"?search_pipeline={self.pipeline_id}" if self.pipeline() else ""
+        fields = ", ".join(self.existing.text_fields)
+        return f"""`hybrid.json` adds `multi_match` over `{fields}` to the vectors:
+
+    curl "$URL/{self.existing.name}/_search{suffix}" -H 'Content-Type: application/json' -d @hybrid.json
+
+{self.hybrid_note()}
+
+`load` also stores the {template}, so that an application sends only the query and its words:
+
+    POST /{self.existing.name}/_search/template{suffix}
+    {{"id": "{self.script_id}_search", "params": {{"query": "…", "words": {{"word": 0.5}}}}}}"""

@@ -1,0 +1,41 @@
+"""Elasticsearch, in an index that exists; hybrid queries add both scores in a `bool` query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from coclick.exporters.bulk_api_into import BulkApiInto
+from coclick.exporters.elasticsearch import FIELD_TYPE, OLD_FIELD_TYPE, Elasticsearch
+from coclick.storage.directories import write_json
+
+
+class ElasticsearchInto(BulkApiInto, Elasticsearch):
+    """Exports partial updates, with a second mapping for old versions."""
+
+    field_type = FIELD_TYPE
+
+    def write_schema(self, folder: Path) -> None:
+        """Write the second mapping too."""
+        super().write_schema(folder)
+        write_json(folder / "mapping-rank-features.json", self.added_fields(OLD_FIELD_TYPE))
+
+    def hybrid_query(self, multi_match: dict[str, Any], vector_query: dict[str, Any]) -> dict[str, Any]:
+        """Add both scores; filters go into `filter`."""
+        vector_query["sparse_vector"]["boost"] = 1.0
+        return {"bool": {"should": [multi_match, vector_query], "minimum_should_match": 1, "filter": []}}
+
+    def hybrid_note(self) -> str:
+        """Say where the weights are."""
+        return """The score is that of `multi_match` plus `boost` times that of the vectors. The boost is 1,
+and neither it nor the weights of the fields have been tuned. Both scores have a scale of
+their own: compare them on your queries and change the boost. Filters go into `filter` of `hybrid.json`."""
+
+    def version_note(self) -> str:
+        """Say which file is for which version."""
+        return """`mapping.json` is for 8.19, 9.1 and later. For 8.15 to 8.18 and 9.0, remove
+`index_options` from it. For versions before 8.15, copy `mapping-rank-features.json` over `mapping.json` and
+`sample-rank-features.json` over `sample.json`; the updates are the same."""
+
+
+EXPORTER = ElasticsearchInto

@@ -1,0 +1,41 @@
+"""OpenSearch, in an index that exists; hybrid queries normalise both scores in a search pipeline.
+
+From the documentation of OpenSearch 3.2 ("Hybrid search", "Normalization processor", since version 2.10).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coclick.exporters.bulk_api_into import BulkApiInto
+from coclick.exporters.opensearch import FIELD_TYPE, OpenSearch
+
+
+class OpenSearchInto(BulkApiInto, OpenSearch):
+    """Exports partial updates, and a pipeline for hybrid queries."""
+
+    field_type = FIELD_TYPE
+
+    def hybrid_query(self, multi_match: dict[str, Any], vector_query: dict[str, Any]) -> dict[str, Any]:
+        """Combine both; filters go into each part."""
+        parts = [{"bool": {"must": [part], "filter": []}} for part in (multi_match, vector_query)]
+        return {"hybrid": {"queries": parts}}
+
+    def pipeline(self) -> dict[str, Any]:
+        """Scale both scores to 0…1 and take their mean."""
+        combination = {"technique": "arithmetic_mean", "parameters": {"weights": [0.5, 0.5]}}
+        processor = {"normalization": {"technique": "min_max"}, "combination": combination}
+        return {"phase_results_processors": [{"normalization-processor": processor}]}
+
+    def hybrid_note(self) -> str:
+        """Say where the weights are."""
+        return f"""`pipeline.json` scales both scores to 0…1 and takes their mean with the weights 0.5 and
+0.5; `load` stores it as the search pipeline `{self.pipeline_id}`. Neither these weights nor those of the
+fields have been tuned: try others on your queries. Filters go into both lists `filter` of `hybrid.json`."""
+
+    def version_note(self) -> str:
+        """Name the versions that have what the queries use."""
+        return "`neural_sparse` accepts `query_tokens` since 2.14; `hybrid` queries exist since 2.10."
+
+
+EXPORTER = OpenSearchInto
