@@ -170,3 +170,15 @@ def test_documents_never_shown_are_not_negative(graph):
     for part_graph in {id(part): part for part, _ in CALLS}.values():
         left = (part_graph.clicks_by_doc.row_nnz() > 0).sum()
         assert 0.4 * len(graph.docs) < left < 0.7 * len(graph.docs)
+
+
+@pytest.mark.parametrize(
+    ("clicked", "in_query_folds", "in_time_folds"), [(60, 0.4, 0.0), (40, 0.5, 0.2), (10, 0.5, 0.5)]
+)
+def test_share_of_documents_that_lose_their_clicks(clicked, in_query_folds, in_time_folds):
+    """Of 10,000 documents `clicked` % have clicks. Time folds hide none unless most documents have none."""
+    docs = [f"d{i}" for i in range(10_000)]
+    edges = [("query", doc, 1.0) for doc in docs[: clicked * 100]]
+    graph = ClickGraph.from_clicks(edges, dict.fromkeys(docs, "title"))
+    found = [folds._hidden_docs(graph, Sampling(), 0, usual).mean() for usual in (0.0, folds.THIN_LOG)]
+    assert found == pytest.approx([in_query_folds, in_time_folds], abs=0.02)

@@ -54,7 +54,7 @@ def test_the_other_split_decides_between_models_that_are_as_good():
     assert found.model == "vpcg"
     assert found.reason.endswith("0.500 by queries")
     alone = chosen(entry("clicks", 0.602), splits=("time", "queries"))
-    assert alone.reason.endswith("not judged by queries: the budget did not suffice")
+    assert alone.reason.endswith("not judged by queries: there was no time")
 
 
 def test_a_much_faster_model_of_the_same_quality_is_preferred():

@@ -36,7 +36,7 @@ from coclick.text.query import Query
 
 _PARTS = (
     "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
-    " + vpcg(start=doc) + clicks + popularity"
+    " + vpcg(start=doc) + wtm + clicks + popularity"
 )
 Labels = Literal["clicks", "judgments"]
 

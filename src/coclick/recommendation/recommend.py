@@ -176,5 +176,5 @@ def _why(chosen: Entry, best: Entry, others: Sequence[str]) -> str:
         if split in chosen.results:
             reason += f"; {chosen.mean(split):.3f} by {split}"
         else:
-            reason += f"; not judged by {split}: the budget did not suffice"
+            reason += f"; not judged by {split}: there was no time"
     return reason
