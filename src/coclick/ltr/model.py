@@ -133,12 +133,13 @@ class Ltr(Model):
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the sums of the trees, shifted above zero; 0 for documents that no part finds."""
-        return self._scores(self.features_.signals(self.parts_, query), docs)
+        return self._scores(self.features_.signals(self.parts_, query, docs=docs), docs)
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Rerank the candidates."""
         rows, scores = padded(len(queries), k)
-        for i, query in enumerate(queries):
+        for i, asked in enumerate(queries):
+            query = Query(asked.text, asked.row)  # what parts keep with it is released with it
             signals = self.features_.signals(self.parts_, query, mask)
             found = self._scores(signals, signals.candidates)
             best = np.lexsort((signals.candidates, -found))[:k]
@@ -152,7 +153,7 @@ class Ltr(Model):
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List what each feature adds to the mean output of the trees."""
         doc_id = self.graph_.docs[doc]
-        signals = self.features_.signals(self.parts_, query)
+        signals = self.features_.signals(self.parts_, query, docs=np.array([doc], np.int32))
         if not signals.found(np.array([doc]))[0]:
             return Explanation(query.text, doc_id, 0.0, [])
         features = self.features_.features(signals, np.array([doc]))[0]
