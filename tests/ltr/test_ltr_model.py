@@ -126,3 +126,5 @@ def test_reranking_needs_bm25():
     with pytest.raises(UserError, match="needs bm25"):
         create("ltr(parts=vsm + clicks,task=reranking)")
     assert "popularity" not in create("ltr(task=reranking)").parts
+    with pytest.raises(UserError, match="by held-out clicks"):
+        Ltr("bm25", task="reranking").fit_with(planted.graph(), JUDGED)

@@ -17,7 +17,7 @@ from coclick.ltr.folds import Examples
 from coclick.ltr.trees import Trees
 
 MIN_LEAF, MAX_MIN_LEAF = 20, 100  # rows of the smallest leaf, a thousandth of all
-SIGNIFICANCE_LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.01  # strict, because the same queries choose the number of trees
 PATIENCE = 50  # trees without a better nDCG@10 on judgments before early stopping
 
 

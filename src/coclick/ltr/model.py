@@ -112,6 +112,11 @@ class Ltr(Model):
         Parameters: `graph`; `judgments`; `labels`, "clicks" or "judgments"; `progress`. Returns the model
         itself.
         """
+        if self.task == "reranking" and labels == "clicks":
+            raise UserError(
+                "task=reranking chooses the number of trees by held-out clicks, not by judgments",
+                hint="leave the judgments out, or learn from them: labels judgments",
+            )
         self._judged = (judgments, labels)
         try:
             return self.fit(graph, progress)
