@@ -3,7 +3,8 @@
     python -m benchmarks._defaults_study [--logs bestbuy,nfcorpus] 'vpcg(preset=paper)' vpcg …
 
 For each log (`_held_out.py`) and model: nDCG@10 over all queries and over unseen ones, the difference from
-the first model with its p-value (paired t-test), seconds of training, milliseconds a query. After `/` comes
+the first model with its p-value (paired t-test), CPU seconds of training, CPU milliseconds
+a query. After `/` comes
 another first model.
 """
 
@@ -19,7 +20,7 @@ from coclick.evaluation.significance import t_test
 from coclick.models.training import train
 
 LOGS = ("bestbuy", "zerozero", "nfcorpus", "simulated", "judged")
-COLUMNS = ("log", "model", "all", "difference", "p", "unseen", "train s", "ms a query")
+COLUMNS = ("log", "model", "all", "difference", "p", "unseen", "train, CPU s", "CPU ms a query")
 
 
 def main() -> None:
@@ -42,11 +43,11 @@ def _measure(log: HeldOutLog, specs: list[str]) -> None:
         if spec == "/":
             base = None
             continue
-        started = time.perf_counter()
+        started = time.process_time()
         model = train(spec, log.train)
-        trained = time.perf_counter()
+        trained = time.process_time()
         values = evaluate_model(model, log.judgments, Protocol()).values()
-        answered = time.perf_counter()
+        answered = time.process_time()
         base = values if base is None else base
         rest = values[[query in unseen for query in queries]]
         cells = [

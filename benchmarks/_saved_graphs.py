@@ -25,12 +25,12 @@ def saved_graph(shape: str) -> Path:
 
 
 def saved_model(shape: str) -> Path:
-    """Return the directory of a default `vpcg` trained on the graph of a shape."""
+    """Return the directory of a `vpcg` with word units trained on the graph of a shape."""
     from coclick import train
 
     path = saved_graph(shape).with_name(f"vpcg-{shape}-blocks")
     if not (path / "manifest.json").exists():
-        train("vpcg", ClickGraph.open(saved_graph(shape))).save(path)
+        train("vpcg(units=words,own_weight=0)", ClickGraph.open(saved_graph(shape))).save(path)
     return path
 
 

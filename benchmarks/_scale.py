@@ -58,7 +58,7 @@ def _command(engine: str, action: str, place: Path) -> list[str]:
     clicks, docs, graph = place / "clicks.parquet", place / "docs.parquet", place / "graph"
     arguments = {
         "build": [str(clicks), "--docs", str(docs), "-o", str(graph), "--memory", "8GB"],
-        "train": ["vpcg", str(graph), "-o", str(place / "model")],
+        "train": ["vpcg(units=words,own_weight=0)", str(graph), "-o", str(place / "model")],
     }
     return [sys.executable, "-m", "coclick", action, *arguments[action]]
 
@@ -72,7 +72,7 @@ def _on_spark(action: str, place: Path) -> None:
             log, docs = (spark.read.parquet(str(place / name)) for name in ("clicks.parquet", "docs.parquet"))
             coclick.spark.build(spark, log, docs, graph)
         else:
-            coclick.spark.train(spark, "vpcg", graph, str(place / "model"))
+            coclick.spark.train(spark, "vpcg(units=words,own_weight=0)", graph, str(place / "model"))
 
 
 def _measured(command: list[str], place: Path) -> str:

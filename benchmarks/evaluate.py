@@ -19,7 +19,7 @@ MODELS = (
     "um",
     "neighbours",
     "vpcg",
-    "vpcg(start=doc,units=words+chars,own_weight=1)",
+    "vpcg(start=doc)",
     "wmd",
     "backoff(neighbours + bm25)",
 )

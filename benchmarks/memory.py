@@ -13,6 +13,7 @@ from benchmarks._peak_memory import peak_of
 from benchmarks._row import make_row
 from benchmarks._saved_graphs import saved_graph
 
+SPEC = "vpcg(units=words,own_weight=0)"
 LIMIT = {"S": 0.6, "M": 1.5, "L": 6.0}  # GB
 
 
@@ -20,7 +21,7 @@ def rows(shape: str, threads: int) -> list[dict]:
     graph = saved_graph(shape)
     with tempfile.TemporaryDirectory() as directory:
         model = Path(directory) / "model"
-        command = [sys.executable, "-m", "coclick", "train", "vpcg", str(graph), "-o", str(model)]
+        command = [sys.executable, "-m", "coclick", "train", SPEC, str(graph), "-o", str(model)]
         peak, code = peak_of([*command, "--threads", str(threads)])
         size = sum(path.stat().st_size for path in model.glob("*.npy")) / 1e9
         shutil.rmtree(model, ignore_errors=True)
@@ -28,7 +29,7 @@ def rows(shape: str, threads: int) -> list[dict]:
         make_row(
             name="memory",
             shape=shape,
-            params="coclick train vpcg",
+            params=f"coclick train {SPEC}",
             threads=threads,
             peer="limit",
             ours=peak,

@@ -34,7 +34,17 @@ from coclick.logs import build
 from coclick.models.registry import create
 from coclick.simulate import sample
 
-MODELS = ("cos_words", "cos_clicks", "rw", "neighbours", "vpcg", "pls", "mpls", *SIMILAR.variants)
+MODELS = (
+    "cos_words",
+    "cos_clicks",
+    "rw",
+    "neighbours",
+    "vpcg(units=words,own_weight=0)",
+    "vpcg",
+    "pls",
+    "mpls",
+    *SIMILAR.variants,
+)
 BATCHES = ("cos_clicks", "neighbours", "vpcg", "pls", "rw", RECOMMENDED)
 N_ALONE = 300  # queries that are also asked for one by one
 PEER = str(create(RECOMMENDED))

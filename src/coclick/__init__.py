@@ -3,7 +3,7 @@
     import coclick
 
     graph = coclick.build(["events.parquet"], "docs.tsv", "graph")
-    model = coclick.train("vpcg", graph)
+    model = coclick.train("pls", graph)
     model.search("ny hotels", k=5).hits()
 
 The public names are below; each is imported when it is first used.

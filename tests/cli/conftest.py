@@ -30,7 +30,7 @@ def graph(tmp_path_factory):
 @pytest.fixture(scope="session")
 def model(graph):
     path = graph.parent / "model"
-    create("vpcg").fit(planted.graph()).save(path)
+    create("vpcg(own_weight=0)").fit(planted.graph()).save(path)
     return path
 
 

@@ -199,7 +199,7 @@ def test_info_of_a_graph(run, graph):
 
 def test_info_of_a_model(run, graph, model):
     stats = answer(run, "info", model)
-    assert (stats["kind"], stats["model"]) == ("model", "vpcg")
+    assert (stats["kind"], stats["model"]) == ("model", "vpcg(own_weight=0)")
     assert {"start": "query", "max_terms": 20, "weight": "clicks", "iterations": 1}.items() <= stats[
         "parameters"
     ].items()

@@ -68,7 +68,7 @@ def test_parameters_named_like_statistics_are_printed(run, graph, tmp_path):
     done = run("train", "pls(dim=1000)", graph, "-o", tmp_path / "pls")
     assert done.code == 0 and "note: dim=1000 is more than the data has" in done.out
     shown = [line.split() for line in run("info", tmp_path / "pls").out.splitlines()]
-    assert ["views", "words+clicks"] in shown
+    assert ["views", "words+chars"] in shown
 
 
 def test_spark_line_has_one_character_per_value_up_to_a_limit():

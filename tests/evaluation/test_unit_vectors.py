@@ -81,7 +81,7 @@ def test_table_5_by_the_reference(start, k):
         "unit vectors, equal weights": lambda query: equal.generate(terms(query)),
         "unit vectors, regression weights": lambda query: learned.generate(terms(query)),
     }
-    spec = f"vpcg(start={start},max_terms={k},iterations=2,rho=0.3)"
+    spec = f"vpcg(units=words,own_weight=0,start={start},max_terms={k},iterations=2,rho=0.3)"
     found = {row.pop("method"): row for row in compare_units(graph, spec, 0.3, 5)}
     assert list(found) == list(methods)
     for name, method in methods.items():

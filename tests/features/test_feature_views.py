@@ -1,12 +1,14 @@
 """Feature views: TF-IDF by hand, and the same features for a text inside and outside of the graph."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import planted
 from coclick import create
+from coclick.arrays.strings import Strings
 from coclick.features.views import CharView, TextOptions, TextView
 from coclick.graph.click_graph import ClickGraph
 from coclick.text.analyzer import Analyzer
@@ -49,3 +51,31 @@ def test_an_added_document_scores_like_one_of_the_graph_with_the_same_text(views
         old, new = model.score([query] * 2, [known, [f"new-{doc}" for doc in known]])
         np.testing.assert_allclose(new, old, rtol=1e-5)
         assert max(old) > 0
+
+
+def naive_chars(text: str) -> set[str]:
+    """The 3- to 5-grams of words between edges, and of all words run together."""
+    words = text.split()
+    runs = [*(f"_{word}_" for word in words), "".join(words)]
+    return {run[i : i + n] for run in runs for n in (3, 4, 5) for i in range(len(run) - n + 1)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "limit", "fewest"), [("all", 100, 2), ("title+body", 100, 2), ("all", 15, 3), ("all", 4, 4)]
+)
+def test_characters_of_titles_the_most_frequent_ones(fields, limit, fewest, monkeypatch):
+    monkeypatch.setattr("coclick.features.views.MAX_CHARS", limit)
+    docs = {
+        "a": {"title": "red hats", "body": "warm woollen hats"},
+        "b": {"title": "red shoes", "body": "warm socks"},
+    }
+    rows = [("red hat", "a", 1.0), ("redhat", "a", 1.0), ("shoes", "b", 1.0)]
+    view, _ = CharView.fit("chars", ClickGraph.from_clicks(rows, docs), TextOptions(Analyzer(), fields))
+    texts = [query for query, _, _ in rows]
+    texts += [" ".join(doc[name] for name in ("title", "body") if name in fields.replace("all", "title"))
+              for doc in docs.values()]  # fmt: skip
+    counts = Counter(gram for text in texts for gram in naive_chars(text))
+    expected = {gram for gram, count in counts.items() if count >= fewest}
+    labels = view.units.labels(np.arange(len(view.units)), Strings.from_list([]))
+    assert {label.strip("~") for label in labels} == expected
+    assert 0 < len(expected) <= limit

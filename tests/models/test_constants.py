@@ -32,7 +32,12 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "models.propagation.units": {"_MAX_LEAST_SQUARES_ITERATIONS": 1000},
     "recommendation.budget": {"DEFAULT": "3m", "_GRACE": 1.15},
     "recommendation.candidates": {"_MAX_PARTS": 3},
-    "recommendation.recommend": {"SIGNIFICANCE_LEVEL": 0.05, "CLOSE": 0.005, "EQUAL": 0.002, "FASTER": 5.0},
+    "recommendation.entries": {"SIGNIFICANCE_LEVEL": 0.05},
+    "recommendation.recommend": {
+        "ONE_STANDARD_ERROR": 0.3173,
+        "EQUAL": 0.002,
+        "FASTER": 5.0,
+    },
     "recommendation.schedule": {"FIRST_TABLE": 20.0, "_LEADING": 0.03, "_OUT_OF_REACH": 0.1},
     "solvers.em": {"_MIN_ITERATIONS": 5, "_FOLD_ITERATIONS": 20},
     "solvers.large_margin": {"BATCH": 256},

@@ -60,6 +60,7 @@ PRESETS = {
     ("lsi_qd", "wu2013b"): {"dim": 1000, "weight": "log"},
     ("mpls", "paper"): {**WU_LI_XU_DATA, "dim": 1000, "combine": "weighted"},
     ("opca", "paper"): {**GAO_SPACE, "weight": "one"},
+    ("pls", "paper"): {**WU_DATA, "dim": 1000},
     ("pls", "wu2013"): {**WU_DATA, "dim": 1000},
     ("pls", "wu2013b"): {**WU_LI_XU_DATA, "dim": 1000},
     ("plsa", "paper"): {**GAO_TOPICS, "corpus": "pairs"},

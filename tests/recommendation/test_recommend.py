@@ -36,13 +36,13 @@ def test_the_best_is_recommended():
 
 
 def test_a_model_that_backs_off_wins_ties_but_never_over_a_significantly_better_one():
-    """With opposite noise a difference of .004 is not significant; without noise it is."""
+    """With opposite noise the standard error is .012: .004 is within it, .02 is not. Without noise, none."""
     tied = chosen(entry("vpcg", 0.604), entry("backoff(a + b)", 0.6, noise=-NOISE))
     assert tied.model == "backoff(a + b)"
     assert "not significantly worse than the best" in tied.reason
     assert "falls back on other signals" in tied.reason
     assert chosen(entry("vpcg", 0.604), entry("backoff(a + b)", 0.6)).model == "vpcg"
-    far = chosen(entry("vpcg", 0.61), entry("backoff(a + b)", 0.6, noise=-NOISE))
+    far = chosen(entry("vpcg", 0.62), entry("backoff(a + b)", 0.6, noise=-NOISE))
     assert far.model == "vpcg", "not significant, but too much to give away"
 
 
@@ -54,7 +54,7 @@ def test_the_other_split_decides_between_models_that_are_as_good():
     assert found.model == "vpcg"
     assert found.reason.endswith("0.500 by queries")
     alone = chosen(entry("clicks", 0.602), splits=("time", "queries"))
-    assert alone.reason.endswith("not judged by queries: the budget did not suffice")
+    assert alone.reason.endswith("not judged by queries: there was no time")
 
 
 def test_a_much_faster_model_of_the_same_quality_is_preferred():
@@ -105,10 +105,19 @@ def test_never_significantly_worse_than_the_best_single_model(seed):
     ]  # fmt: skip
     name = chosen(*entries, splits=("time", "queries")).model
     ours = next(one for one in entries if one.name == name)
-    for other in entries:
-        worse = other.results["time"].values() - ours.results["time"].values()
-        assert worse.mean() <= 0.005
-        assert worse.mean() <= 0 or t_test(worse) >= 0.05
+    best = max(entries[:3], key=lambda one: one.quality)
+    worse = best.results["time"].values() - ours.results["time"].values()
+    assert worse.mean() <= 0 or t_test(worse) >= 0.05
+
+
+def test_a_model_that_fails_on_unseen_queries_is_not_worth_a_little_more_by_time():
+    """By time the difference of .009 is not significant; by queries the other one is .1 ahead."""
+    models = (entry("backoff(a + b)", 0.609, 0.52), entry("ltr", 0.6, 0.62, noise=-NOISE))
+    found = chosen(*models, splits=("time", "queries"))
+    assert found.model == "ltr"
+    assert "and it is better by queries" in found.reason
+    clear = (models[0], entry("ltr", 0.6, 0.62))
+    assert chosen(*clear, splits=("time", "queries")).model == "backoff(a + b)", "time decides"
 
 
 def weighted(name, by_time, by_documents, noise=NOISE):

@@ -16,11 +16,11 @@ from spark.conftest import FEW_PARTS, PARTS, assert_driver_results_small, start_
 from spark.same_as_local import SameAsLocal
 
 SPECS = {
-    "vpcg(rho=1000)": FEW_PARTS,  # few rounds of regression
+    "vpcg(units=words,own_weight=0,rho=1000)": FEW_PARTS,  # few rounds of regression
     "rw": PARTS,
     "rmls(views=words,dim=16,iterations=0.5,held_out=0)": FEW_PARTS,
 }
-FAULTY = "vpcg(units=none,iterations=2)"
+FAULTY = "vpcg(units=none,own_weight=0,iterations=2)"
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,12 @@ def test_failed_training_keeps_the_previous_model(spark, graph, survived, kill_a
     kill_at("words")
     with pytest.raises(Killed):
         coclick.spark.train(
-            spark, "vpcg(units=none,max_terms=3)", graph, str(survived), n_parts=PARTS, force=True
+            spark,
+            "vpcg(units=none,own_weight=0,max_terms=3)",
+            graph,
+            str(survived),
+            n_parts=PARTS,
+            force=True,
         )
     assert (survived / "manifest.json").read_bytes() == before
     kept: Any = open_model(survived)

@@ -27,9 +27,10 @@ def spark(event_log):
 
 
 RW = "rw(max_nodes=12,iterations=3)"
+VPCG = "vpcg(units=words,own_weight=0)"
 SPECS = {
-    "vpcg": FEW_PARTS,
-    "vpcg(units=none,start=doc,iterations=2,weight=log1p,max_terms=5)": PARTS,
+    VPCG: FEW_PARTS,
+    "vpcg(units=none,own_weight=0,start=doc,iterations=2,weight=log1p,max_terms=5)": PARTS,
     RW: PARTS,
     "rmls(dim=16,views=words+raw_clicks,weight=mean,frequency_discount=0.5,query_length=0.5,doc_length=2,"
     "initial_map=dense,iterations=1,held_out=0)": FEW_PARTS,
@@ -65,7 +66,7 @@ def test_driver_receives_no_edges_or_vectors(spark, trained, event_log):
 def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
     import coclick.spark
 
-    walks, vectors = create(RW).fit(local_graph), create("vpcg").fit(local_graph)
+    walks, vectors = create(RW).fit(local_graph), create(VPCG).fit(local_graph)
     queries, docs = local_graph.queries.to_list(), local_graph.docs.to_list()
     pairs = [(query, doc) for query in queries[::50] for doc, _ in walks.search(query).hits()]
     pairs += [
@@ -75,7 +76,7 @@ def test_scores_of_pairs(spark, trained, local_graph, tmp_path):
     ]
     frame = spark.createDataFrame(pairs, "query string, doc string")
     out = str(tmp_path / "scores")
-    rows = coclick.spark.score(spark, [str(trained("vpcg")), str(trained(RW))], frame, out).collect()
+    rows = coclick.spark.score(spark, [str(trained(VPCG)), str(trained(RW))], frame, out).collect()
     assert sorted((row.query, row.doc) for row in rows) == sorted(pairs)
     assert next(row for row in rows if row.query == "unheard of").vpcg is None
     for row in rows:
@@ -135,8 +136,9 @@ def test_errors_are_raised_before_anything_is_written(spark, graph, local_graph,
         "holds other files": lambda: coclick.spark.train(spark, "rw", graph, str(log)),
         "on one machine only": lambda: coclick.spark.train(spark, "rmls", graph, str(tmp_path / "m")),
         "least_squares is supported": lambda: coclick.spark.train(
-            spark, "vpcg(unit_weights=least_squares)", graph, str(tmp_path / "m")
+            spark, "vpcg(units=words,own_weight=0,unit_weights=least_squares)", graph, str(tmp_path / "m")
         ),
+        "own_weight are supported on": lambda: coclick.spark.train(spark, "vpcg", graph, str(tmp_path / "m")),
         "no column 'query'": lambda: coclick.spark.score(spark, place, docs, str(tmp_path / "s")),
     }.items():
         with pytest.raises(UserError, match=what):
@@ -223,7 +225,9 @@ def test_small_graph_of_aggregated_clicks(spark, tmp_path):
     }
     assert counted == {name: here.stats[name] for name in counted}
     assert counted["docs_rejected"] == {"doc is a duplicate": 1, "doc is missing": 1}
-    spec = "vpcg(start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes than parts
+    spec = (
+        "vpcg(units=words,own_weight=0,start=doc,min_texts=1,unit_weights=idf)"  # with fewer nodes than parts
+    )
     coclick.spark.train(spark, spec, there, str(tmp_path / "model"), n_parts=5)
     trained = open_model(tmp_path / "model")
     assert_same_model(trained, create(spec).fit(here))
@@ -307,7 +311,7 @@ def test_privacy_options_give_the_local_graph_without_rare_words(spark, event_lo
     assert there.stats["bots"] == here.stats["bots"]
     assert there.stats["bots"]["n_users"] == 1
     assert there.stats["scrubbed"].keys() == {"email", "card"}
-    coclick.spark.train(spark, "vpcg", there, str(tmp_path / "model"), n_parts=FEW_PARTS)
+    coclick.spark.train(spark, VPCG, there, str(tmp_path / "model"), n_parts=FEW_PARTS)
     assert {place: rare_words.find_in_files(tmp_path / place) for place in ("there", "here", "model")} == {
         "there": {}, "here": {}, "model": {},
     }  # fmt: skip

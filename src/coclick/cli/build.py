@@ -199,7 +199,7 @@ def build(
     options |= {"header": header, **reading}
     logs.build(log, docs, out, **options, memory=memory, threads=threads, progress=progress)
     render.graph_summary(describe(out))
-    suggest(f'coclick train "vpcg" {out} -o model')
+    suggest(f"coclick compare {out} -o model")
 
 
 def filter(
@@ -228,7 +228,7 @@ def filter(
     after = before.filter_pairs(min_score=min_score, min_clicks=min_clicks).save(out, force=force)
     kept = counted(before.clicks.nnz, "clicked pair")
     say(f"kept {after.clicks.nnz:,} of {kept} in {out}")
-    suggest(f'coclick train "vpcg" {out} -o model')
+    suggest(f"coclick compare {out} -o model")
 
 
 def view(

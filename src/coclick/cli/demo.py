@@ -31,16 +31,15 @@ MODELS = (
     "0.8*rw + 0.2*bm25",
     "vpcg",
     "vpcg(start=doc)",
-    "vpcg(start=doc,units=words+chars,own_weight=1)",
     "vsm",
     "wtm",
     "mpls",
-    "pls(views=words)",
+    "pls",
     "backoff(neighbours + vpcg + bm25)",
-    "backoff(vpcg(start=doc,units=words+chars,own_weight=1) + vsm)",
+    "backoff(vpcg(start=doc) + vsm)",
 )
 MODEL = "vpcg"  # its vectors consist of words that people search with
-OTHER_MODEL = "pls(views=words)"  # for comparison in the studio
+OTHER_MODEL = "pls"  # for comparison in the studio
 
 
 def demo(

@@ -124,7 +124,9 @@ def evaluate_similar(
 
 def evaluate_units(
     graph: args.GraphPath,
-    model: Annotated[str, typer.Option("--model", help="Propagation model to evaluate.")] = "vpcg",
+    model: Annotated[
+        str, typer.Option("--model", help="Propagation model to evaluate.")
+    ] = "vpcg(units=words,own_weight=0)",
     held_out: Annotated[
         float, typer.Option(min=0.01, max=0.9, help="Fraction of queries to hold out.")
     ] = 0.2,

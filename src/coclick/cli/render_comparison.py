@@ -84,7 +84,8 @@ def _title(stats: Mapping[str, Any]) -> str:
     judged = ", ".join(f"{counted(split['queries'], 'query')} ({split['name']})" for split in stats["splits"])
     by = "judgments" if protocol["judged_by"] == "judgments" else "held-out clicks"
     ranked = "full retrieval" if protocol["retrieval"] == "full" else protocol["retrieval"]
-    return f"{judged}; judged by {by}; {counted(protocol['docs'], 'document')}, {ranked}"
+    what = "query" if protocol["task"] == "similar" else "document"
+    return f"{judged}; judged by {by}; {counted(protocol['ranked'], what)}, {ranked}"
 
 
 def _deciding(stats: Mapping[str, Any]) -> str:

@@ -55,7 +55,7 @@ def build(
     counts = (("queries", "query"), ("docs", "document"), ("edges", "edge"))
     say(f"{', '.join(counted(sizes[key], noun) for key, noun in counts)} in {out}")
     build_report(graph.stats)
-    suggest(f'coclick train "vpcg" {out} --engine spark -o model')
+    suggest(f'coclick train "vpcg(units=words,own_weight=0)" {out} --engine spark -o model')
 
 
 def train(spec: str, graph: str, out: str, master: str | None, force: bool) -> None:

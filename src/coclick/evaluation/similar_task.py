@@ -13,8 +13,8 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.results import Run
 
-_QUERIES = "vpcg(units=words+chars,own_weight=1,weight=log1p)"
-_TITLES = "vpcg(start=doc,units=words+chars,own_weight=1,weight=log1p)"
+_QUERIES = "vpcg(weight=log1p)"
+_TITLES = "vpcg(start=doc,weight=log1p)"
 RECOMMENDED = f"{_TITLES} + 0.5*neighbours + 0.5*cos_clicks"  # docs/evaluation.md has the figures
 
 
@@ -27,11 +27,9 @@ class SimilarTask(Task):
     variants = (
         _QUERIES,
         _TITLES,
-        "pls(views=words+chars)",
-        "mpls(views=words+chars+clicks)",
         f"{_TITLES} + 0.5*neighbours",
         RECOMMENDED,
-        f"{_TITLES} + 0.5*mpls(views=words+chars+clicks)",
+        f"{_TITLES} + 0.5*mpls",
         f"0.5*{_TITLES} + 0.5*{_QUERIES} + 0.25*neighbours",
     )
 

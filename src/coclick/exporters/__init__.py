@@ -15,7 +15,7 @@ from typing import Any
 from coclick.errors import UserError, check_path, check_whole
 from coclick.exporters.base import Exporter
 from coclick.exporters.model_vectors import ModelVectors
-from coclick.exporters.output_folder import check_folder, create_folder, write_manifest
+from coclick.exporters.output_folder import check_folder, content_version, create_folder, write_manifest
 from coclick.exporters.readme import readme
 from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries, pick_sample_query
 from coclick.models.base import Model
@@ -79,6 +79,7 @@ def export(
             error = measure_score_error(exporter)
         with progress("documents", len(source.graph.docs)) as done:
             exporter.write_documents(folder, exporter.filter.doc_blocks(done))
+        exporter.version = content_version(folder)
         exporter.write_schema(folder)
         exporter.write_sample(folder, sample)
         write_json(folder / "expected.json", sample.to_dict())
@@ -94,6 +95,7 @@ def _stats(exporter: Exporter) -> dict[str, Any]:
     names = {"engine": exporter.name, "index": exporter.index, "model": str(source.model)}
     return names | {
         "graph": source.model.graph_digest,
+        "version": exporter.version,
         "documents": kept.n_docs,
         **size,
         "weights": kept.n_weights,

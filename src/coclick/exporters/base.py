@@ -46,6 +46,7 @@ class Exporter(ABC):
             limit = f"{self.limits.max_dim:,} dimensions"
             raise UserError(f"{source.model} has {source.dim:,}, but {self.title} allows at most {limit}")
         self.source, self.index = source, index
+        self.version = ""  # of the documents and queries, known when they are written
         self.tokens = self.encode_tokens(source.tokens)
         self.score_unit = 1.0  # score of the engine × score_unit = score of coclick
         limits = [limit for limit in (max_weights, self.limits.max_weights) if limit is not None]

@@ -17,6 +17,7 @@ from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
 from coclick.exporters.model_vectors import DENSE, SPARSE
+from coclick.exporters.pgvector_scripts import OwnTable, Scripts
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 from coclick.text.term_ids import N_TERM_IDS
@@ -44,19 +45,17 @@ class PgVector(Exporter):
     def _type(self) -> str:
         return f"vector({self.source.dim})" if self.source.dense else f"sparsevec({N_TERM_IDS})"
 
+    def scripts(self) -> Scripts:
+        """Return the scripts for the table that holds the documents."""
+        return OwnTable(self.index, self._type)
+
     def write_schema(self, folder: Path) -> None:
-        """Write the tables, the load script and an optional approximate index."""
-        name = self.index
-        schema = f"""CREATE EXTENSION IF NOT EXISTS vector;
-CREATE TABLE {name} (doc text PRIMARY KEY, title text NOT NULL, vector {self._type} NOT NULL);
-CREATE TABLE {name}_queries (query text NOT NULL, vector {self._type} NOT NULL);
-"""
-        load = f"""\\copy {name} FROM 'documents.tsv'
-\\copy {name}_queries FROM 'queries.tsv'
-ANALYZE {name};
-"""
-        write_file(folder / "schema.sql", schema)
-        write_file(folder / "load.sql", load)
+        """Write the scripts that load, roll back and remove, and an optional approximate index."""
+        scripts = self.scripts()
+        write_file(folder / "schema.sql", scripts.schema())
+        write_file(folder / "load.sql", scripts.load(self.version, str(self.source.model)))
+        write_file(folder / "rollback.sql", scripts.rollback(self.version))
+        write_file(folder / "remove.sql", scripts.remove())
         write_file(folder / "index.sql", self._index())
         if not self.source.dense:
             write_term_ids(folder, self.tokens, self.source.term_ids() + 1)
@@ -83,7 +82,7 @@ ANALYZE {name};
         """Write the query; `<#>` is the negative inner product."""
         vector = self.format_query_vectors(sample.vector)[0]
         sql = f"""SELECT doc, -(vector <#> '{vector}') AS score, title
-FROM {self.index}
+FROM "{self.index}"
 WHERE vector <#> '{vector}' < 0
 ORDER BY vector <#> '{vector}', doc
 LIMIT 10;
@@ -97,9 +96,16 @@ LIMIT 10;
         return f"""
 Run these commands in this folder, with the URL of your database as `$DB`:
 
-    psql $DB -f schema.sql
     psql $DB -f load.sql
     psql $DB -f sample.sql
+
+`load.sql` makes the tables `{self.index}` and `{self.index}_queries` equal to this export in one
+transaction: if it fails, psql exits with a status other than zero and nothing has changed. It can run
+again. The next export, loaded in the same way, replaces this one; documents that it does not have are
+removed. `{self.index}_versions` shows the current version and the one before.
+
+    psql $DB -f rollback.sql     # back to the version that was loaded before this one
+    psql $DB -f remove.sql       # remove the tables
 
 The search is exact and scans the whole table. `psql $DB -f index.sql` creates an HNSW index, which is fast
 and approximate (`SET hnsw.ef_search = 200` raises the recall). PostgreSQL uses the index only if `ORDER BY`
@@ -117,7 +123,8 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
         return literals if self.source.dense else [f"{row}/{N_TERM_IDS}" for row in literals]
 
     def _index(self) -> str:
-        name, dim = self.index, self.source.dim
+        dim = self.source.dim
+        create = f'CREATE INDEX IF NOT EXISTS "{self.index}_hnsw" ON "{self.index}" USING hnsw'
         if not self.source.dense:
             if self._max_words > _HNSW_MAX_WORDS:
                 return (
@@ -125,14 +132,14 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
                     f"one has {self._max_words:,}.\n"
                     f"-- Export with --max-weights {_HNSW_MAX_WORDS} to create an index.\n"
                 )
-            return f"CREATE INDEX ON {name} USING hnsw (vector sparsevec_ip_ops);\n"
+            return f"{create} (vector sparsevec_ip_ops);\n"
         if dim <= _HNSW_MAX_DIM:
-            return f"CREATE INDEX ON {name} USING hnsw (vector vector_ip_ops);\n"
+            return f"{create} (vector vector_ip_ops);\n"
         if dim <= _HNSW_MAX_HALF_DIM:
             half = f"halfvec({dim})"
             return (
                 f"-- Search with: ORDER BY vector::{half} <#> '…'::{half}\n"
-                f"CREATE INDEX ON {name} USING hnsw ((vector::{half}) halfvec_ip_ops);\n"
+                f"{create} ((vector::{half}) halfvec_ip_ops);\n"
             )
         return f"-- HNSW indexes at most {_HNSW_MAX_HALF_DIM:,} dimensions; the vectors have {dim:,}.\n"
 

@@ -17,7 +17,7 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.graph.click_graph import ClickGraph
 from coclick.storage.state import stored
-from coclick.text.analyzer import Analyzer
+from coclick.text.analyzer import Analyzer, Tokens
 from coclick.text.ngrams import CharUnits, Incidence, character_sequences
 from coclick.text.term_matrix import (
     TermMatrix,
@@ -26,10 +26,12 @@ from coclick.text.term_matrix import (
     each_text,
     inverse_frequency,
     joined_fields,
+    short_field,
     tf_idf,
     unit_rows,
 )
 
+MAX_CHARS = 200_000  # character n-grams of a view: a map of 600 dimensions has 480 MB for them
 Texts = Mapping[str, Strings]  # of documents, by field
 Scale = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 # views of clicks: ours, that of Wu, Li & Xu 2013, and that of Wu, Lu & Li 2013
@@ -144,10 +146,15 @@ class CharView:
 
     @classmethod
     def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[CharView, FeatureMatrices]:
-        """Extract the n-grams that at least two texts contain."""
-        fields = choose_fields(graph.texts, options.fields)
+        """Extract the n-grams that at least two texts contain, at most the `MAX_CHARS` most frequent.
+
+        With `fields=all` documents are read by their titles: the n-grams of long texts take most of the time
+        of a training and add little.
+        """
+        named = options.fields if options.fields != "all" else short_field(graph.texts)
+        fields = choose_fields(graph.texts, named)
         texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
-        held = CharUnits.extract(character_sequences(texts))
+        held = _frequent_chars(character_sequences(texts))
         assert isinstance(held.table, CharUnits)
         queries, docs = _split_rows(_indicators(held), len(graph.queries))
         view = cls(name, fields, held.table, inverse_frequency(queries), inverse_frequency(docs))
@@ -302,6 +309,16 @@ def _joined(texts: Texts, fields: list[str]) -> list[str]:
     rows = len(next(iter(texts.values())))
     blank = Strings.from_list([""] * rows)
     return list(joined_fields({name: texts.get(name) or blank for name in fields}, fields))
+
+
+def _frequent_chars(sequences: Tokens) -> Incidence:
+    """The character n-grams of texts; if there are more than `MAX_CHARS`, those of enough texts."""
+    held = CharUnits.extract(sequences)
+    if len(held.table) <= MAX_CHARS:
+        return held
+    texts = np.bincount(held.units, minlength=len(held.table))
+    most = np.partition(texts, len(texts) - MAX_CHARS)[len(texts) - MAX_CHARS]  # of these, ties are left out
+    return CharUnits.extract(sequences, int(most) + 1)
 
 
 def _split_rows(rows: Csr, at: int) -> tuple[Csr, Csr]:

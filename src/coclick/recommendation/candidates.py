@@ -13,11 +13,11 @@ from coclick.models.capabilities import CAPABILITIES
 from coclick.models.combination._base import Combination
 from coclick.models.registry import create, model_names
 
-VARIANTS = ("vpcg(start=doc)", "vpcg(start=doc,units=words+chars,own_weight=1)", "pls(views=words)")
+VARIANTS = ("vpcg(start=doc)", "pls(views=words)")
 COMBINATIONS = (
     "0.8*rw + 0.2*bm25",
     "backoff(neighbours + vpcg + bm25)",
-    "backoff(vpcg(start=doc,units=words+chars,own_weight=1) + vsm)",
+    "backoff(vpcg(start=doc) + vsm)",
     "backoff(pls(views=words) + vsm)",
 )
 ROBUST = ("backoff", "ltr")  # they rely on other signals where one is missing
@@ -76,12 +76,17 @@ def combine_best(ordered: Sequence[str], skip: Collection[str] = ()) -> list[str
     """Return models that back off between the best single models of different families, given best first."""
     best: dict[str, str] = {}
     for name in ordered:
-        if name.split("(")[0] in model_names() and not name.startswith(ROBUST):
+        if is_single(name):
             best.setdefault(family_of(name), name)
     parts = list(best.values())[:_MAX_PARTS]
     if "backoff" in skip:
         return []
     return [str(create(f"backoff({' + '.join(parts[:size])})")) for size in range(2, len(parts) + 1)]
+
+
+def is_single(name: str) -> bool:
+    """Return whether a result is of a single model: no combination, no `ltr`, no run of another system."""
+    return name.split("(")[0] in model_names() and not name.startswith(ROBUST)
 
 
 def family_of(spec: str) -> str:

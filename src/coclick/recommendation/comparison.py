@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +12,9 @@ from coclick.errors import UserError, counted
 from coclick.evaluation.leaderboard import Leaderboard
 from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.evaluation.protocol import ModelResult
-from coclick.evaluation.significance import holm, intervals
+from coclick.evaluation.significance import intervals
 from coclick.recommendation.budget import next_longer
-from coclick.recommendation.entries import Entry, p_value
+from coclick.recommendation.entries import Entry, p_values_against_best
 from coclick.recommendation.properties import Properties
 from coclick.recommendation.recommend import Recommendation, recommend
 
@@ -103,8 +103,9 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return `Leaderboard.to_dict()` with what `coclick compare --json` adds."""
         found = self.leaderboard.to_dict()
-        ranks = {entry.name: entry for entry in self.entries()}
-        p_best = _tests_against_best(list(ranks.values()))
+        entries = self.entries()
+        ranks = {entry.name: entry for entry in entries}
+        p_best = dict(zip(ranks, p_values_against_best(entries), strict=True))
         spans = {split: _by_model(board) for split, board in self.boards.items()}
         for model in found["models"]:
             name = model["name"]
@@ -138,12 +139,6 @@ class Comparison:
         from coclick.evaluation.report import write_report
 
         write_report(self.leaderboard, path, self.to_dict())
-
-
-def _tests_against_best(entries: Sequence[Entry]) -> dict[str, float]:
-    """The p-value of the difference to the best model, given first, corrected over all models."""
-    corrected = holm([p_value(entries[0], one) for one in entries[1:]]) if entries else []
-    return dict(zip([one.name for one in entries], [1.0, *corrected], strict=False))
 
 
 def _by_model(board: Leaderboard) -> dict[str, dict[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from coclick.evaluation.protocol import ModelResult
-from coclick.evaluation.significance import t_test
+from coclick.evaluation.significance import holm, t_test
 from coclick.recommendation.properties import Properties
 
+SIGNIFICANCE_LEVEL = 0.05
 _TIE = 1e-9
 
 
@@ -61,3 +62,14 @@ def p_value(one: Entry, other: Entry) -> float:
     if variance <= _TIE**2:
         return 1.0 if abs(mean) < _TIE else 0.0
     return math.erfc(abs(mean) / math.sqrt(2 * variance))
+
+
+def p_values_against_best(entries: Sequence[Entry]) -> list[float]:
+    """Return the p-value of each difference to the best model, given first, with Holm's correction."""
+    return [1.0, *holm([p_value(entries[0], one) for one in entries[1:]])] if entries else []
+
+
+def as_good_as_best(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the models that are not significantly worse than the best, given first; corrected as above."""
+    pairs = zip(entries, p_values_against_best(entries), strict=True)
+    return [one for one, p in pairs if p >= SIGNIFICANCE_LEVEL]

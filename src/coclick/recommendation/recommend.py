@@ -1,16 +1,18 @@
 """`recommend`: choose a model by quality and cost, and say why.
 
 1. Only models that can be used at the target count.
-2. The best of them by the splits that decide is the reference. Models that are as good stay: not
-   significantly worse (paired t-test, uncorrected, so that a doubt counts against a model) and at most
-   `CLOSE` below, and not significantly worse than the best of these by each other split, where they were
-   judged by it.
-3. Among these, a model that relies on other signals where one is missing (`backoff`, `ltr`) comes before the
-   others, then the better one before the worse.
-4. If another of them is at most `EQUAL` below and answers `FASTER` times as fast, it is recommended instead,
+2. Models that are as good as the best by the splits that decide stay: not significantly worse (paired t-test
+   with Holm's correction, the stars of the table), and not significantly worse than the best single model
+   even without the correction.
+3. Of these, models stay that are not significantly worse than the best of these by each other split, where
+   they were judged by it.
+4. The best of these by the splits that decide is the reference. Among models within one standard error of it
+   (the rule of Breiman et al. 1984 for choosing the simpler of several trees), one that relies on other
+   signals where one is missing (`backoff`, `ltr`) comes before the others.
+5. If another of them is at most `EQUAL` below and answers `FASTER` times as fast, it is recommended instead,
    unless the first takes less than a millisecond anyway.
 
-So the recommended model is never significantly worse than the best one that can be used.
+So the recommended model is never significantly worse than the best single model that can be used.
 """
 
 from __future__ import annotations
@@ -21,11 +23,10 @@ from typing import Any
 
 from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.recommendation.budget import format_duration
-from coclick.recommendation.candidates import ROBUST
-from coclick.recommendation.entries import Entry, p_value
+from coclick.recommendation.candidates import ROBUST, is_single
+from coclick.recommendation.entries import SIGNIFICANCE_LEVEL, Entry, as_good_as_best, p_value
 
-SIGNIFICANCE_LEVEL = 0.05
-CLOSE = 0.005  # nDCG that relying on several signals is worth
+ONE_STANDARD_ERROR = 0.3173  # two-sided p-value of a difference of one standard error
 EQUAL = 0.002  # nDCG that a fast answer is worth
 FASTER = 5.0
 _SLOW = 1.0  # milliseconds from which speed matters
@@ -81,7 +82,7 @@ def recommend(
         return None
     best = usable[0]
     others = [split for split in splits if split not in best.weights]
-    chosen = _choose(as_good_as_best(usable, others))
+    chosen = _choose(contenders(usable, others))
     reasons = [_why(chosen, best, others)]
     if entries[0] is not best:
         lost = entries[0].quality - chosen.quality
@@ -90,17 +91,17 @@ def recommend(
     return Recommendation(chosen.name, "; ".join(reasons), target, base, steps)
 
 
-def as_good_as_best(entries: Sequence[Entry], others: Sequence[str] = ()) -> list[Entry]:
-    """Return the models that are as good as the first, the best one, also by splits that do not decide."""
-    best = entries[0]
-    close = [one for one in entries if best.quality - one.quality <= CLOSE and not _worse(one, best)]
+def contenders(entries: Sequence[Entry], others: Sequence[str] = ()) -> list[Entry]:
+    """Return the models among which cost and robustness decide, best first: steps 2 to 4 above."""
+    single = next((one for one in entries if is_single(one.name)), entries[0])
+    good = [one for one in as_good_as_best(entries) if not _worse(one, single)]
     for split in others:
-        judged = [one._replace(weights={split: 1.0}) for one in close if split in one.results]
+        judged = [one._replace(weights={split: 1.0}) for one in good if split in one.results]
         if judged:
             leader = max(judged, key=lambda one: one.quality)
             worse = {one.name for one in judged if _worse(one, leader)}
-            close = [one for one in close if one.name not in worse]
-    return close
+            good = [one for one in good if one.name not in worse]
+    return [one for one in good if not _worse(one, good[0], ONE_STANDARD_ERROR)]
 
 
 def price_steps(entries: Sequence[Entry], chosen: Entry) -> tuple[str, tuple[Step, ...]]:
@@ -148,9 +149,9 @@ def _choose(equals: Sequence[Entry]) -> Entry:
     return fast[0] if fast else chosen
 
 
-def _worse(one: Entry, other: Entry) -> bool:
-    """Whether a model is significantly worse than another one."""
-    return one.quality < other.quality and p_value(one, other) < SIGNIFICANCE_LEVEL
+def _worse(one: Entry, other: Entry, level: float = SIGNIFICANCE_LEVEL) -> bool:
+    """Whether a model is worse than another one by a paired test."""
+    return one.quality < other.quality and p_value(one, other) < level
 
 
 def _why(chosen: Entry, best: Entry, others: Sequence[str]) -> str:
@@ -168,9 +169,12 @@ def _why(chosen: Entry, best: Entry, others: Sequence[str]) -> str:
         else:
             times = best.properties.milliseconds / max(chosen.properties.milliseconds, 1e-6)
             reason += f", and it answers {times:.0f} times as fast" if times >= FASTER else ""
+    better = [name for name in others if name in chosen.results and name in best.results]
+    if better and chosen is not best and all(chosen.mean(name) > best.mean(name) for name in better):
+        reason += f", and it is better by {' and '.join(better)}"
     for split in others:
         if split in chosen.results:
             reason += f"; {chosen.mean(split):.3f} by {split}"
         else:
-            reason += f"; not judged by {split}: the budget did not suffice"
+            reason += f"; not judged by {split}: there was no time"
     return reason

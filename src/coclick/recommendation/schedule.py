@@ -1,7 +1,7 @@
 """`Schedule`: which model is evaluated next, on which split, until all are done or the budget is used up.
 
 1. Cheap models, by the splits that decide, until it is time for a first table, then on, as long as there is
-   time for `ltr`.
+   time for `ltr`, unless that would take most of the budget.
 2. `ltr`, which usually wins.
 3. The leading models by the other split.
 4. The other models by their cost; expensive ones only if a relative of theirs is not far behind the best.
@@ -22,9 +22,8 @@ from coclick.recommendation.budget import Budget, OutOfTimeError, format_duratio
 from coclick.recommendation.candidates import Candidates, combine_best, family_of
 from coclick.recommendation.comparison import BudgetUse, Comparison
 from coclick.recommendation.costs import Costs, parts_of
-from coclick.recommendation.entries import p_value
+from coclick.recommendation.entries import SIGNIFICANCE_LEVEL, as_good_as_best, p_value
 from coclick.recommendation.properties import Properties, properties_of
-from coclick.recommendation.recommend import SIGNIFICANCE_LEVEL
 from coclick.recommendation.splits import Split
 from coclick.recommendation.updates import Update, how_to_include, result_line
 
@@ -33,6 +32,7 @@ _NEXT_TABLE = 60.0  # seconds between tables
 _LEADING = 0.03  # nDCG behind the best: models that are judged by the other split first
 _EXPENSIVE = 0.1  # of the budget
 _RESERVE = 1.5  # times the estimate for `ltr` that is kept for it
+_MAX_RESERVED = 0.6  # of the budget; if `ltr` needs more, the cheap models come first
 _OUT_OF_REACH = 0.1  # nDCG behind the best: relatives of a model that cannot win
 _ANNOUNCED = 5.0  # seconds from which the beginning of a model is announced
 _PATIENCE = 4.0  # times the estimate after which training is stopped
@@ -104,6 +104,8 @@ class Schedule:
         first, others = self.splits[0], [split for split in self.splits if split not in self._deciding]
         trees = [spec for spec in waiting if spec.startswith("ltr") and may_suit(spec, self._target)]
         reserved = _RESERVE * sum(map(self._cost, trees))
+        if reserved > _MAX_RESERVED * self.budget.limit:
+            reserved = 0.0
         for spec in waiting:
             cost = self._cost(spec)
             if cost < _EXPENSIVE * self.budget.limit and cost + reserved <= self.budget.left:
@@ -128,7 +130,9 @@ class Schedule:
     def _leading(self) -> list[str]:
         """The models that are not far behind the best, best first."""
         ordered = self.comparison().entries()
-        return [self._specs_of[one.name] for one in ordered if ordered[0].quality - one.quality <= _LEADING]
+        close = [one.name for one in ordered if ordered[0].quality - one.quality <= _LEADING]
+        equal = [one.name for one in as_good_as_best(ordered)]
+        return [self._specs_of[name] for name in dict.fromkeys([*close, *equal])]
 
     def _combinations(self) -> list[str]:
         """Combinations of the best models."""

@@ -98,7 +98,10 @@ def _check(model: VPCG) -> None:
             hint="set a number: iterations=1",
         )
     if model.units not in ("words", "none") or model.own_weight:
-        raise UserError("Spark supports only units=words or units=none, and own_weight=0")
+        raise UserError(
+            "character units and own_weight are supported on one machine only",
+            hint='on Spark train "vpcg(units=words,own_weight=0)"',
+        )
     if model.unit_weights == "least_squares":
         raise UserError(
             "unit_weights=least_squares is supported on one machine only", hint="use unit_weights=regression"

@@ -48,8 +48,8 @@ def test_one_view_makes_mpls_equal_to_pls(view, combine):
 
 
 def test_concatenated_views_are_pls():
-    joined = create("pls(dim=9)").fit(graph())
-    concat = create("mpls(dim=9,combine=concat)").fit(graph())
+    joined = create("pls(dim=9,views=words+clicks)").fit(graph())
+    concat = create("mpls(dim=9,views=words+clicks,combine=concat)").fit(graph())
     np.testing.assert_allclose(all_scores(concat, graph()), all_scores(joined, graph()), atol=1e-5)
 
 
@@ -59,7 +59,7 @@ def test_weighted_views_by_the_papers_formula():
     sums = np.array([words[2].sum(), clicks[2].sum()])
     alpha = sums / np.sqrt((sums**2).sum())
     expected = alpha[0] * words[0] @ words[1].T + alpha[1] * clicks[0] @ clicks[1].T
-    model = create("mpls(dim=7)").fit(graph())
+    model = create("mpls(dim=7,views=words+clicks)").fit(graph())
     np.testing.assert_allclose(all_scores(model, graph()), np.maximum(expected, 0), atol=3e-4)
     stats = model.stats_["views"]
     np.testing.assert_allclose([stats[name]["alpha"] for name in ("words", "clicks")], alpha, rtol=1e-4)

@@ -155,15 +155,17 @@ def test_with_weight_degree_the_objective_is_that_of_pls():
 
 
 def test_pls_reports_its_bound():
-    model: Any = create("pls(dim=5)").fit(planted.graph())
+    model: Any = create("pls(dim=5,views=words+clicks)").fit(planted.graph())
     embeddings = model.query_index_.vectors, model.doc_index_.vectors
     assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", embeddings, orthonormal(5))
 
 
 def test_mpls_and_lsi_report_their_bounds():
-    model: Any = create("mpls(dim=5)").fit(planted.graph())
+    model: Any = create("mpls(dim=5,views=words+clicks)").fit(planted.graph())
     embeddings = model.query_index_.vectors, model.doc_index_.vectors
     assert model.stats_["bound"] == bound(model.graph_.clicks, "log1p", embeddings, orthonormal(5, 5))
-    joined = create("mpls(dim=5,combine=concat)").fit(planted.graph())
-    assert joined.stats_["bound"] == create("pls(dim=5)").fit(planted.graph()).stats_["bound"]
+    joined = create("mpls(dim=5,views=words+clicks,combine=concat)").fit(planted.graph())
+    assert (
+        joined.stats_["bound"] == create("pls(dim=5,views=words+clicks)").fit(planted.graph()).stats_["bound"]
+    )
     assert create("lsi_qd(dim=5)").fit(planted.graph()).stats_["bound"]["theorem"] == 4

@@ -360,7 +360,7 @@ def test_missing_dimensions_are_noted(graph):
     one: Any = create("pls(dim=2,views=words)").fit(ClickGraph.from_clicks([("hat", "x", 1)], {"x": "sock"}))
     assert one.stats_["notes"] == ["dim=2 is more than the data has: 1 dimension is used"]
     assert fewer.stats_["effective_rank"] == effective_rank(np.array(fewer.stats_["singular_values"]))
-    views: Any = create("mpls(dim=50,stem=false)").fit(graph)
+    views: Any = create("mpls(dim=50,views=words+clicks,stem=false)").fit(graph)
     assert [note.split(":")[0] for note in views.stats_["notes"]] == [
         "dim=50 is more than the data of words has",
         "dim=50 is more than the data of clicks has",

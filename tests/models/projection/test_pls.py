@@ -126,7 +126,7 @@ def test_an_unseen_query_has_the_embedding_of_its_words():
 
 
 def test_more_dimensions_than_the_data_has_are_reduced_with_a_note():
-    model = create("pls(dim=5000)").fit(planted.graph())
+    model = create("pls(dim=5000,views=words+clicks)").fit(planted.graph())
     used = len(model.stats_["singular_values"])
     assert used < 5000
     assert f"{used} dimensions" in model.stats_["notes"][0]
@@ -136,7 +136,7 @@ def test_an_isolated_pair_is_found():
     """The "walmartmoneycard" of Wu, Li & Xu 2013: a query and its document have no other clicks."""
     clicks = [*planted.clicks(), ("walmartmoneycard", "island", 9.0), ("walmart money card", "island", 7.0)]
     graph = ClickGraph.from_clicks(clicks, {**planted.docs(), "island": "prepaid visa"})
-    model = create("pls(dim=30)").fit(graph)
+    model = create("pls(dim=30,views=words+clicks)").fit(graph)
     assert model.search("walmartmoneycard", 1).hits()[0][0] == "island"
     assert model.similar_queries("walmartmoneycard", 1).hits()[0][0] == "walmart money card"
     assert create("cos_words").fit(graph).similar_queries("walmartmoneycard", 5).hits() == []
@@ -146,7 +146,7 @@ def test_inheritance():
     """Wu, Li & Xu 2013 §4.4: embeddings of similar queries are similar, up to the lengths that maps lose."""
     graph = planted.graph()
     queries, _, _ = feature_rows(graph, ["words", "clicks"])
-    model: Any = create("pls(dim=5000)").fit(graph)
+    model: Any = create("pls(dim=5000,views=words+clicks)").fit(graph)
     embedded = model.query_index_.vectors.astype(float)
     similarity, image = queries @ queries.T, embedded @ embedded.T
     norms = np.diag(image)
@@ -159,7 +159,7 @@ def test_transitivity():
     docs = {**planted.docs(), "one": "crimson scarlet ruby", "two": "ruby crimson scarlet"}
     clicks = [*planted.clicks(), ("alpha", "one", 5.0), ("beta", "two", 5.0)]
     graph = ClickGraph.from_clicks(clicks, docs)
-    model: Any = create("pls(dim=25)").fit(graph)
+    model: Any = create("pls(dim=25,views=words+clicks)").fit(graph)
     a, b = model.embed_queries(["alpha", "beta"]).astype(float)
     assert a @ b > 0.9 * np.linalg.norm(a) * np.linalg.norm(b) > 0
     assert model.similar_queries("alpha", 1).hits()[0][0] == "beta"

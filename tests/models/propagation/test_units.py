@@ -41,7 +41,7 @@ def graph():
 
 
 def fit(graph, **parameters) -> Any:
-    return create("vpcg", stem=False, **parameters).fit(graph)
+    return create("vpcg", **{"units": "words", "own_weight": 0.0, "stem": False} | parameters).fit(graph)
 
 
 def without_clicks(graph, query):
@@ -361,7 +361,7 @@ def test_progress_of_least_squares(graph):
         yield rows.append
         steps[what] = total, sum(rows)
 
-    create("vpcg(unit_weights=least_squares)").fit(graph, progress)
+    create("vpcg(units=words,own_weight=0,unit_weights=least_squares)").fit(graph, progress)
     total, done = steps["unit weights"]
     assert total == 1000 and 0 < done <= total
 

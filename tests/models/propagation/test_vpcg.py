@@ -35,7 +35,9 @@ def both(rows, names, start, iterations, k=20):
     """The model and the reference on the same clicks; documents d6 and d7 have no clicks."""
     docs = {f"d{i}": title for i, title in enumerate(names)}
     graph = ClickGraph.from_clicks([(q, d, w) for (q, d), w in rows.items()], docs)
-    model = create(f"vpcg(start={start},iterations={iterations},max_terms={k},rho=1.0)").fit(graph)
+    model = create(
+        f"vpcg(units=words,own_weight=0,start={start},iterations={iterations},max_terms={k},rho=1.0)"
+    ).fit(graph)
     terms = Analyzer().terms
     weights = {edge: float(np.float32(weight)) for edge, weight in rows.items()}
     query_terms = {query: terms(query) for query, _ in rows}
@@ -174,7 +176,7 @@ YAHOO = [("yahoo finance", "d1", 3), ("yahoo", "d1", 5), ("yahoo", "d2", 2), ("y
 
 def test_figure_1_of_the_paper():
     """d1 has 3 clicks of "yahoo finance" and 5 of "yahoo": its vector is the normalised 3/8·Q₁ + 5/8·Q₂."""
-    model: Any = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
+    model: Any = create("vpcg(units=words,own_weight=0,stem=false)").fit(ClickGraph.from_clicks(YAHOO))
     finance, yahoo = 3 / 8 / math.sqrt(2), 3 / 8 / math.sqrt(2) + 5 / 8
     length = math.hypot(finance, yahoo)
     ours = vector(model, model.doc_index_.vectors.row(0))
@@ -183,7 +185,7 @@ def test_figure_1_of_the_paper():
 
 def test_shares_by_hand():
     """In d1, "finance" comes from one edge alone; "yahoo" from two: 3/√2 against 5."""
-    model = create("vpcg(stem=false)").fit(ClickGraph.from_clicks(YAHOO))
+    model = create("vpcg(units=words,own_weight=0,stem=false)").fit(ClickGraph.from_clicks(YAHOO))
     words = {word.word: word for word in model.explain("yahoo finance", "d1").words}
     [only] = words["finance"].clicks
     assert (only.query, only.doc, only.clicks, only.share) == ("yahoo finance", "d1", 3, 1)
@@ -194,7 +196,9 @@ def test_shares_by_hand():
 
 def test_logarithmic_weights():
     """With log1p, 3 and 5 clicks have the weights log 4 and log 6."""
-    model: Any = create("vpcg(stem=false,weight=log1p)").fit(ClickGraph.from_clicks(YAHOO))
+    model: Any = create("vpcg(units=words,own_weight=0,stem=false,weight=log1p)").fit(
+        ClickGraph.from_clicks(YAHOO)
+    )
     finance = math.log(4) / math.sqrt(2)
     yahoo = finance + math.log(6)
     length = math.hypot(finance, yahoo)
@@ -210,7 +214,7 @@ def test_decomposition_of_an_unseen_query():
         ("credit card", "c", 3),
         ("best credit card", "c", 2),
     ]
-    model = create("vpcg(unit_weights=equal)").fit(ClickGraph.from_clicks(rows))
+    model = create("vpcg(units=words,own_weight=0,unit_weights=equal)").fit(ClickGraph.from_clicks(rows))
     units = {
         part.label
         for doc in ("w", "c")
@@ -229,11 +233,15 @@ def test_character_units_match_run_together_words():
     ]
     docs = {"w": "Walmart MoneyCard", "p": "Pizza"}
     graph = ClickGraph.from_clicks(rows, docs)
-    assert create("vpcg").fit(graph).search("walmartmoneycard").hits() == []
+    assert create("vpcg(units=words,own_weight=0)").fit(graph).search("walmartmoneycard").hits() == []
     for kind in ("chars", "words+chars"):
-        hits = create(f"vpcg(units={kind})").fit(graph).search("walmartmoneycard").hits()
+        hits = create(f"vpcg(units={kind},own_weight=0)").fit(graph).search("walmartmoneycard").hits()
         assert hits[0][0] == "w", kind
-        why = create(f"vpcg(units={kind})").fit(graph).explain("walmartmoneycard", "w", clicks=None)
+        why = (
+            create(f"vpcg(units={kind},own_weight=0)")
+            .fit(graph)
+            .explain("walmartmoneycard", "w", clicks=None)
+        )
         assert sum(part.value for part in why.parts) == pytest.approx(why.score, rel=1e-5)
         assert all(label.label.startswith("~") for part in why.parts for label in part.parts)
 
@@ -242,8 +250,8 @@ def test_own_words_are_weighted_and_have_no_clicks():
     """With equal weights and one known unit u, a generated vector is norm(U_u + own·words by idf)."""
     rows = [("yahoo", "d1", 2), ("yahoo mail", "d1", 3), ("mail", "d2", 1)]
     graph = ClickGraph.from_clicks(rows)
-    paper: Any = create("vpcg(stem=false,unit_weights=equal)").fit(graph)
-    model: Any = create("vpcg(stem=false,unit_weights=equal,own_weight=2)").fit(graph)
+    paper: Any = create("vpcg(units=words,own_weight=0,stem=false,unit_weights=equal)").fit(graph)
+    model: Any = create("vpcg(units=words,stem=false,unit_weights=equal,own_weight=2)").fit(graph)
     unit = vector(paper, paper.embed_queries(["yahoo unknown"]).row(0))
     expected = {word: weight + 2 * (word == "yahoo") for word, weight in unit.items()}
     length = math.sqrt(sum(weight**2 for weight in expected.values()))
@@ -261,7 +269,7 @@ def test_own_words_are_weighted_and_have_no_clicks():
 def test_documents_without_titles_use_their_first_field(tmp_path):
     docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
     rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
-    create("vpcg").fit(ClickGraph.from_clicks(rows, docs)).save(tmp_path / "model")
+    create("vpcg(units=words,own_weight=0)").fit(ClickGraph.from_clicks(rows, docs)).save(tmp_path / "model")
     why = open_model(tmp_path / "model").explain("yahoo", "b")
     assert why.score > 0
     assert all(word.clicks for word in why.words)
@@ -272,7 +280,7 @@ def test_documents_without_titles_can_be_added(tmp_path, new):
     """A plain text is taken as the first field of the graph; other fields are dropped."""
     docs = {"a": {"body": "yahoo mail"}, "b": {"body": "yahoo mail"}}
     rows = [("yahoo mail", "a", 2), ("yahoo", "a", 3)]
-    model = create("vpcg").fit(ClickGraph.from_clicks(rows, docs))
+    model = create("vpcg(units=words,own_weight=0)").fit(ClickGraph.from_clicks(rows, docs))
     model.add({"c": new}).save(tmp_path / "model")
     larger = open_model(tmp_path / "model")
     assert {name: list(texts) for name, texts in larger.graph_.texts.items()} == {"body": ["yahoo mail"] * 3}
@@ -299,11 +307,11 @@ def test_the_number_of_iterations_by_convergence_and_validation():
         (f"q{i} topic{i % 3}", f"d{(i * j) % 30}-{i % 3}", 1.0 + j) for i in range(40) for j in range(1, 5)
     ]
     graph = ClickGraph.from_clicks(rows)
-    converged = create("vpcg(iterations=converge)").fit(graph).stats_["rounds"]
+    converged = create("vpcg(units=words,own_weight=0,iterations=converge)").fit(graph).stats_["rounds"]
     assert 1 < len(converged) <= 20
     assert converged[-1]["cosine_to_round_before"] > 0.999 or len(converged) == 20
     assert all(row["cosine_to_round_before"] <= 0.999 for row in converged[:-1])
-    chosen = create("vpcg(iterations=validate)").fit(graph)
+    chosen = create("vpcg(units=words,own_weight=0,iterations=validate)").fit(graph)
     tried = {row["rounds"]: row["ndcg_at_10"] for row in chosen.stats_["validation"]}
     assert len(chosen.stats_["rounds"]) == min(n for n, v in tried.items() if v == max(tried.values()))
 
@@ -314,7 +322,9 @@ def test_fields_and_pruning(start, fields):
     """Propagation reads the chosen fields, units always the titles; generated vectors are pruned too."""
     rows, docs = random_log(9)
     graph = ClickGraph.from_clicks(rows, docs)
-    model: Any = create(f"vpcg(start={start},fields={fields},max_terms=4,rho=1.0)").fit(graph)
+    model: Any = create(
+        f"vpcg(units=words,own_weight=0,start={start},fields={fields},max_terms=4,rho=1.0)"
+    ).fit(graph)
     terms = Analyzer().terms
     chosen = {"all": ["title", "body"]}.get(fields, fields.split("+"))
     reference = Reference(
@@ -341,7 +351,7 @@ def test_validation_by_the_reference(start):
     """Train on some pairs, rank without their documents, keep the best number of iterations."""
     rows, docs = random_log(4, queries=60, docs=25)
     graph = ClickGraph.from_clicks(rows, docs)
-    model = create(f"vpcg(start={start},iterations=validate,seed=2)").fit(graph)
+    model = create(f"vpcg(units=words,own_weight=0,start={start},iterations=validate,seed=2)").fit(graph)
     rest, held_out = graph.split("pairs", 0.1, 2)
     terms = Analyzer().terms
     trained = {
@@ -373,7 +383,7 @@ def test_validation_by_the_reference(start):
 def test_validation_takes_the_fewest_of_equally_good_iterations():
     """Two separate groups of the same queries and documents: every number of iterations ranks perfectly."""
     rows = [(f"{name} {i}", f"{name}{j}", 1.0) for name in "ab" for i in range(6) for j in range(6)]
-    model = create("vpcg(iterations=validate)").fit(ClickGraph.from_clicks(rows))
+    model = create("vpcg(units=words,own_weight=0,iterations=validate)").fit(ClickGraph.from_clicks(rows))
     assert [row["ndcg_at_10"] for row in model.stats_["validation"]] == [1.0] * 5
     assert len(model.stats_["rounds"]) == 1
 
@@ -381,7 +391,11 @@ def test_validation_takes_the_fewest_of_equally_good_iterations():
 def test_collapse_shows_in_the_statistics():
     """On a connected, dense graph the cosine of random pairs grows with every iteration."""
     rows = [(f"word{i} shared", f"d{j}", 1.0 + (i * j) % 5) for i in range(12) for j in range(12)]
-    iterations = create("vpcg(iterations=4)").fit(ClickGraph.from_clicks(rows)).stats_["rounds"]
+    iterations = (
+        create("vpcg(units=words,own_weight=0,iterations=4)")
+        .fit(ClickGraph.from_clicks(rows))
+        .stats_["rounds"]
+    )
     alike = [row["cosine_of_random_pairs"] for row in iterations]
     assert alike == sorted(alike)
     assert alike[-1] > 0.95

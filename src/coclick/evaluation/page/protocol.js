@@ -6,13 +6,15 @@ export function protocol(data) {
   const used = data.protocol;
   const allKnown = used.judged_docs === used.judged_docs_in_graph;
   const known = allKnown ? "all" : `${whole(used.judged_docs_in_graph)} of them`;
-  const full = `all documents; the top ${used.depth} are measured`;
+  const similar = used.task === "similar";
+  const what = similar ? "queries" : "documents";
+  const full = `all ${what}; the top ${used.depth} are measured`;
   const facts = {
     "evaluated by": used.judged_by,
     queries: whole(used.queries),
-    documents: whole(used.docs),
-    "judged documents": `${whole(used.judged_docs)}, ${known} in the graph`,
-    retrieval: used.retrieval === "full" ? full : "only judged documents are ranked",
+    [similar ? "ranked queries" : "documents"]: whole(used.ranked),
+    [similar ? "judged similar queries" : "judged documents"]: `${whole(used.judged_docs)}, ${known} in the graph`,
+    retrieval: used.retrieval === "full" ? full : `only judged ${what} are ranked`,
     measure: `${used.main_measure}, ${used.gain} gain`,
     significance: used.p_holm,
   };

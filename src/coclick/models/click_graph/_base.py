@@ -125,7 +125,7 @@ def weigh_clicks(clicks: NDArray[np.float32], weight: ClickWeight) -> NDArray[np
 
 def weighted_rows(edges: Csr, rows: NDArray[np.integer], weight: ClickWeight = "log1p") -> Csr:
     """Return the chosen rows of a click matrix as weights, without those that are 0."""
-    taken = edges.take(rows)
+    taken = edges.take_checked(rows, "the clicks")  # of a mapped file, for products without bounds checks
     return taken.with_data(weigh_clicks(taken.data, weight)).positive()
 
 
@@ -145,14 +145,15 @@ def cosines(
 
     `back` is the transpose of `edges`.
     """
-    own = weighted_rows(edges, np.asarray(rows), weight)
+    own = weighted_rows(edges, np.asarray(rows), weight).checked("the clicks")
     shared, place = np.unique(own.indices, return_inverse=True)
     among_shared = Csr(own.indptr, place.astype(np.int32), own.data, len(shared))
-    dots = Csr.from_scipy(among_shared.to_scipy() @ weighted_rows(back, shared, weight).to_scipy())
+    others = weighted_rows(back, shared, weight).checked("the clicks")  # scipy does not check bounds
+    dots = Csr.from_scipy(among_shared.to_scipy() @ others.to_scipy())
     found = []
     for i, row in enumerate(rows):
-        others, values = dots.row(i)
+        similar, values = dots.row(i)
         found.append(
-            SparseVector(others, values.astype(np.float64) / (edge_lengths[others] * edge_lengths[row]))
+            SparseVector(similar, values.astype(np.float64) / (edge_lengths[similar] * edge_lengths[row]))
         )
     return found

@@ -123,7 +123,7 @@ class Combination(Model):
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Search the indexes of the parts; results are exact."""
-        return search_sum(self.parts_, queries, k, mask, self._score, self._bound)
+        return search_sum(self, queries, k, mask)
 
     def _bound(self, query: Query, highest: Sequence[float]) -> float:
         """Return the largest possible sum of documents whose scores are not above these."""

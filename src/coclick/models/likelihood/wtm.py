@@ -55,6 +55,7 @@ class WTM(LikelihoodModel):
     use_null_word: bool = True
     weight: Literal["log1p", "clicks", "one"] = "log1p"
     max_vocabulary: Annotated[int, Range(1)] = 500_000  # most frequent words
+    stem: bool = True
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn translations by expectation maximisation on clicked pairs."""

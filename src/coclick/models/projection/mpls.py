@@ -48,7 +48,7 @@ class MPLS(ProjectionModel):
     }
 
     dim: int = 300  # per view
-    views: str = "words+clicks"
+    views: str = "words+chars+clicks"
     combine: Literal["weighted", "concat"] = "weighted"
     weight: Weight = "log1p"
 

@@ -26,6 +26,8 @@ from coclick.models.registry import register
 from coclick.progress import Progress
 from coclick.solvers.svd import truncated_svd
 
+WU2013 = Preset("Wu, Lu & Li 2013", dim=(1000, "§6.2: 1000 was chosen"), **WU2013_DATA)
+
 
 @register
 @dataclass
@@ -35,12 +37,13 @@ class PLS(ProjectionModel):
     name = "pls"
     summary = "partial least squares: queries and documents in one latent space, by words and clicks"
     presets = {
-        "wu2013": Preset("Wu, Lu & Li 2013", dim=(1000, "§6.2: 1000 was chosen"), **WU2013_DATA),
+        "paper": WU2013,
+        "wu2013": WU2013,
         "wu2013b": Preset("Wu, Li & Xu 2013", dim=DIM_WU2013B, **WU2013B_DATA),  # M-PLS_Conca
     }
 
-    dim: int = 300
-    views: str = "words+clicks"
+    dim: int = 600
+    views: str = "words+chars"
     weight: Weight = "log1p"
 
     def __post_init__(self) -> None:

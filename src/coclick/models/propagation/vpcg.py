@@ -87,10 +87,10 @@ class VPCG(SparseVectorModel):
     max_terms: Annotated[int, Range(1, MAX_ENTRIES)] = 20
     weight: Literal["clicks", "log1p"] = "clicks"
     iterations: Annotated[int | Literal["converge", "validate"], Range(1)] = 1
-    units: Literal["words", "chars", "words+chars", "none"] = "words"
+    units: Literal["words", "chars", "words+chars", "none"] = "words+chars"
     unit_weights: Weighting = "regression"
     rho: Annotated[float, Range(0)] = 100.0  # strength of the prior of unit weights, their idf
-    own_weight: Annotated[float, Range(0)] = 0.0  # of own words in generated vectors
+    own_weight: Annotated[float, Range(0)] = 1.0  # of own words in generated vectors
     min_texts: Annotated[int, Range(1)] = 2  # a unit must occur in this many texts
     fields: str = "all"  # of documents: "all", or names joined with +
     language: str = "auto"
