@@ -196,3 +196,15 @@ def test_candidates_of_reranking(graph):
     assert given.of(asked, features.signals(parts(graph), asked)).tolist() == shown
     highest = given.of(other, features.signals(parts(graph), other)).tolist()
     assert highest == [len(graph.docs) - 1, len(graph.docs) - 2, len(graph.docs) - 3]
+
+
+@pytest.mark.parametrize(
+    ("clicked", "in_query_folds", "in_time_folds"), [(60, 0.4, 0.0), (40, 0.5, 0.2), (10, 0.5, 0.5)]
+)
+def test_share_of_documents_that_lose_their_clicks(clicked, in_query_folds, in_time_folds):
+    """Of 10,000 documents `clicked` % have clicks. Time folds hide none unless most documents have none."""
+    docs = [f"d{i}" for i in range(10_000)]
+    edges = [("query", doc, 1.0) for doc in docs[: clicked * 100]]
+    graph = ClickGraph.from_clicks(edges, dict.fromkeys(docs, "title"))
+    found = [folds._hidden_docs(graph, Sampling(), 0, usual).mean() for usual in (0.0, folds.THIN_LOG)]
+    assert found == pytest.approx([in_query_folds, in_time_folds], abs=0.02)

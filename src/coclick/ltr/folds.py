@@ -11,7 +11,8 @@ clicks in the log count as not relevant. This way the trees see relevant documen
 A log with days also gives examples by time: the parts are trained on the earlier days, and the labels are the
 clicks of the days after them. They are what the model will be used for, queries seen and unseen of the coming
 days, and the only examples in which recent clicks are known: those of a fold's queries were counted on the
-same days as their labels.
+same days as their labels. New documents come with the days, so clicks are hidden only in thin logs, where
+most documents have none.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from coclick.text.normalise import normalise
 from coclick.text.query import Query
 
 MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
+THIN_LOG = 0.5  # share of documents without clicks above which some lose their clicks in a time fold
 LATER_SHARE = 0.2  # of the days, whose clicks are the labels of examples by time
 TIME_STEP = 0.1  # of the days, by which each time fold ends earlier than the one before
 N_TIME_FOLDS = 4
@@ -240,7 +242,7 @@ def _by_time(
         earlier, later = known.split("time", LATER_SHARE / (1 - TIME_STEP * fold))
         rows = _sample_rows(np.flatnonzero(later.row_nnz()), sampling)
         rest = remove_queries(earlier, earlier.clicks.row_nnz() == 0)
-        rest = remove_doc_interactions(rest, _hidden_docs(graph, sampling, sampling.n_folds + fold))
+        rest = remove_doc_interactions(rest, _hidden_docs(graph, sampling, sampling.n_folds + fold, THIN_LOG))
         if not len(rows) or not rest.clicks.nnz:
             continue
         labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
@@ -270,9 +272,10 @@ def exposed(graph: ClickGraph) -> NDArray[np.bool_]:
     return shown
 
 
-def _hidden_docs(graph: ClickGraph, sampling: Sampling, fold: int) -> NDArray[np.bool_]:
-    """The documents that lose their clicks in a fold."""
-    share = min(float((graph.clicks_by_doc.row_nnz() == 0).mean()), MAX_HIDDEN_SHARE)
+def _hidden_docs(graph: ClickGraph, sampling: Sampling, fold: int, usual: float = 0.0) -> NDArray[np.bool_]:
+    """The documents that lose their clicks in a fold; `usual` is a share without clicks that hides none."""
+    without = float((graph.clicks_by_doc.row_nnz() == 0).mean())
+    share = min(max(without - usual, 0) / (1 - usual), MAX_HIDDEN_SHARE)
     return np.random.default_rng([sampling.seed, fold]).random(len(graph.docs)) < share
 
 

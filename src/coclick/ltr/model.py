@@ -51,7 +51,7 @@ from coclick.text.query import Query
 
 _PARTS = (
     "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
-    " + vpcg(start=doc) + clicks + popularity"
+    " + vpcg(start=doc) + wtm + clicks + popularity"
 )
 _START_WEIGHT = 3.0  # of BM25, divided by its maximum, in re-ranking
 _THIN = 0.5  # share of documents with clicks, below which re-ranking does not use their clicks
