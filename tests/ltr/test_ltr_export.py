@@ -6,6 +6,7 @@ without a match is 0.
 """
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -168,6 +169,6 @@ def test_doc_fields(model):
 
 
 def test_scores_that_start_from_bm25_are_refused():
-    model = train("ltr(parts=bm25 + clicks,task=reranking,n_trees=5)", planted.graph())
+    model: Any = train("ltr(parts=bm25 + clicks,task=reranking,n_trees=5)", planted.graph())
     with pytest.raises(UserError, match="start from BM25"):
         ltr_json(model, "opensearch", "mine", TEMPLATES)
