@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.ltr.doc_values import doc_features, with_clicks
+from coclick.ltr.doc_values import OF_CLICKS, OF_DAYS, doc_features, with_clicks
 from coclick.models.base import DocMask, Model
 from coclick.results import top_rows
 from coclick.storage.state import stored
@@ -64,13 +64,21 @@ class RankingFeatures:
     doc_values: NDArray[np.float32]  # documents × `doc_names`
 
     @classmethod
-    def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> RankingFeatures:
-        """Create the features of these parts and of the documents of a graph."""
+    def of(
+        cls, parts: Sequence[Model], graph: ClickGraph, depth: int, *, doc_clicks: bool = True
+    ) -> RankingFeatures:
+        """Create the features of parts and of the documents of a graph; `doc_clicks`: with their clicks."""
         evidence = [sorted(part.evidence_names) for part in parts]
-        return cls([str(part) for part in parts], evidence, depth, *doc_features(graph))
+        names, values = doc_features(graph)
+        if not doc_clicks:
+            fixed = [i for i, name in enumerate(names) if name not in (*OF_CLICKS, *OF_DAYS)]
+            names, values = [names[i] for i in fixed], values[:, fixed]
+        return cls([str(part) for part in parts], evidence, depth, names, values)
 
     def on(self, graph: ClickGraph, *, recent: bool) -> RankingFeatures:
         """Return the same features with the clicks of another graph; `recent`: with those of recent days."""
+        if OF_CLICKS[0] not in self.doc_names:
+            return self
         return replace(self, doc_values=with_clicks(self.doc_values, graph, recent=recent))
 
     @property
