@@ -193,8 +193,9 @@ def test_candidates_of_reranking(graph):
     given = folds.GivenCandidates(replace(graph, pairs=replace(pairs, indptr=indptr, **changed)), 0, 3)
     features = feature_set(graph)
     [asked, other] = Query.list_of(["hotel", "shoe"], graph.queries)
-    assert given.of(asked, features.signals(parts(graph), asked)).tolist() == shown
-    highest = given.of(other, features.signals(parts(graph), other)).tolist()
+    signals = features.signals_of(parts(graph), [asked, other])
+    assert given.of(asked, next(signals)).tolist() == shown
+    highest = given.of(other, next(signals)).tolist()
     assert highest == [len(graph.docs) - 1, len(graph.docs) - 2, len(graph.docs) - 3]
 
 

@@ -94,8 +94,9 @@ def test_reranking_starts_from_bm25():
     model: Any = train("ltr(parts=clicks + bm25,task=reranking,n_trees=20)", graph)
     for query in ("hotel", "shoe the nike"):
         scores = model.parts_[1]._score_all(*model._queries(query)).astype(np.float64)
-        signals = model.features_.signals(model.parts_, *model._queries(query))
-        rows = model.features_.features(signals, np.arange(len(graph.docs)))
+        every = np.arange(len(graph.docs), dtype=np.int32)
+        signals = model.features_.signals(model.parts_, *model._queries(query), docs=every)
+        rows = model.features_.features(signals, every)
         expected = 1 + 3 * scores / scores.max() + model.trees_.outputs(rows) - model.trees_.lowest()
         found = (scores > 0) | (model.parts_[0]._score_all(*model._queries(query)) > 0)
         ours = model._score_all(*model._queries(query))
