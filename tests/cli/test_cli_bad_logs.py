@@ -62,7 +62,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str], str, str, str]] = {
     ),
     "NUL bytes": ({"log.tsv": bytes(1000)}, [], "no column for 'query'", "log.tsv", "NUL bytes"),
     "a first line without end": (
-        {"log.tsv": "y" * 2_000_000}, [], "the first line has more than 1,000,000 characters",
+        {"log.tsv": "y" * 2_000_000}, [], "the first line has more than 1,000,000 characters and no columns",
         "log.tsv, line 1", "export the log as text",
     ),
     "events without queries": (

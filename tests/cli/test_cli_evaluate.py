@@ -101,7 +101,7 @@ def test_a_written_run_can_be_evaluated(run, graph, model, judged, tmp_path):
     options = ("--models", model, "--run", f"mine={path}", "--json", "-")
     found = json.loads(run("evaluate", graph, *judged, *options).out)
     saved, mine = sorted(found["models"], key=lambda model: model["name"], reverse=True)
-    assert (saved["name"], mine["name"]) == ("vpcg", "mine")
+    assert (saved["name"], mine["name"]) == ("vpcg(own_weight=0)", "mine")
     assert saved["measures"]["nDCG@10"] == mine["measures"]["nDCG@10"]
 
 

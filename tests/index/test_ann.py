@@ -17,7 +17,7 @@ from coclick.jit.threads import set_threads
 from coclick.models.verify import verify
 from coclick.storage.artefact import Artefact
 
-SPEC = "pls(dim=8,index=approximate)"
+SPEC = "pls(dim=8,views=words,index=approximate)"
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def saved(tmp_path_factory):
 
 def test_a_model_ranks_like_the_exact_one(saved):
     """There are so few documents that none can be missed."""
-    exact = create("pls(dim=8)").fit(planted.graph())
+    exact = create("pls(dim=8,views=words)").fit(planted.graph())
     opened = open_model(saved)
     assert opened.stats_["approximate"]["recall@10"] == 1
     for query in ("hotel", "jogging nike sale", "zzzz"):

@@ -17,6 +17,7 @@ from coclick.ltr.features import RankingFeatures, reciprocal_ranks
 from coclick.ltr.folds import Sampling, cross_fitted
 from coclick.models import registry
 from coclick.models.base import Model
+from coclick.text.query import Query
 
 CALLS: list[tuple[ClickGraph, str]] = []  # (graph a part was trained on, query it scored)
 
@@ -170,6 +171,32 @@ def test_documents_never_shown_are_not_negative(graph):
     for part_graph in {id(part): part for part, _ in CALLS}.values():
         left = (part_graph.clicks_by_doc.row_nnz() > 0).sum()
         assert 0.4 * len(graph.docs) < left < 0.7 * len(graph.docs)
+
+
+def test_candidates_of_reranking(graph):
+    """Documents that were shown for the query; if nothing but clicked ones was, the best of the part."""
+    from dataclasses import replace
+
+    row = graph.queries.id("hotel")
+    clicked = graph.clicks.row(row)[0].tolist()
+    never = [doc for doc in range(len(graph.docs)) if doc not in clicked][:2]
+    pairs = graph.pairs
+    first, last = pairs.indptr[row], pairs.indptr[row + 1]
+    shown = sorted([*clicked, *never])
+    changed = {
+        name: np.concatenate([values[:first], np.resize(values[first:last], len(shown)), values[last:]])
+        for name, values in vars(pairs).items()
+        if name != "indptr" and values is not None
+    }
+    changed["docs"][first : first + len(shown)] = shown
+    indptr = pairs.indptr + np.where(np.arange(len(pairs.indptr)) > row, len(never), 0)
+    given = folds.GivenCandidates(replace(graph, pairs=replace(pairs, indptr=indptr, **changed)), 0, 3)
+    features = feature_set(graph)
+    [asked, other] = Query.list_of(["hotel", "shoe"], graph.queries)
+    signals = features.signals_of(parts(graph), [asked, other])
+    assert given.of(asked, next(signals)).tolist() == shown
+    highest = given.of(other, next(signals)).tolist()
+    assert highest == [len(graph.docs) - 1, len(graph.docs) - 2, len(graph.docs) - 3]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ without a match is 0.
 """
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -165,3 +166,9 @@ def test_doc_fields(model):
     assert fields["hotel-0"]["coclick_doc_queries"] == len({query for query, _ in clicks})
     assert fields["hotel-7"]["coclick_doc_clicks"] == 0
     assert fields["hotel-7"]["coclick_doc_title_characters"] == len(planted.docs()["hotel-7"])
+
+
+def test_scores_that_start_from_bm25_are_refused():
+    model: Any = train("ltr(parts=bm25 + clicks,task=reranking,n_trees=5)", planted.graph())
+    with pytest.raises(UserError, match="start from BM25"):
+        ltr_json(model, "opensearch", "mine", TEMPLATES)

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import planted
-from coclick import create, train
+from coclick import create, open_model, train
 from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
+from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.model import Ltr
 
 SMALL = "ltr(parts=bm25 + clicks + popularity,n_trees=20)"
@@ -85,3 +86,46 @@ def test_judgments_as_labels():
 def test_invalid_parts(parts):
     with pytest.raises(UserError):
         create(f"ltr(parts={parts})")
+
+
+def test_reranking_starts_from_bm25():
+    """Scores and explanations, recomputed from BM25 and the trees."""
+    graph = planted.graph()
+    model: Any = train("ltr(parts=clicks + bm25,task=reranking,n_trees=20)", graph)
+    for query in ("hotel", "shoe the nike"):
+        scores = model.parts_[1]._score_all(*model._queries(query)).astype(np.float64)
+        every = np.arange(len(graph.docs), dtype=np.int32)
+        signals = model.features_.signals(model.parts_, *model._queries(query), docs=every)
+        rows = model.features_.features(signals, every)
+        expected = 1 + 3 * scores / scores.max() + model.trees_.outputs(rows) - model.trees_.lowest()
+        found = (scores > 0) | (model.parts_[0]._score_all(*model._queries(query)) > 0)
+        ours = model._score_all(*model._queries(query))
+        np.testing.assert_allclose(ours, np.where(found, expected, 0), rtol=1e-5)
+        [(doc, score)] = model.search(query, 1).hits()
+        explanation = model.explain(query, doc)
+        assert sum(part.value for part in explanation.parts) == pytest.approx(score, rel=1e-6)
+        [start] = [part for part in explanation.parts if part.kind == "start"]
+        assert start.value == pytest.approx(3 * scores[graph.docs.id(doc)] / scores.max(), rel=1e-6)
+
+
+def test_reranking_keeps_the_order_of_bm25_if_trees_do_not_help(tmp_path):
+    """Clicks that have nothing to do with the query: the trees cannot rank those of held-out queries."""
+    chance = np.random.default_rng(0)
+    rows = [
+        (query, f"{chance.choice([*planted.TOPICS])}-{chance.integers(6)}", 1.0)
+        for query, _, _ in planted.clicks()
+    ]
+    graph = ClickGraph.from_clicks(rows, planted.docs())
+    train("ltr(parts=bm25 + clicks,task=reranking)", graph).save(tmp_path / "model")
+    model: Any = open_model(tmp_path / "model")
+    assert model.stats_["trees"] == 0
+    bm25 = [doc for doc, _ in train("bm25", graph).search("never seen hotel suites", 10).hits()]
+    assert [doc for doc, _ in model.search("never seen hotel suites", 10).hits()] == bm25
+
+
+def test_reranking_needs_bm25():
+    with pytest.raises(UserError, match="needs bm25"):
+        create("ltr(parts=vsm + clicks,task=reranking)")
+    assert "popularity" not in str(create("ltr(task=reranking)"))
+    with pytest.raises(UserError, match="by held-out clicks"):
+        Ltr("bm25", task="reranking").fit_with(planted.graph(), JUDGED)

@@ -73,6 +73,7 @@ DEFAULTS = {
     "ltr": {
         "parts": "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
         " + vpcg(start=doc) + wtm + clicks + popularity",
+        "task": "retrieval",
         "objective": "lambdarank",
         "n_trees": 100,
         "n_leaves": 15,

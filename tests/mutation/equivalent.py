@@ -79,8 +79,8 @@ EQUIVALENT = [
     ),
     Equivalent(
         "models/combination/_base.py",
-        "return Explanation(query.text, self.graph_.docs[doc], score, parts)",
-        "return Explanation(self.graph_.docs[doc], query.text, score, parts)",
+        "return Explanation(query.text, self.graph_.docs[doc], sum(part.value for part in parts), parts)",
+        "return Explanation(self.graph_.docs[doc], query.text, sum(part.value for part in parts), parts)",
         "the public `explain` sets query and document to what was asked",
     ),
     Equivalent(

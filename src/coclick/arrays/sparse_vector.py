@@ -31,6 +31,14 @@ class SparseVector(NamedTuple):
         """Return the entries where `wanted` is true."""
         return SparseVector(self.rows[wanted], self.values[wanted])
 
+    def at(self, rows: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the values at these indices, 0 where there is no entry."""
+        values = np.zeros(len(rows))
+        if len(self.rows):
+            place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+            values = np.where(self.rows[place] == rows, self.values[place], 0.0)
+        return values
+
     def largest(self, k: int) -> SparseVector:
         """Return the k largest entries; ties go to smaller indices."""
         if len(self.rows) <= k:

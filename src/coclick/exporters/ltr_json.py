@@ -44,6 +44,11 @@ def ltr_json(model: Ltr, engine: LtrEngine, name: str, templates: Templates | No
     `name` is the name of the feature store and of the model. `templates` maps names of features to the
     engine's queries that compute them.
     """
+    if model.start_weight_:
+        raise UserError(
+            "the scores of ltr(task=reranking) start from BM25, which these formats do not have",
+            hint="train ltr with task=retrieval",
+        )
     names = model.features_.names
     used = sorted({int(feature) for feature in model.trees_.feature if feature >= 0})
     _check(model, used, templates or {})

@@ -141,13 +141,13 @@ def detect_file(path: Path) -> LogFile:
     first = lines[0]
     if kind == "ndjson" or (kind is None and _JSON.match("\n".join(lines))):
         return _detect_ndjson(path, gzipped, lines)
-    if len(first) > _MAX_HEADER:
+    delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
+    if len(first) > _MAX_HEADER and not first.count(delimiter):
         raise UserError(
-            f"the first line has more than {_MAX_HEADER:,} characters, so this is not a table",
+            f"the first line has more than {_MAX_HEADER:,} characters and no columns, so this is not a table",
             where=f"{path}, line 1",
             hint="if the file is not text, export the log as text, JSON or Parquet; else remove the line",
         )
-    delimiter = max("\t,;|", key=first.count) if kind != "tsv" else "\t"
     kind = "tsv" if delimiter == "\t" else "csv"
     with csv_field_limit(len(first) + 1):
         cells = next(csv.reader(lines[:1], delimiter=delimiter), []) if kind == "csv" else first.split("\t")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.graph.click_graph import ClickGraph
-from coclick.ltr.doc_values import doc_features, with_clicks
+from coclick.ltr.doc_values import OF_CLICKS, OF_DAYS, doc_features, with_clicks
 from coclick.models.base import DocMask, Model
 from coclick.results import top_rows
 from coclick.storage.state import stored
@@ -36,15 +36,20 @@ OF_QUERIES = ("query words", "query characters", "query clicks", "query docs")
 class QuerySignals:
     """The scores and evidence of all parts for one query, the input of `RankingFeatures.features`."""
 
-    scores: Floats  # parts × documents
+    scores: Floats  # parts × documents, all or those of `rows`
     best: list[Floats]  # for each part its highest scores, descending, as many as there are candidates
     per_query: Floats
     finding: Mask  # parts whose scores above 0 find a document
     candidates: NDArray[np.int32]
+    rows: NDArray[np.int32] | None = None  # the documents of the scores, ascending; None: all
+
+    def scores_of(self, docs: NDArray[np.integer]) -> Floats:
+        """Return the scores of documents, parts × documents."""
+        return self.scores[:, docs if self.rows is None else np.searchsorted(self.rows, docs)]
 
     def found(self, docs: NDArray[np.integer]) -> Mask:
         """Mark the documents that any part finds for the query."""
-        return np.any(self.scores[self.finding][:, docs] > 0, axis=0)
+        return np.any(self.scores_of(docs)[self.finding] > 0, axis=0)
 
 
 @stored
@@ -59,13 +64,21 @@ class RankingFeatures:
     doc_values: NDArray[np.float32]  # documents × `doc_names`
 
     @classmethod
-    def of(cls, parts: Sequence[Model], graph: ClickGraph, depth: int) -> RankingFeatures:
-        """Create the features of these parts and of the documents of a graph."""
+    def of(
+        cls, parts: Sequence[Model], graph: ClickGraph, depth: int, *, doc_clicks: bool = True
+    ) -> RankingFeatures:
+        """Create the features of parts and of the documents of a graph; `doc_clicks`: with their clicks."""
         evidence = [sorted(part.evidence_names) for part in parts]
-        return cls([str(part) for part in parts], evidence, depth, *doc_features(graph))
+        names, values = doc_features(graph)
+        if not doc_clicks:
+            fixed = [i for i, name in enumerate(names) if name not in (*OF_CLICKS, *OF_DAYS)]
+            names, values = [names[i] for i in fixed], values[:, fixed]
+        return cls([str(part) for part in parts], evidence, depth, names, values)
 
     def on(self, graph: ClickGraph, *, recent: bool) -> RankingFeatures:
         """Return the same features with the clicks of another graph; `recent`: with those of recent days."""
+        if OF_CLICKS[0] not in self.doc_names:
+            return self
         return replace(self, doc_values=with_clicks(self.doc_values, graph, recent=recent))
 
     @property
@@ -76,10 +89,31 @@ class RankingFeatures:
         evidence = [f"{part} {name}" for part, names in by_part for name in names]
         return [*scores, *evidence, *OF_QUERIES, *self.doc_names]
 
-    def signals(self, parts: Sequence[Model], query: Query, mask: DocMask = None) -> QuerySignals:
-        """Return the scores of all parts for a query; `mask` filters the candidates."""
-        scores = np.stack([part._score_all(query) for part in parts])
-        return self._signals(parts, scores, self._query_values(parts, [query])[0], mask)
+    def signals(
+        self,
+        parts: Sequence[Model],
+        query: Query,
+        mask: DocMask = None,
+        docs: NDArray[np.int32] | None = None,
+    ) -> QuerySignals:
+        """Return the scores of some documents for a query: `docs`, or the candidates, filtered by `mask`.
+
+        The parts find candidates through their indexes.
+        """
+        depth = min(self.depth, len(self.doc_values))
+        finding = _finding(parts)
+        best, candidates = [], []
+        for part, finds in zip(parts, finding.tolist(), strict=True):
+            rows, values = (one[0] for one in part._search([query], depth, None))
+            best.append(values[rows >= 0])
+            if finds and mask is not None:
+                rows = part._search([query], depth, mask)[0][0]
+            if finds:
+                candidates.append(rows[rows >= 0])
+        chosen = np.unique(np.concatenate(candidates))
+        scored = chosen if docs is None else np.unique(docs)
+        scores = np.stack([part._score(query, scored) for part in parts])
+        return QuerySignals(scores, best, self._query_values(parts, [query])[0], finding, chosen, scored)
 
     def signals_of(self, parts: Sequence[Model], queries: Sequence[Query]) -> Iterator[QuerySignals]:
         """Return the same for many queries, whose scores are computed block by block."""
@@ -89,12 +123,12 @@ class RankingFeatures:
             scores = np.stack([part._score_all_of(block) for part in parts], axis=1)
             values = self._query_values(parts, block)
             for i in range(len(block)):
-                yield self._signals(parts, scores[i], values[i], None)
+                yield self._signals(parts, scores[i], values[i])
 
     def features(self, signals: QuerySignals, docs: NDArray[np.integer]) -> Floats:
         """Return the features of documents, one row per document."""
         of_parts = np.empty((len(docs), len(signals.scores), len(OF_PARTS)), np.float32)
-        for i, (scores, best) in enumerate(zip(signals.scores[:, docs], signals.best, strict=True)):
+        for i, (scores, best) in enumerate(zip(signals.scores_of(docs), signals.best, strict=True)):
             of_parts[:, i, 0] = scores
             of_parts[:, i, 1] = scores / max(best.max(initial=0), _TINY)
             of_parts[:, i, 2] = reciprocal_ranks(scores, best)
@@ -109,19 +143,12 @@ class RankingFeatures:
             dtype=np.float32,
         )
 
-    def _signals(
-        self, parts: Sequence[Model], scores: Floats, per_query: Floats, mask: DocMask
-    ) -> QuerySignals:
-        by_query = np.array([part.uses_query for part in parts])
-        finding = by_query if by_query.any() else ~by_query
-        best, candidates = [], []
-        for of_part, finds in zip(scores, finding.tolist(), strict=True):
-            rows, values = top_rows(of_part, self.depth)
-            best.append(values)
-            if finds and mask is not None:
-                rows, _ = top_rows(np.where(mask > 0, of_part, np.float32(0)), self.depth)
-            if finds:
-                candidates.append(rows)
+    def _signals(self, parts: Sequence[Model], scores: Floats, per_query: Floats) -> QuerySignals:
+        """The signals of a query, given the scores of all documents."""
+        finding = _finding(parts)
+        found = [top_rows(of_part, self.depth) for of_part in scores]
+        candidates = [rows for (rows, _), finds in zip(found, finding.tolist(), strict=True) if finds]
+        best = [values for _, values in found]
         return QuerySignals(scores, best, per_query, finding, np.unique(np.concatenate(candidates)))
 
     def _query_values(self, parts: Sequence[Model], queries: Sequence[Query]) -> Floats:
@@ -139,6 +166,12 @@ class RankingFeatures:
             [len(of_query) for of_query in clicks],
         ]
         return np.array(columns, np.float32).T
+
+
+def _finding(parts: Sequence[Model]) -> Mask:
+    """The parts that find documents: those that use the query, if there are any."""
+    by_query = np.array([part.uses_query for part in parts])
+    return by_query if by_query.any() else ~by_query
 
 
 def reciprocal_ranks(scores: Floats, best: Floats) -> Floats:

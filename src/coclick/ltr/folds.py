@@ -34,6 +34,7 @@ from coclick.ltr.features import QuerySignals, RankingFeatures, reciprocal_ranks
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.progress import Progress, quiet
+from coclick.results import top_rows
 from coclick.text.normalise import normalise
 from coclick.text.query import Query
 
@@ -56,6 +57,24 @@ class Sampling:
     max_queries: int = 3000  # of the folds, and of each time fold
     max_negatives: int = 40  # per query, of the candidates without a grade: see `_choose_negatives`
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class GivenCandidates:
+    """The candidates of re-ranking: what the engine has shown for a query, else the best of one part."""
+
+    graph: ClickGraph
+    part: int
+    depth: int
+
+    def of(self, query: Query, signals: QuerySignals) -> NDArray[np.int32]:
+        """Return the candidates of a query."""
+        pairs, row = self.graph.pairs, self.graph.queries.id(query.text)
+        if pairs is not None and pairs.impressions is not None and row >= 0:
+            shown = pairs.docs[pairs.indptr[row] : pairs.indptr[row + 1]]
+            if len(shown) > len(self.graph.clicks.row(row)[0]):
+                return shown
+        return top_rows(signals.scores[self.part], self.depth)[0]
 
 
 @dataclass(frozen=True)
@@ -93,6 +112,7 @@ def cross_fitted(
     features: RankingFeatures,
     sampling: Sampling,
     progress: Progress = quiet,
+    given: GivenCandidates | None = None,
 ) -> Examples:
     """Return examples whose grades are judgments or, without any, the clicks of the graph."""
     if judgments is not None:
@@ -100,9 +120,9 @@ def cross_fitted(
     else:
         rows = _sample_rows(np.flatnonzero(graph.clicks.row_nnz()), sampling)
         labels = {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
-    several = [*_by_fold(graph, labels, parts, features, sampling, progress)]
+    several = [*_by_fold(graph, labels, parts, features, sampling, progress, given)]
     if judgments is None and "days" in graph.provides:
-        several += _by_time(graph, parts, features, sampling, progress)
+        several += _by_time(graph, parts, features, sampling, progress, given)
     if not several:
         raise UserError(
             "the graph has too few queries for learning to rank", hint="it needs some in at least two folds"
@@ -127,17 +147,19 @@ def examples(
     labels: dict[str, DocGrades],
     sampling: Sampling | None = None,
     may_be_negative: NDArray[np.bool_] | None = None,
+    given: GivenCandidates | None = None,
 ) -> Examples:
     """Return examples for graded queries from trained parts: all graded documents and some other candidates.
 
     `may_be_negative` marks the documents that count as not relevant if they have no grade; by default, all.
+    `given` are the candidates; by default, those that the parts find.
     """
     rows, grades, docs, sizes = [], [], [], []
     queries = Query.list_of(list(labels), parts[0].graph_.queries)
     several = features.signals_of(parts, queries)
     for query, graded, signals in zip(queries, labels.values(), several, strict=True):
         known = np.array(sorted(graded), np.int32)
-        others = np.setdiff1d(signals.candidates, known)
+        others = np.setdiff1d(signals.candidates if given is None else given.of(query, signals), known)
         if may_be_negative is not None:
             others = others[may_be_negative[others]]
         if sampling and len(others) > sampling.max_negatives:
@@ -185,6 +207,7 @@ def _by_fold(
     features: RankingFeatures,
     sampling: Sampling,
     progress: Progress,
+    given: GivenCandidates | None,
 ) -> Iterator[Examples]:
     """Examples of each fold, from parts trained without its queries."""
     folds = np.array([fold_of(query, sampling) for query in labels])
@@ -200,7 +223,7 @@ def _by_fold(
                 continue
             fold_labels = {query: labels[query] for query in queries}
             of_fold = features.on(rest, recent=False)
-            yield examples(_fit(parts, rest), of_fold, fold_labels, sampling, exposed(graph))
+            yield examples(_fit(parts, rest), of_fold, fold_labels, sampling, exposed(graph), given)
             done(len(queries))
 
 
@@ -210,6 +233,7 @@ def _by_time(
     features: RankingFeatures,
     sampling: Sampling,
     progress: Progress,
+    given: GivenCandidates | None,
 ) -> Iterator[Examples]:
     """Examples of each time fold: parts trained on the earlier days, grades from the days after them."""
     sampling = replace(sampling, max_queries=max(sampling.max_queries // N_TIME_FOLDS, 1))
@@ -224,7 +248,7 @@ def _by_time(
         labels = {graph.queries[row]: _grades(*later.row(row)) for row in rows.tolist()}
         with progress("later days", len(rows)) as done:
             of_fold = features.on(rest, recent=True)
-            yield examples(_fit(parts, rest), of_fold, labels, sampling, exposed(graph))
+            yield examples(_fit(parts, rest), of_fold, labels, sampling, exposed(graph), given)
             done(len(rows))
 
 

@@ -8,6 +8,13 @@ rely on clicks and when on words.
     score(q, d) = 1 + Σ_t tree_t(features(q, d)) − the lowest possible sum
 
 for documents that any part finds, 0 for all others. Search reranks the best `n_candidates` of each part.
+
+`task=reranking` is for candidates that another engine has found. The negative examples are documents that the
+engine has shown for a query, without impressions the best of BM25. Boosting starts from BM25,
+
+    score(q, d) = 1 + 3 · bm25(q, d) / max_d' bm25(q, d') + Σ_t tree_t(features(q, d)) − the lowest sum
+
+and there are no trees unless they rank the clicks of held-out queries significantly better than BM25 alone.
 """
 
 from __future__ import annotations
@@ -22,9 +29,17 @@ from numpy.typing import NDArray
 from coclick.errors import UserError
 from coclick.evaluation.judgments import Judgments
 from coclick.graph.click_graph import ClickGraph
-from coclick.ltr.boosting import Boosting, check_installed
-from coclick.ltr.features import QuerySignals, RankingFeatures
-from coclick.ltr.folds import Examples, Sampling, cross_fitted, examples, fold_of, judged_labels
+from coclick.ltr.boosting import Boosting, Start, check_installed
+from coclick.ltr.features import OF_PARTS, QuerySignals, RankingFeatures
+from coclick.ltr.folds import (
+    Examples,
+    GivenCandidates,
+    Sampling,
+    cross_fitted,
+    examples,
+    fold_of,
+    judged_labels,
+)
 from coclick.models import spec as specs
 from coclick.models.base import DocMask, Model, TopK
 from coclick.models.combination._base import combined_capabilities
@@ -38,6 +53,8 @@ _PARTS = (
     "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
     " + vpcg(start=doc) + wtm + clicks + popularity"
 )
+_START_WEIGHT = 3.0  # of BM25, divided by its maximum, in re-ranking
+_THIN = 0.5  # share of documents with clicks, below which re-ranking does not use their clicks
 Labels = Literal["clicks", "judgments"]
 
 
@@ -53,6 +70,7 @@ class Ltr(Model):
     max_docs = 500_000
 
     parts: str = _PARTS
+    task: Literal["retrieval", "reranking"] = "retrieval"
     objective: Literal["lambdarank", "pointwise"] = "lambdarank"
     n_trees: Annotated[int, Range(1)] = 100
     n_leaves: Annotated[int, Range(2)] = 15
@@ -64,6 +82,8 @@ class Ltr(Model):
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
+        if self.task == "reranking" and self.parts == _PARTS:
+            self.parts = self.parts.removesuffix(" + popularity")
         terms = specs.parse_sum(self.parts)
         if any(weight != 1 for weight, _ in terms):
             raise UserError("the parts of ltr take no weights: the trees learn them", where=self.parts)
@@ -71,6 +91,8 @@ class Ltr(Model):
         self.part_specs = [str(part) for part in parts]
         if len({*self.part_specs}) < len(parts):
             raise UserError("the parts of ltr must differ", where=self.parts)
+        if self.task == "reranking" and not any(part.name == "bm25" for part in parts):
+            raise UserError("task=reranking needs bm25 among the parts of ltr", where=self.parts)
         self.parts = " + ".join(self.part_specs)
         self.requires = tuple(sorted({need for part in parts for need in part.requires}))
         self.uses_query = any(part.uses_query for part in parts)
@@ -90,6 +112,11 @@ class Ltr(Model):
         Parameters: `graph`; `judgments`; `labels`, "clicks" or "judgments"; `progress`. Returns the model
         itself.
         """
+        if self.task == "reranking" and labels == "clicks":
+            raise UserError(
+                "task=reranking chooses the number of trees by held-out clicks, not by judgments",
+                hint="leave the judgments out, or learn from them: labels judgments",
+            )
         self._judged = (judgments, labels)
         try:
             return self.fit(graph, progress)
@@ -99,7 +126,8 @@ class Ltr(Model):
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Train the parts on all clicks, and the trees on features of cross-fitted parts."""
         self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = RankingFeatures.of(self.parts_, graph, self.n_candidates)
+        self.features_ = self._features(self.parts_, graph)
+        self.start_weight_ = _START_WEIGHT if self.task == "reranking" else 0.0
         judgments, labels = self._judged or (None, "clicks")
         learned_from = judgments if labels == "judgments" else None
         train = self._examples(graph, self.parts_, learned_from, progress)
@@ -108,7 +136,11 @@ class Ltr(Model):
             judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
         boosting = Boosting(self.objective, self.n_trees, self.n_leaves, self.learning_rate, self.seed)
         with progress("trees"):
-            self.trees_ = boosting.grow(train, judged)
+            if self.task == "reranking":
+                held_out = np.array([fold_of(query, self._sampling) == 0 for query in train.queries])
+                self.trees_ = boosting.grow_from(self._start, train, held_out)
+            else:
+                self.trees_ = boosting.grow(train, judged)
         importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
         self.stats_ = {"queries": len(train.queries), "examples": len(train.grades),
                          "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
@@ -126,19 +158,20 @@ class Ltr(Model):
     ) -> tuple[list[str], Examples]:
         """Return the names of the features and the training examples, for other tools."""
         parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = RankingFeatures.of(parts, graph, self.n_candidates)
+        self.features_ = self._features(parts, graph)
         return self.features_.names, self._examples(graph, parts, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the sums of the trees, shifted above zero; 0 for documents that no part finds."""
-        return self._scores(self.features_.signals(self.parts_, query), docs)
+        return self._scores(self.features_.signals(self.parts_, query, docs=docs), docs)
 
     def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
         """Rerank the candidates."""
         rows, scores = padded(len(queries), k)
-        for i, query in enumerate(queries):
+        for i, asked in enumerate(queries):
+            query = Query(asked.text, asked.row)  # what parts keep with it is released with it
             signals = self.features_.signals(self.parts_, query, mask)
             found = self._scores(signals, signals.candidates)
             best = np.lexsort((signals.candidates, -found))[:k]
@@ -152,7 +185,7 @@ class Ltr(Model):
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List what each feature adds to the mean output of the trees."""
         doc_id = self.graph_.docs[doc]
-        signals = self.features_.signals(self.parts_, query)
+        signals = self.features_.signals(self.parts_, query, docs=np.array([doc], np.int32))
         if not signals.found(np.array([doc]))[0]:
             return Explanation(query.text, doc_id, 0.0, [])
         features = self.features_.features(signals, np.array([doc]))[0]
@@ -160,19 +193,44 @@ class Ltr(Model):
         order = [i for i in np.argsort(-np.abs(added), kind="stable").tolist() if added[i]]
         names = self.features_.names
         parts = [Contribution("base", "mean of the trees, shifted above zero", base + self._shift)]
+        if self.start_weight_:
+            value = float(self._start.scores(features[None])[0])
+            parts.append(Contribution("start", f"bm25 relative = {features[self._start.column]:g}", value))
         parts += [Contribution("feature", f"{names[i]} = {features[i]:g}", float(added[i])) for i in order]
         return Explanation(query.text, doc_id, sum(part.value for part in parts), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
 
     def _scores(self, signals: QuerySignals, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        outputs = self.trees_.outputs(self.features_.features(signals, docs))
+        features = self.features_.features(signals, docs)
+        outputs = self.trees_.outputs(features)
+        if self.start_weight_:
+            outputs += self._start.scores(features)
         return np.where(signals.found(docs), outputs + self._shift, 0).astype(np.float32)
 
     def _examples(
         self, graph: ClickGraph, parts: list[Model], judgments: Judgments | None, progress: Progress
     ) -> Examples:
-        return cross_fitted(graph, judgments, parts, self.features_, self._sampling, progress)
+        given = None
+        if self.task == "reranking":
+            given = GivenCandidates(graph, self._bm25, self.n_candidates)
+        return cross_fitted(graph, judgments, parts, self.features_, self._sampling, progress, given)
+
+    def _features(self, parts: list[Model], graph: ClickGraph) -> RankingFeatures:
+        """Where few documents have clicks, those tell what was shown, not what suits given candidates."""
+        clicked = float((graph.clicks_by_doc.row_nnz() > 0).mean())
+        doc_clicks = self.task == "retrieval" or clicked >= _THIN
+        return RankingFeatures.of(parts, graph, self.n_candidates, doc_clicks=doc_clicks)
+
+    @property
+    def _bm25(self) -> int:
+        """The place of BM25 among the parts."""
+        return next(i for i, spec in enumerate(self.part_specs) if specs.parse(spec)[0] == "bm25")
+
+    @property
+    def _start(self) -> Start:
+        """BM25 divided by its maximum."""
+        return Start(len(OF_PARTS) * self._bm25 + OF_PARTS.index("relative"), self.start_weight_)
 
     @property
     def _sampling(self) -> Sampling:

@@ -5,7 +5,7 @@
    with Holm's correction, the stars of the table), and not significantly worse than the best single model
    even without the correction.
 3. Of these, models stay that are not significantly worse than the best of these by each other split, where
-   they were judged by it.
+   they were judged by it; in thin logs the other splits do not count.
 4. The best of these by the splits that decide is the reference. Among models within one standard error of it
    (the rule of Breiman et al. 1984 for choosing the simpler of several trees), one that relies on other
    signals where one is missing (`backoff`, `ltr`) comes before the others.
@@ -24,7 +24,13 @@ from typing import Any
 from coclick.evaluation.measures import MAIN_MEASURE
 from coclick.recommendation.budget import format_duration
 from coclick.recommendation.candidates import ROBUST, is_single
-from coclick.recommendation.entries import SIGNIFICANCE_LEVEL, Entry, as_good_as_best, p_value
+from coclick.recommendation.entries import (
+    SIGNIFICANCE_LEVEL,
+    Entry,
+    as_good_as_best,
+    p_value,
+    p_values_against_best,
+)
 
 ONE_STANDARD_ERROR = 0.3173  # two-sided p-value of a difference of one standard error
 EQUAL = 0.002  # nDCG that a fast answer is worth
@@ -82,8 +88,10 @@ def recommend(
         return None
     best = usable[0]
     others = [split for split in splits if split not in best.weights]
-    chosen = _choose(contenders(usable, others))
-    reasons = [_why(chosen, best, others)]
+    # In thin logs the documents split has unseen queries too, without favouring clicked documents.
+    chosen = _choose(contenders(usable, others if len(best.weights) == 1 else ()))
+    p = p_values_against_best(usable)[usable.index(chosen)]
+    reasons = [_why(chosen, best, p, others)]
     if entries[0] is not best:
         lost = entries[0].quality - chosen.quality
         reasons.append(f"{entries[0].name} ranks {lost:.3f} better, but cannot be used with {target}")
@@ -154,7 +162,7 @@ def _worse(one: Entry, other: Entry, level: float = SIGNIFICANCE_LEVEL) -> bool:
     return one.quality < other.quality and p_value(one, other) < level
 
 
-def _why(chosen: Entry, best: Entry, others: Sequence[str]) -> str:
+def _why(chosen: Entry, best: Entry, p: float, others: Sequence[str]) -> str:
     figure = f"{MAIN_MEASURE} {chosen.quality:.3f}"
     if len(chosen.weights) > 1:
         parts = [f"{chosen.mean(name):.3f} by {name} ({share:.0%})" for name, share in chosen.weights.items()]
@@ -162,7 +170,7 @@ def _why(chosen: Entry, best: Entry, others: Sequence[str]) -> str:
     if chosen is best:
         reason = f"it ranks best ({figure})"
     else:
-        gap = f"{best.name} {best.quality:.3f}, p = {p_value(best, chosen):.2g}"
+        gap = f"{best.name} {best.quality:.3f}, corrected p = {p:.2g}"
         reason = f"it is not significantly worse than the best ({figure}; {gap})"
         if chosen.name.startswith(ROBUST):
             reason += ", and it falls back on other signals where one is missing"

@@ -61,6 +61,10 @@ class Query:
         """Keep a value for `once`, such as one that was computed for many queries together."""
         self._memo[key] = value
 
+    def recall(self, key: Hashable) -> Any:
+        """Return what is kept under `key`, or None."""
+        return self._memo.get(key)
+
 
 def lookup_query_terms(queries: Sequence[Query], analyzer: Analyzer, vocabulary: Vocab) -> Tokens:
     """Return the terms of queries as ids of a vocabulary; −1 for unknown terms."""

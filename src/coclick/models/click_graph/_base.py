@@ -55,12 +55,7 @@ class CandidateModel(Model):
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the listed scores, 0 for all other documents."""
         [listed] = self._lists([query])
-        scores = np.zeros(len(docs), np.float32)
-        if len(listed.rows):
-            place = np.minimum(np.searchsorted(listed.rows, docs), len(listed.rows) - 1)
-            found = listed.rows[place] == docs
-            scores[found] = listed.values[place[found]]
-        return scores
+        return listed.at(docs).astype(np.float32)
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Return the listed scores, 0 for all other documents."""

@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.arrays.sparse_vector import SparseVector
 from coclick.arrays.strings import Strings, Vocab
+from coclick.models.hooks import DocMask, TopK
 from coclick.models.lexical._window_kernels import (
     ROW_SHIFT,
     Matches,
@@ -32,7 +34,7 @@ from coclick.models.lexical._window_kernels import (
 )
 from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
-from coclick.results import Contribution, Explanation
+from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokenizer, Tokens
 from coclick.text.query import Query, lookup_query_terms
@@ -163,13 +165,21 @@ class WindowModel(TextModel):
         """Yield (name, weight, index) of each field."""
         raise NotImplementedError  # abstract
 
-    def _score_all(self, query: Query) -> NDArray[np.float32]:
-        """Return the sum over fields, words and pairs."""
-        scores = np.zeros(len(self.trained_on.docs))
+    def _list_docs(self, query: Query) -> SparseVector:
+        """List the documents with words or pairs of the query: the sum over fields, words and pairs."""
+        rows, values = [np.empty(0, np.int64)], [np.empty(0)]
         for _, weight, index in self._weighted_fields():
-            for _, _, rows, values in self._matches(index, query):
-                scores[rows] += weight * values
-        return scores.astype(np.float32)
+            for _, _, matched, scores in self._matches(index, query):
+                rows.append(matched)
+                values.append(weight * scores)
+        return SparseVector.add_up(np.concatenate(rows), np.concatenate(values))
+
+    def _score_all(self, query: Query) -> NDArray[np.float32]:
+        """Return the listed scores, 0 for all other documents."""
+        scores = np.zeros(len(self.trained_on.docs), np.float32)
+        listed = self._list_docs(query)
+        scores[listed.rows] = listed.values
+        return scores
 
     def _score_all_of(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         """Look up the words of all queries at once, then score them one by one."""
@@ -179,9 +189,23 @@ class WindowModel(TextModel):
                 query.remember((id(self), id(index)), tokens[i].tolist())
         return super()._score_all_of(queries)
 
+    def _search(self, queries: Sequence[Query], k: int, mask: DocMask) -> TopK:
+        """Return the best of the listed documents; the list of a single query is kept for its scores."""
+        rows, scores = padded(len(queries), k)
+        for i, query in enumerate(queries):
+            listed = query.recall((id(self), "docs")) or self._list_docs(query)
+            if len(queries) == 1:
+                query.remember((id(self), "docs"), listed)
+            if mask is not None:
+                listed = listed.only(mask[listed.rows] > 0)
+            best, values = top_rows(listed.values.astype(np.float32), k)
+            rows[i, : len(best)], scores[i, : len(best)] = listed.rows[best], values
+        return rows, scores
+
     def _score(self, query: Query, docs: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Score all documents, because df needs them, and return the chosen ones."""
-        return self._score_all(query)[docs]
+        """List all documents, because df needs them, and return the scores of the chosen ones."""
+        listed = query.recall((id(self), "docs")) or self._list_docs(query)
+        return listed.at(docs).astype(np.float32)
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the contributions of words and pairs, by field."""
