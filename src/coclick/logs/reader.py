@@ -178,7 +178,8 @@ class LogReader:
             return True
         chosen = ", ".join(f'"{_quoted(files[0].columns[index])}" AS c{index}' for index in fields.used)
         action = fields.columns["action"].text()
-        names = f"SELECT DISTINCT {action} AS name FROM (SELECT {chosen} FROM read_parquet({_paths(files)}))"
+        rows = f"SELECT {action} AS name FROM (SELECT {chosen} FROM read_parquet({_paths(files)}))"
+        names = f"SELECT name, count(*) FROM ({rows}) GROUP BY name"  # DISTINCT takes several times as long
         found = f"SELECT count(*) FROM ({names}) WHERE {is_search('name', self._searches)}"
         return self.db.fetch_value(found) > 0
 
