@@ -123,11 +123,11 @@ class Comparison:
                 {
                     "name": split,
                     "weight": self.weights.get(split, 0.0),
-                    "judged_by": told["judged_by"],
-                    "queries": told["queries"],
+                    "judged_by": protocol["judged_by"],
+                    "queries": protocol["queries"],
                     "models": len(board.results),
                 }
-                for (split, told), board in zip(splits.items(), self.boards.values(), strict=True)
+                for (split, protocol), board in zip(splits.items(), self.boards.values(), strict=True)
             ],
             "left_out": dict(self.left_out),
             "recommendation": advice.to_dict() if (advice := self.recommendation) else None,
