@@ -46,7 +46,8 @@ IMPORTS = (
 def requests(kind, work):
     """Everything that the programs send for an export of its own and one into an index."""
     alias = [export(work / f"{kind}-{i}", kind, {"a": "red", str(i): "blue"}) for i in range(2)]
-    into = export(work / f"{kind}-into", kind, {"s": "red"}, into="products", id_field="sku", hybrid="title^3")
+    options = {"into": "products", "id_field": "sku", "hybrid": "title^3"}
+    into = export(work / f"{kind}-into", kind, {"s": "red"}, **options)
     products = Index({"1": {"sku": "s"}}, {"properties": {"sku": {"type": "keyword"}}})
     cluster = Cluster(products=products)
     with serve(cluster) as engine:
@@ -71,7 +72,8 @@ def typescript(kind, sent):
             assert not body, f"no type for {request}"
             continue
         name = names[engine]
-        value = [json.loads(line) for line in body.split("\n")[:-1]] if "_bulk" in request else json.loads(body)
+        lines_of_json = "_bulk" in request
+        value = [json.loads(x) for x in body.split("\n")[:-1]] if lines_of_json else json.loads(body)
         if engine == 0:
             value = value if isinstance(value, list) else ADDED.get(name, {}) | value
         checked.add(name)
@@ -89,7 +91,7 @@ def main(folder):
             done = subprocess.run(["npx", "tsc", *options, f"{kind}.ts"], cwd=folder)
             if done.returncode:
                 sys.exit(f"the client of {kind} has other types")
-            print(f"{kind}: {text.count('export const')} requests of {len(checked)} types are as the client's")
+            print(f"{kind}: {text.count('export const')} requests of {len(checked)} types are right")
 
 
 if __name__ == "__main__":
