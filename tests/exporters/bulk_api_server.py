@@ -32,8 +32,8 @@ class Cluster:
         self.indexes, self.aliases = indexes, {}
         self.scripts, self.pipelines = {}, {}
         self.busy = 0  # the next bulk items that are refused because the engine is busy
-        self.broken = ()  # ids that are refused whenever they are written
-        self.fail_after = None  # bulk items after which the connection breaks
+        self.broken: tuple[str, ...] = ()  # ids that are refused whenever they are written
+        self.fail_after: int | None = None  # bulk items after which the connection breaks
         self.requests = []
 
     def answer(self, method, path, body):
