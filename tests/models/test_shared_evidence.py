@@ -19,7 +19,7 @@ ROWS = [
 
 
 def test_one_shared_click_counts_less():
-    """n / (n + 0.3) for shared clicks and words with "cod mw3": mw3 9 + 1, mw3 guide 2 + 1, baby monitor 1 + 0."""
+    """n / (n + 0.3); clicks and words shared with "cod mw3": mw3 9 + 1, mw3 guide 2 + 1, baby monitor 1."""
     model = create("cos_clicks").fit(ClickGraph.from_clicks(ROWS))
     plain = dict(model.similar_queries("cod mw3").hits())
     assert plain["baby monitor"] == plain["mw3"] == pytest.approx(1.0)
