@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from coclick import answers
 from coclick.errors import UserError
 from coclick.models.base import Model
-from coclick.service.studio.clicks import Kind, clicks_of, row_of, total_clicks, walk
+from coclick.service.studio.clicks import clicks_of, row_of, walk
 from coclick.text.normalise import normalise
 
 if TYPE_CHECKING:
@@ -109,8 +109,9 @@ def topics(model: Model) -> list[View]:
 
 def ranking(name: str, model: Model, query: str, k: int) -> View:
     """Return the ranking of a model, with the clicks of each document for the query."""
-    results = answers.search(model, [query], k)[0]["results"] if query else []
-    return {"model": name, "live": False, "problem": None, **_with_clicks(model, query, results)}
+    answer = answers.search(model, [query], k)[0] if query else {"results": [], "guess": False}
+    found = _with_clicks(model, query, answer["results"])
+    return {"model": name, "live": False, "problem": None, "guess": answer["guess"], **found}
 
 
 def live_ranking(name: str, engine: Engine, model: Model, query: str, k: int) -> View:
@@ -124,7 +125,13 @@ def live_ranking(name: str, engine: Engine, model: Model, query: str, k: int) ->
             results.append({"doc": hit["doc"], "title": title, "score": None, "known": known})
     except UserError as error:
         problem = {"message": error.what, "hint": error.hint}
-    return {"model": name, "live": True, "problem": problem, **_with_clicks(model, query, results)}
+    return {
+        "model": name,
+        "live": True,
+        "problem": problem,
+        "guess": False,
+        **_with_clicks(model, query, results),
+    }
 
 
 def _with_clicks(model: Model, query: str, results: list[View]) -> View:
@@ -149,19 +156,11 @@ def _if_supported(model: Model, capability: str | None, compute: Callable[..., A
 
 
 def _similar_queries(model: Model, query: str) -> list[View]:
-    found = answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
-    return [{**hit, "clicks": _clicks(model, "query", hit["query"])} for hit in found]
+    return answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
 
 
 def _similar_docs(model: Model, doc: str) -> list[View]:
-    found = answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
-    return [{**hit, "clicks": _clicks(model, "doc", hit["doc"])} for hit in found]
-
-
-def _clicks(model: Model, kind: Kind, name: str) -> float:
-    """All clicks of a query or document."""
-    row = row_of(model.graph_, kind, name)
-    return total_clicks(model.graph_, kind, row) if row >= 0 else 0.0
+    return answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
 
 
 def _query_words(model: Model, query: str) -> list[View]:

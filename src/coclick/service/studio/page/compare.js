@@ -135,8 +135,9 @@ function ranking(page, side, i, byDoc) {
     return made;
   });
   const model = page.models.find((one) => one.name === side.model);
-  const exactly = model && model.spec !== side.model ? [node("small", {}, model.spec)] : [];
-  const head = node("h2", {}, called(page, side.model), ...exactly);
+  const exactly = model && model.spec !== side.model ? [node("small", { class: "spec" }, model.spec)] : [];
+  const guess = side.guess ? [node("small", {}, "a guess: nothing in the query is known to the model")] : [];
+  const head = node("h2", {}, called(page, side.model), ...exactly, ...guess);
   const none = side.live ? "No results." : "No results: no document scores above zero.";
   const empty = side.problem ? problem(side.problem) : node("p", { class: "quiet" }, none);
   const list = items.length ? node("ol", { class: "hits", "data-list": "" }, items) : empty;
