@@ -1,6 +1,7 @@
 """Rating in the studio: the queue by hand, and who may write."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,8 @@ class Ranks:
 
 
 def test_pairs_on_which_models_disagree_come_first():
-    first = Ranks({"q": [("a", 9.0), ("b", 5.0), ("c", 4.0)], "r": [("x", 1.0)]})
-    second = Ranks({"q": [("b", 0.3), ("a", 0.2)], "r": [("x", 0.4)]})
+    first: Any = Ranks({"q": [("a", 9.0), ("b", 5.0), ("c", 4.0)], "r": [("x", 1.0)]})
+    second: Any = Ranks({"q": [("b", 0.3), ("a", 0.2)], "r": [("x", 0.4)]})
     pairs = uncertain_pairs([first, second], ["q", "r"])
     # c is third in one list and in no other; a and b swap the first two ranks; x is first in both.
     third, swap = 1 / math.log2(4), 1 - 1 / math.log2(3)
@@ -33,7 +34,7 @@ def test_pairs_on_which_models_disagree_come_first():
 
 
 def test_of_one_model_those_with_near_scores_come_first():
-    alone = Ranks({"q": [("a", 10.0), ("b", 4.0), ("c", 3.0), ("d", 3.0)], "r": [("x", 1.0)]})
+    alone: Any = Ranks({"q": [("a", 10.0), ("b", 4.0), ("c", 3.0), ("d", 3.0)], "r": [("x", 1.0)]})
     found = {pair.doc: pair.uncertainty for pair in uncertain_pairs([alone], ["q", "r"])}
     # gaps to the nearest neighbour: 6, 1, 0, 0 of 10; the only result of r has none.
     expected = {"a": 0.4, "b": 0.9 / math.log2(3), "c": 1 / math.log2(4), "d": 1 / math.log2(5), "x": 0}

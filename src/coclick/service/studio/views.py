@@ -109,7 +109,9 @@ def topics(model: Model) -> list[View]:
 
 def ranking(name: str, model: Model, query: str, k: int) -> View:
     """Return the ranking of a model, with the clicks of each document for the query."""
-    answer = answers.search(model, [query], k)[0] if query else {"results": [], "guess": False}
+    answer: View = {"results": [], "guess": False}
+    if query:
+        answer = answers.search(model, [query], k)[0]
     found = _with_clicks(model, query, answer["results"])
     return {"model": name, "live": False, "problem": None, "guess": answer["guess"], **found}
 
