@@ -35,6 +35,8 @@ class BulkApiInto(BulkApiExporter):
 
     documents_file = "updates-{:05}.ndjson"
     field_type: ClassVar[dict[str, Any]]
+    stores_titles = False
+    existing: ExistingIndex
 
     def __init__(
         self, source: ModelVectors, index: str, max_weights: int | None, existing: ExistingIndex
