@@ -148,7 +148,8 @@ class Ltr(Model):
                 self.trees_ = boosting.grow(train, judged)
         importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
         self.stats_ = {"queries": len(train.queries), "examples": len(train.grades),
-                         "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
+                         "trees": len(self.trees_.roots), "importance": importance,
+                         "further_parts": self.features_.parts[len(self.part_specs):]}  # fmt: skip
         if labels == "judgments":
             folds = np.array([fold_of(query, self._sampling) for query in train.queries])
             self.stats_["cross_validated"] = boosting.cross_validate(train, folds)

@@ -24,7 +24,7 @@ from coclick.models.registry import create
 from coclick.progress import Progress, quiet
 
 FURTHER = ("wtm(fields=all)", "lsi_dt")
-LEVEL = 0.1  # of the test
+LEVEL = 0.05  # of the test
 MIN_QUERIES = 100  # with fewer, a test says little
 MAX_TEXT = 20_000_000  # bytes of the texts of documents
 MAX_CLICKED_TEXT = 20_000_000  # the same, each document as often as queries clicked it
