@@ -98,9 +98,10 @@ class Vespa:
     def search(self, request):
         selected = re.fullmatch(r"select (.+?) from (\w+) where (.+)", request["yql"], re.DOTALL)
         profile = self.profiles.get(request.get("queryProfile"), {})
-        version = re.search(r'version contains (@\w+|"\w+")', selected[3])
-        if version:
-            version = version[1].strip('"') if version[1][0] == '"' else profile.get(version[1][1:])
+        named = re.search(r'version contains (@\w+|"\w+")', selected[3])
+        version = None
+        if named:
+            version = named[1].strip('"') if named[1][0] == '"' else profile.get(named[1][1:])
         wand = re.search(r"wand\((\w+), (\{.*\})\)", selected[3])
         children = []
         for name, fields in self.docs.items():
