@@ -57,7 +57,7 @@ def load_review(path: str | Path) -> list[ReviewedRule]:
     """
     path = check_path(path, "path")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # line breaks stay as they are
     except OSError as error:
         raise UserError(f"the review file cannot be read: {error.strerror}", where=str(path)) from None
     except UnicodeDecodeError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -31,16 +32,19 @@ def find_translations(words: LogWords, min_clicks: float, known: Iterable[Spelli
         left.explain(wrong, pairs)
         right.explain(spelt, pairs)
     rules: list[Rule] = []
-    earlier: list[Link] = []
+    longer: dict[int, list[Phrase]] = defaultdict(list)  # linked phrases of several words, by word
     for link in find_links(words, left, right, min_clicks):
-        rule = _rule(words, link, left, earlier)
-        earlier.append(link)
+        rule = _rule(words, link, left, longer)
+        for stem in link.left if len(link.left) > 1 else ():
+            longer[stem].append(link.left)
         if rule is not None and rule.clicks >= min_clicks:
             rules.append(rule)
     return rules
 
 
-def _rule(words: LogWords, link: Link, unmatched: Unmatched, earlier: list[Link]) -> Rule | None:
+def _rule(
+    words: LogWords, link: Link, unmatched: Unmatched, longer: Mapping[int, list[Phrase]]
+) -> Rule | None:
     """Return a link as a rule: of the clicks of queries with `left`, the share on titles with `right`."""
     has_left = words.queries.contain(link.left) & ~words.queries.contain(link.right)
     asked = has_left[words.query_of]
@@ -49,7 +53,7 @@ def _rule(words: LogWords, link: Link, unmatched: Unmatched, earlier: list[Link]
     right = words.display(words.titles, words.doc_clicks, link.right)
     if not words.has_content(link.left) or not words.has_content(link.right) or is_other_number(left, right):
         return None
-    if _is_leftover(words, link, asked, earlier):
+    if _is_leftover(words, link, asked, longer):
         return None
     successes, clicks = words.clicks[reached].sum(), words.clicks[asked].sum()
     if is_respelling(left, right):
@@ -68,10 +72,10 @@ def _rule(words: LogWords, link: Link, unmatched: Unmatched, earlier: list[Link]
     return None
 
 
-def _is_leftover(words: LogWords, link: Link, asked: Bools, earlier: list[Link]) -> bool:
+def _is_leftover(words: LogWords, link: Link, asked: Bools, longer: Mapping[int, list[Phrase]]) -> bool:
     """Whether links of longer phrases explain most of the phrase: "high" after "high blood pressure"."""
     explained = np.zeros(len(asked), np.bool_)
-    for other in earlier:
-        if len(other.left) > len(link.left) and set(link.left) < set(other.left):
-            explained |= words.queries.contain(other.left)[words.query_of]
+    for phrase in longer.get(link.left[0], ()):
+        if set(link.left) < set(phrase):
+            explained |= words.queries.contain(phrase)[words.query_of]
     return bool(words.clicks[asked & explained].sum() > _MAX_EXPLAINED * words.clicks[asked].sum())
