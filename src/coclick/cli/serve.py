@@ -28,13 +28,17 @@ def serve(
         typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
     ] = None,
     graph: Annotated[
-        Path | None, typer.Option(help="Graph whose documents have the fields that the studio shows.")
+        Path | None, typer.Option(help="Graph for the studio: fields of documents, and queries that fail.")
     ] = None,
     judgments: Annotated[
         Path | None,
         typer.Option(
             help="File to which ratings in the studio are added; `evaluate --qrels` and `ltr` read it."
         ),
+    ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(help="Review file of `coclick rules`, to accept and reject rules in the studio."),
     ] = None,
     images: Annotated[
         bool,
@@ -91,6 +95,7 @@ def serve(
         report=report,
         graph=graph,
         judgments=judgments,
+        review=review,
         images=images,
         engine=engine,
         workers=workers,
