@@ -28,7 +28,7 @@ def serve(
         typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
     ] = None,
     graph: Annotated[
-        Path | None, typer.Option(help="Graph for the studio: fields of documents, and queries that fail.")
+        Path | None, typer.Option(help="Graph whose documents have the fields that the studio shows.")
     ] = None,
     judgments: Annotated[
         Path | None,
