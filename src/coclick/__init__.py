@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from coclick.recommendation.compare import compare
     from coclick.results import Explanation, Run
     from coclick.service import serve
+    from coclick.suggestions.suggestions import Suggestions
     from coclick.text.analyzer import Analyzer
 
 _MODULES = {
@@ -44,6 +45,7 @@ _MODULES = {
     "Explanation": "results",
     "Model": "models.base",
     "Run": "results",
+    "Suggestions": "suggestions.suggestions",
     "UserError": "errors",
     "build": "logs",
     "check": "logs",
@@ -67,6 +69,7 @@ __all__ = [
     "Explanation",
     "Model",
     "Run",
+    "Suggestions",
     "UserError",
     "__version__",
     "build",
