@@ -27,6 +27,10 @@ def serve(
         Path | None,
         typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
     ] = None,
+    suggestions: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory of `suggest build`, for GET /suggest and GET /correct."),
+    ] = None,
     workers: Annotated[
         int, typer.Option(min=1, help="Number of processes; they share the models in memory.")
     ] = 1,
@@ -39,7 +43,16 @@ def serve(
     from coclick.service import serve as serve_models
 
     key = _read_key(api_key_file) if api_key_file else None
-    serve_models(models, host=host, port=port, api_key=key, report=report, workers=workers, timeout=timeout)
+    serve_models(
+        models,
+        host=host,
+        port=port,
+        api_key=key,
+        report=report,
+        workers=workers,
+        timeout=timeout,
+        suggestions=suggestions,
+    )
 
 
 def _read_key(path: Path) -> str:

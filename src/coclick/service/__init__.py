@@ -1,6 +1,6 @@
 """The service: an HTTP API over trained models, and the studio page that shows what they have learned.
 
-loaded_models   the models that are served, reloaded when they change on disk
+loaded_models   the models that are served, reloaded when they change on disk; loaded_suggestions likewise
 api             the routes of the API; requests, responses and openapi describe what they take and return
 middleware      what applies to every request: API key, limits, timeouts, headers, metrics
 app             all of it as one application; `run` starts it
@@ -28,12 +28,14 @@ def serve(
     report: str | Path | None = None,
     workers: int = 1,
     timeout: float = 10.0,
+    suggestions: str | Path | None = None,
 ) -> None:
     """Serve models over HTTP, with a studio page to inspect them, until Ctrl-C or SIGTERM.
 
     Parameters: `models`, directories of trained models, the default first, or texts NAME=DIR; `host` and
     `port` to listen on, port 0 for a free one; `api_key`, which every request must send; `report`, an HTML
-    report for the studio; `workers`, the number of processes; `timeout` of a request in seconds.
+    report for the studio; `workers`, the number of processes; `timeout` of a request in seconds;
+    `suggestions`, a directory of `coclick suggest build` for completions and corrections.
     """
     given = [models] if isinstance(models, str | Path) else models
     if not isinstance(given, Sequence) or not all(isinstance(path, str | Path) for path in given):
@@ -59,4 +61,6 @@ def serve(
         note = "note: no API key is set: anyone who can reach this address can query it"
         print(f"{note}; --api-key-file sets a key", file=sys.stderr)
     page = None if report is None else str(Path(report).resolve())
-    run_server(Settings(named_paths(map(str, given)), api_key, timeout, page), host, port, workers)
+    directory = None if suggestions is None else str(Path(suggestions).resolve())
+    settings = Settings(named_paths(map(str, given)), api_key, timeout, page, suggestions=directory)
+    run_server(settings, host, port, workers)

@@ -20,6 +20,7 @@ class Settings:
     timeout: float = 10.0  # seconds per request
     report: str | None = None  # HTML report for the studio
     watch: float = 1.0  # seconds between checks of the model directories
+    suggestions: str | None = None  # directory of suggestions
 
     def export_env(self) -> None:
         """Store the settings in an environment variable for worker processes."""
