@@ -14,8 +14,8 @@ from coclick._version import __version__
 from coclick.jit.threads import set_threads
 from coclick.service import api, errors
 from coclick.service.executor import Executor
-from coclick.service.loaded_models import LoadedModels
-from coclick.service.loaded_suggestions import ServedSuggestions
+from coclick.service.loaded_models import LoadedModel, LoadedModels
+from coclick.service.loaded_suggestions import LoadedSuggestions, ServedSuggestions
 from coclick.service.metrics import Metrics
 from coclick.service.middleware import ServiceMiddleware
 from coclick.service.openapi import ServiceApp
@@ -68,7 +68,8 @@ async def _watch(
     """Reload models and suggestions whose directories have changed, every few seconds."""
     while True:
         await asyncio.sleep(seconds)
-        changed = await asyncio.to_thread(lambda: [*models.refresh(), *suggestions.refresh()])
+        changed: list[LoadedModel | LoadedSuggestions] = [*await asyncio.to_thread(models.refresh)]
+        changed += await asyncio.to_thread(suggestions.refresh)
         for loaded in changed:
             if loaded.problem:
                 kept = "changed on disk but cannot be loaded; the old version is still served"
