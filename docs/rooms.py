@@ -26,7 +26,7 @@ ORDER = (
     ("suggestions",),
     ("models",),
     ("evaluation", "click_models"),
-    ("ltr",),
+    ("ltr", "rules"),
     ("exporters",),
     ("answers", "recommendation"),
     ("service", "integrations"),

@@ -1,29 +1,22 @@
-"""Solr: words with payloads, summed by `payload_score`; and boosted synonyms for an existing text field.
+"""Solr: words with payloads, summed by `payload_score`.
 
 From the reference guide of Solr 9 ("Other parsers: payload score", "JSON query DSL", "Filters: delimited
-payload, delimited boost, synonym graph"): a token `word|0.5` has a float32 payload; `{!payload_score}` scores
+payload"): a token `word|0.5` has a float32 payload; `{!payload_score}` scores
 by the payload alone; a token ends at white space and has at most 256 characters; an id, like any Lucene term,
 has at most 32,766 bytes. White space, | and % in words are percent-encoded.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_floats, join_pairs, json_strings, percent_encode
 from coclick.exporters.limits import DocBlock, Limits
 from coclick.exporters.sample_queries import SampleQuery
-from coclick.storage.directories import write_file, write_json
-
-_MAX_SYNONYMS = 10  # of a word
-_PLAIN = re.compile(r"[^\s,|\\=>#]+")  # needs no escaping in a synonyms file
+from coclick.storage.directories import write_json
 
 
 class Solr(Exporter):
@@ -49,7 +42,6 @@ class Solr(Exporter):
             folder / "schema.json",
             {"add-field-type": {**kind, "queryAnalyzer": whitespace}, "add-field": [words, title]},
         )
-        write_json(folder / "synonyms-field.json", _synonyms_field())
 
     @cached_property
     def _prefixes(self) -> list[str]:
@@ -60,12 +52,6 @@ class Solr(Exporter):
         words = join_pairs(block.vectors, self._prefixes, format_floats(block.vectors.data), " ")
         for doc, title, row in block.rows(json_strings(words)):
             yield f'{{"id":{doc},"title":{title},"words":{row}}}\n'
-
-    def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
-        """Write the query vectors, and those of one-word queries as synonyms."""
-        super().write_queries(folder, queries)
-        single = [query for query in queries if _PLAIN.fullmatch(query)]
-        write_file(folder / "coclick-synonyms.txt", self._synonyms(single))
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write a boolean query that sums over words."""
@@ -88,40 +74,7 @@ Start Solr, create a collection with `bin/solr create -c {self.index}`, and run 
     for part in documents-*.ndjson; do
         curl "$URL/update/json/docs?commit=true" -H "$JSON" --data-binary @$part; done
     curl $URL/query -H "$JSON" -d @sample.json
-
-`coclick-synonyms.txt` expands one-word queries to boosted synonyms, for text fields that you already have. To
-use it, copy it to the collection's configuration and add the field type of `synonyms-field.json`. It is only
-an approximation of the model, because it expands each word separately.
 """
-
-    def _synonyms(self, queries: Sequence[str]) -> Iterator[str]:
-        """Yield lines such as `hotel => hotel|1,lodging|0.4`; boosts are relative to the largest weight."""
-        for texts, vectors in self.query_blocks(queries):
-            for i, text in enumerate(texts):
-                terms, weights = vectors.row(i)
-                order = np.argsort(-weights, kind="stable")[:_MAX_SYNONYMS]
-                shares = format_floats(weights[order] / weights[order[0]])
-                words = [self.source.tokens[term] for term in terms[order].tolist()]
-                known = [f"{w}|{s}" for w, s in zip(words, shares, strict=True) if _PLAIN.fullmatch(w)]
-                if known:
-                    yield f"{text} => {','.join(known)}\n"
-
-
-def _synonyms_field() -> dict[str, Any]:
-    """A text field type that expands queries with boosted synonyms."""
-    tokenizer, lower = {"name": "whitespace"}, {"name": "lowercase"}
-    synonyms = {"name": "synonymGraph", "synonyms": "coclick-synonyms.txt", "expand": "true"}
-    return {
-        "add-field-type": {
-            "name": "text_coclick",
-            "class": "solr.TextField",
-            "indexAnalyzer": {"tokenizer": tokenizer, "filters": [lower]},
-            "queryAnalyzer": {
-                "tokenizer": tokenizer,
-                "filters": [lower, synonyms, {"name": "delimitedBoost"}],
-            },
-        }
-    }
 
 
 EXPORTER = Solr
