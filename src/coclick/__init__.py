@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from coclick.models.training import train
     from coclick.recommendation.compare import compare
     from coclick.results import Explanation, Run
+    from coclick.rules import find_rules, write_rules
+    from coclick.rules.rule import Rule
     from coclick.service import serve
+    from coclick.suggestions.suggestions import Suggestions
     from coclick.text.analyzer import Analyzer
 
 _MODULES = {
@@ -43,7 +46,9 @@ _MODULES = {
     "CoclickError": "errors",
     "Explanation": "results",
     "Model": "models.base",
+    "Rule": "rules.rule",
     "Run": "results",
+    "Suggestions": "suggestions.suggestions",
     "UserError": "errors",
     "build": "logs",
     "check": "logs",
@@ -51,12 +56,14 @@ _MODULES = {
     "create": "models.registry",
     "evaluate": "evaluation.evaluate",
     "export": "exporters",
+    "find_rules": "rules",
     "model_names": "models.registry",
     "open_model": "models.persistence",
     "register": "models.registry",
     "serve": "service",
     "train": "models.training",
     "tune": "evaluation.tune",
+    "write_rules": "rules",
 }
 
 __all__ = [
@@ -66,7 +73,9 @@ __all__ = [
     "CoclickError",
     "Explanation",
     "Model",
+    "Rule",
     "Run",
+    "Suggestions",
     "UserError",
     "__version__",
     "build",
@@ -75,12 +84,14 @@ __all__ = [
     "create",
     "evaluate",
     "export",
+    "find_rules",
     "model_names",
     "open_model",
     "register",
     "serve",
     "train",
     "tune",
+    "write_rules",
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 import rare_words
 from coclick import ClickGraph
 from coclick.exporters import ENGINES
+from coclick.rules import FORMATS
 from coclick.service.app import create_app
 from coclick.service.loaded_models import LoadedModels
 from coclick.service.settings import Settings
@@ -59,6 +60,23 @@ def test_a_graph_has_none(run, log, tmp_path):
     assert run("verify", tmp_path / "out").code == 0
 
 
+def test_suggestions_have_none(run, log, tmp_path):
+    """Of a private graph, and of a plain one with a threshold of its own."""
+    build(run, log, tmp_path / "private", *OPTIONS, "--key-file", tmp_path / "key")
+    build(run, log, tmp_path / "plain")
+    for graph, options in (("private", ()), ("plain", ("--min-users", rare_words.K))):
+        out = tmp_path / "suggestions" / graph
+        done = run("suggest", "build", tmp_path / graph, "-o", out, *options)
+        assert done.code == 0, done.err
+        shown = done.out + run("suggest", "complete", out, "", "-k", 100, "--json").out
+        shown += run("suggest", "complete", out, "xylo").out + run("suggest", "correct", out, "xylozorv").out
+        assert "warm hat" in shown and words_in(shown) == []
+    assert rare_words.find_in_files(tmp_path / "suggestions") == {}
+    run("suggest", "build", tmp_path / "plain", "-o", tmp_path / "all")
+    found = {word for words in rare_words.find_in_files(tmp_path / "all").values() for word in words}
+    assert found == {rare_words.RARE_QUERY}  # the search works; personal data is left out in any case
+
+
 @pytest.mark.slow
 def test_models_exports_and_pages_have_none(run, log, tmp_path):
     out = tmp_path / "out"
@@ -85,6 +103,9 @@ def test_models_exports_and_pages_have_none(run, log, tmp_path):
     command("topics", out / "model2", "--json")
     for engine in ENGINES:
         command("export", out / "model0", "--to", engine, "-o", out / engine)
+    for to in FORMATS:
+        review = ("--review", out / "review.tsv") if to == "querqy" else ()
+        command("rules", out / "graph", "--to", to, "-o", out / f"rules-{to}", "--min-clicks", 1, *review)
     parts = ("--models", "vpcg", "--models", "bm25")
     command("features", out / "graph", "-o", out / "letor.txt", *parts)
     command("ltr", out / "graph", "-o", out / "ltr", "--n-trees", 3, *parts)
