@@ -1,5 +1,7 @@
 """Further parts of `ltr`: chosen if they rank held-out clicks better, and if the texts are not too long."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -57,12 +59,12 @@ def test_no_part_is_tried_if_texts_are_long_or_queries_few(graph, monkeypatch):
 
 def test_default_parts_are_joined_by_what_helps_and_others_are_not(graph, monkeypatch, tmp_path):
     monkeypatch.setattr("coclick.ltr.model.choose_parts", lambda graph, *_: [train("um", graph)])
-    model = train("ltr(n_trees=5,max_queries=50)", graph)
+    model: Any = train("ltr(n_trees=5,max_queries=50)", graph)
     assert [str(part) for part in model.parts_] == [*model.part_specs, "um"]
     assert "um score" in model.features_.names
     assert model.stats_["further_parts"] == ["um"]
     query = CLICKS[0][0]
     model.save(tmp_path / "model")
     assert open_model(tmp_path / "model").search(query).hits() == model.search(query).hits()
-    named = train("ltr(parts=bm25 + clicks,n_trees=5)", graph)
+    named: Any = train("ltr(parts=bm25 + clicks,n_trees=5)", graph)
     assert [str(part) for part in named.parts_] == ["bm25", "clicks"]
