@@ -9,6 +9,8 @@ const GROUPINGS = {
   document: "Documents with and without clicks (each group ranked alone)",
 };
 
+const HALF = 3; // groups of a table that takes half of the page
+
 export function breakdown(data) {
   const main = data.protocol.main_measure;
   return section(
@@ -40,5 +42,6 @@ function grouping(models, main, by, title) {
     return node("tr", {}, shortName(model.name), cells);
   });
   const head = [node("th", { scope: "col" }, "model"), ...heads];
-  return [node("div", {}, node("h3", {}, title), frame(title, table("", head, rows)))];
+  const kind = groups.length > HALF ? "whole" : "";
+  return [node("div", { class: kind }, node("h3", {}, title), frame(title, table("", head, rows)))];
 }
