@@ -4,9 +4,9 @@ import { bar, bestModels, frame, node, section, shortName, table, three, whole }
 
 const GROUPINGS = {
   query: "Seen and unseen queries",
+  document: "Documents with and without clicks (each group ranked alone)",
   clicks: "Clicks of the query",
   words: "Words of the query",
-  document: "Documents with and without clicks (each group ranked alone)",
 };
 
 const HALF = 3; // groups of a table that takes half of the page
