@@ -132,7 +132,7 @@ class Solr:
     def __init__(self, folder):
         self.folder, self.docs, self.titles = folder, {}, {}
         schema = json.loads((folder / "schema.json").read_text())
-        kind = schema["add-field-type"]
+        (kind,) = schema["add-field-type"]
         assert (
             kind["indexAnalyzer"]["tokenizer"] == kind["queryAnalyzer"]["tokenizer"] == {"name": "whitespace"}
         )
@@ -215,7 +215,12 @@ class Vespa:
         body = json.loads((self.folder / "sample.json").read_text())
         assert body["ranking"] == "words"
         yql = re.fullmatch(
-            r"select doc, title from (\w+) where \(\{targetHits: 10\}wand\(words, (\{.*\})\)\)", body["yql"]
+            r"select doc, title from (\w+) where version contains @coclick_version "
+            r"and \(\{targetHits: 10\}wand\(words, (\{.*\})\)\)",
+            body["yql"],
         )
-        assert yql[1] == self.name
+        assert yql[1] == self.name == body["queryProfile"]
+        profile = (self.folder / "application/search/query-profiles/coclick.xml").read_text()
+        version = re.search('<field name="coclick_version">(.*)</field>', profile)[1]
+        assert version == json.loads((self.folder / "settings.json").read_text())["version"]
         return self.search(json.loads(yql[2], object_pairs_hook=distinct))

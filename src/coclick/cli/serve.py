@@ -27,6 +27,10 @@ def serve(
         Path | None,
         typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
     ] = None,
+    suggestions: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory of `suggest build`, for GET /suggest and GET /correct."),
+    ] = None,
     graph: Annotated[
         Path | None, typer.Option(help="Graph whose documents have the fields that the studio shows.")
     ] = None,
@@ -35,6 +39,10 @@ def serve(
         typer.Option(
             help="File to which ratings in the studio are added; `evaluate --qrels` and `ltr` read it."
         ),
+    ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(help="Review file of `coclick rules`, to accept and reject rules in the studio."),
     ] = None,
     images: Annotated[
         bool,
@@ -91,10 +99,12 @@ def serve(
         report=report,
         graph=graph,
         judgments=judgments,
+        review=review,
         images=images,
         engine=engine,
         workers=workers,
         timeout=timeout,
+        suggestions=suggestions,
     )
 
 
