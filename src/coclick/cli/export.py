@@ -38,7 +38,7 @@ def export(
         typer.Option(
             metavar="INDEX",
             help="Add the vectors to this index or table, which exists, instead of making one "
-            "(pgvector, opensearch, elasticsearch).",
+            "(pgvector, qdrant, opensearch, elasticsearch).",
         ),
     ] = None,
     id_: Annotated[

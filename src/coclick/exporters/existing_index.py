@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from coclick.errors import UserError
 
-INTO_ENGINES = ("elasticsearch", "opensearch", "pgvector")
+INTO_ENGINES = ("elasticsearch", "opensearch", "pgvector", "qdrant")
 MISSING_IDS = "missing-ids.txt"  # filled by the load script
 _PART = r"[^\W\d][\w-]*"
 _TABLE = re.compile(rf"({_PART}\.)?{_PART}")
 _COLUMN = re.compile(_PART)
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_COLLECTION = re.compile(r"\w[\w.-]*")
 _FIELD = re.compile(r"[\w@-]+(?:\.[\w@-]+)*")
 _WEIGHTED = re.compile(rf"({_FIELD.pattern})(?:\^([0-9]+(?:\.[0-9]+)?))?")
 
@@ -37,12 +38,13 @@ class ExistingIndex:
                 hint=f"--into works with {', '.join(INTO_ENGINES)}; without it, an index is made",
             )
         sql = engine == "pgvector"
-        if sql and hybrid is not None:
-            raise UserError("--hybrid works with elasticsearch and opensearch, not with pgvector")
+        if engine in ("pgvector", "qdrant") and hybrid is not None:
+            raise UserError(f"--hybrid works with elasticsearch and opensearch, not with {engine}")
         if sql and id_field is None:
             raise UserError(f"which column of {into} has the document ids?", hint="name it with --id COLUMN")
         id_field = "_id" if id_field is None else id_field
-        _check(into, _TABLE if sql else _INDEX, "the name of a table" if sql else "the name of an index")
+        pattern = {"pgvector": _TABLE, "qdrant": _COLLECTION}.get(engine, _INDEX)
+        _check(into, pattern, f"the name of {'a table' if sql else 'an index'}")
         _check(id_field, _COLUMN if sql else _FIELD, "the name of the field with the document ids")
         return cls(into, id_field, () if hybrid is None else _text_fields(hybrid))
 

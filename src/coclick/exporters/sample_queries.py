@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _N_MEASURED = 200  # queries on which the score error is measured
 _DEPTH = 100  # documents of each of them
 _SPARE = 20  # results beyond ten, to replace documents that the engine does not accept
+_N_SAMPLES = 10  # queries that `check` asks
 _N_TRIED = 50  # queries among which the sample is picked
 
 
@@ -41,12 +42,7 @@ def most_clicked_queries(source: ModelVectors, limit: int) -> list[str]:
     return [source.graph.queries[row] for row in rows.tolist()]
 
 
-def pick_sample_query(exporter: Exporter) -> SampleQuery:
-    """Return the most clicked query with ten results or, if there is none, the one with the most results."""
-    return pick_sample_queries(exporter, 1)[0]
-
-
-def pick_sample_queries(exporter: Exporter, count: int) -> list[SampleQuery]:
+def pick_sample_queries(exporter: Exporter, count: int = _N_SAMPLES) -> list[SampleQuery]:
     """Return the most clicked queries with ten results, then those with the most results.
 
     Documents that the engine does not accept are not among the results.
