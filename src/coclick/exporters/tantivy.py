@@ -25,9 +25,9 @@ from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
-_BITS = 12
-_MAX_LEVEL = (1 << _BITS) - 1
-_SUFFIXES = Strings.from_list(f'/{bit}"' for bit in range(_BITS))  # of quoted terms
+BITS = 12
+MAX_LEVEL = (1 << BITS) - 1
+_SUFFIXES = Strings.from_list(f'/{bit}"' for bit in range(BITS))  # of quoted terms
 
 _SEARCH = '''"""Search for a query of queries.ndjson, or a vector as JSON: python search.py INDEX QUERY."""
 
@@ -85,13 +85,13 @@ class Tantivy(Exporter):
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
         """Set the value of the lowest bit."""
         super().__init__(source, index, max_weights)
-        self.score_unit = (source.max_weight() or 1.0) / _MAX_LEVEL
+        self.score_unit = (source.max_weight() or 1.0) / MAX_LEVEL
         self._prefixes = Strings.from_list(token[:-1] for token in json_strings(self.tokens))
 
     def keep_score_unit(self, unit: float) -> None:
         """Take the unit of the base if weights have about the same range: fewer documents change then."""
         levels = self.source.max_weight() / unit
-        if _MAX_LEVEL / 2 < levels <= _MAX_LEVEL:
+        if MAX_LEVEL / 2 < levels <= MAX_LEVEL:
             self.score_unit = unit
 
     def round_weights(self, weights: Weights) -> Weights:
@@ -106,7 +106,7 @@ class Tantivy(Exporter):
             "documents": self.n_documents,
         }
         write_program(folder, self.title, "tantivy_versions", (), settings, "tantivy_versions")
-        script = _SEARCH.replace("__BITS__", str(_BITS)).replace("__UNIT__", repr(self.score_unit))
+        script = _SEARCH.replace("__BITS__", str(BITS)).replace("__UNIT__", repr(self.score_unit))
         write_file(folder / "search.py", script)
 
     def doc_rows(self, block: DocBlock) -> Strings:

@@ -273,11 +273,13 @@ def _restore(client: Any, undo: str, settings: Settings) -> None:
     vector, offset = settings["vector"], None
     while True:
         found, offset = client.scroll(undo, limit=BATCH, offset=offset, with_vectors=True)
-        _clear(client, settings, [point.id for point in found if point.payload == ABSENT])
+        ids = [point.id for point in found]
+        left = {point.id for point in client.retrieve(settings["collection"], ids, with_payload=False)}
+        _clear(client, settings, [p.id for p in found if p.payload == ABSENT and p.id in left])
         points = [
             models.PointVectors(id=p.id, vector={vector: to_vector(p.vector[vector])})
             for p in found
-            if p.payload != ABSENT
+            if p.payload != ABSENT and p.id in left
         ]
         if points:
             client.update_vectors(settings["collection"], points, wait=True)
