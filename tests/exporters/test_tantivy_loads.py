@@ -15,7 +15,7 @@ from exporters.small_exports import NASTY_ID, NASTY_TITLE, run, run_py
 
 pytestmark = pytest.mark.slow
 
-NASTY = {NASTY_ID: NASTY_TITLE, "\\.": "\\N"}
+NASTY = {NASTY_ID: f"{NASTY_TITLE} lamp", "\\.": "\\N lamp"}
 VERSIONS = {
     "first": {"d1": "red lamp", "d2": "blue lamp", "d3": "green lamp", **NASTY},
     "second": {"d1": "red lamp", "d2": "blue sky lamp", "d4": "white lamp", **NASTY},
