@@ -36,6 +36,10 @@ def serve(
             help="File to which ratings in the studio are added; `evaluate --qrels` and `ltr` read it."
         ),
     ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(help="Review file of `coclick rules`, to accept and reject rules in the studio."),
+    ] = None,
     images: Annotated[
         bool,
         typer.Option("--images", help="Show pictures of documents, loaded from the hosts in their fields."),
@@ -91,6 +95,7 @@ def serve(
         report=report,
         graph=graph,
         judgments=judgments,
+        review=review,
         images=images,
         engine=engine,
         workers=workers,

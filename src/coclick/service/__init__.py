@@ -29,6 +29,7 @@ def serve(
     report: str | Path | None = None,
     graph: str | Path | None = None,
     judgments: str | Path | None = None,
+    review: str | Path | None = None,
     images: bool = False,
     engine: EngineSettings | None = None,
     workers: int = 1,
@@ -38,10 +39,11 @@ def serve(
 
     Parameters: `models`, directories of trained models, the default first, or texts NAME=DIR; `host` and
     `port` to listen on, port 0 for a free one; `api_key`, which every request must send; `report`, an HTML
-    report for the studio; `graph`, whose documents have the fields that the studio shows; `judgments`, a file
-    to which ratings by hand are added; `images`, whether the studio loads pictures from the hosts that fields
-    name; `engine`, a search engine to compare with (`coclick.service.settings.EngineSettings`);
-    `workers`, the number of processes; `timeout` of a request in seconds.
+    report for the studio; `graph`, for the fields of documents and queries that fail; `judgments`, a file to
+    which ratings by hand are added; `review`, a file of rules to decide about; `images`, whether the studio
+    loads pictures from the hosts that fields name; `engine`, a search engine to compare with
+    (`coclick.service.settings.EngineSettings`); `workers`, the number of processes; `timeout` of a request
+    in seconds.
     """
     given = [models] if isinstance(models, str | Path) else models
     if not isinstance(given, Sequence) or not all(isinstance(path, str | Path) for path in given):
@@ -57,7 +59,7 @@ def serve(
     except ModuleNotFoundError as missing:
         gc.enable()
         raise UserError(f"the service needs {missing.name}", hint='pip install "coclick[serve]"') from None
-    _check_studio(graph, judgments, engine)
+    _check_studio(graph, judgments, review, engine)
     if report is not None and not Path(report).is_file():
         raise UserError(
             "the report does not exist", where=str(report), hint="coclick compare GRAPH --html FILE"
@@ -72,6 +74,7 @@ def serve(
         report=_absolute(report),
         graph=_absolute(graph),
         judgments=_absolute(judgments),
+        review=_absolute(review),
         images=images,
         engine=engine,
     )
@@ -83,7 +86,10 @@ def _absolute(path: str | Path | None) -> str | None:
 
 
 def _check_studio(
-    graph: str | Path | None, judgments: str | Path | None, engine: EngineSettings | None
+    graph: str | Path | None,
+    judgments: str | Path | None,
+    review: str | Path | None,
+    engine: EngineSettings | None,
 ) -> None:
     """Raise before models are loaded if the studio cannot use what it is given."""
     if graph is not None:
@@ -94,6 +100,10 @@ def _check_studio(
         from coclick.evaluation.rated_judgments import RatedJudgments
 
         RatedJudgments(Path(judgments))
+    if review is not None:
+        from coclick.rules.review import load_review
+
+        load_review(review)
     if engine is not None:
         from coclick.service.studio.engine import check_engine
 

@@ -33,6 +33,7 @@ class Settings:
     report: str | None = None  # HTML report for the studio
     graph: str | None = None  # with the fields of documents, for the studio
     judgments: str | None = None  # file that the studio adds ratings to
+    review: str | None = None  # file with rules, in which the studio records decisions
     images: bool = False  # whether the studio loads pictures from other hosts
     engine: EngineSettings | None = None
     watch: float = 1.0  # seconds between checks of the model directories

@@ -132,7 +132,7 @@ def test_without_a_key_only_fixed_addresses_may_write(home, rated):
 
 def test_without_the_option_nothing_can_be_rated(home):
     client = in_process(Settings((("vpcg", str(home / "vpcg")),)))
-    assert client.get("/studio/options.json").json() == {"rate": False, "engine": None}
+    assert not any(client.get("/studio/options.json").json().values())
     assert client.get("/studio/rate.json").status_code == 404
     assert send(client, RATING, key=None).status_code in (404, 405)
     assert client.get("/studio/compare.json", q="flu").json()["grades"] is None

@@ -32,7 +32,18 @@ if TYPE_CHECKING:
     from coclick.evaluation.rated_judgments import RatedJudgments
     from coclick.service.studio.engine import Engine
 
-VIEWS = ("compare", "why", "walk", "query", "document", "topics", "leaderboard", "log", "rate")
+VIEWS = (
+    "compare",
+    "why",
+    "walk",
+    "query",
+    "document",
+    "topics",
+    "leaderboard",
+    "log",
+    "rate",
+    "rules",
+)
 ENGINE = "/engine"  # the user's own engine beside models, whose names have no slash
 MAX_RESULTS = 50
 N_TOPICS = 100  # by default
@@ -50,7 +61,7 @@ def router(models: LoadedModels, executor: Executor, settings: Settings) -> APIR
     fields = DocFields(settings.graph, settings.images)
     engine, ratings = _open_engine(settings), _open_ratings(settings)
     may_write = [Depends(SameOrigin(settings.api_key is not None))]
-    _add_options(routes, models, {"rate": ratings is not None, "engine": engine.address if engine else None})
+    _add_options(routes, models, _options(settings, engine))
     _add_comparison(routes, models, executor, _Comparison(models, engine, ratings, fields), log_of)
     _add_pages_of_one_model(routes, models, executor, log_of, fields)
     _add_topics(routes, models, executor)
@@ -61,6 +72,12 @@ def router(models: LoadedModels, executor: Executor, settings: Settings) -> APIR
         from coclick.service.studio import rating_routes
 
         rating_routes.add(routes, models, executor, ratings, fields, may_write)
+    if settings.review is None:
+        _add_missing(routes, "rules", "there are no rules to review on this server", "--review review.tsv")
+    else:
+        from coclick.service.studio import rule_routes
+
+        rule_routes.add(routes, executor, Path(settings.review), may_write)
     _add_shell(routes)  # last: /studio/{view} matches the JSON routes, too
     return routes
 
@@ -84,6 +101,15 @@ def _open_ratings(settings: Settings) -> RatedJudgments | None:
     return RatedJudgments(Path(settings.judgments))
 
 
+def _options(settings: Settings, engine: Engine | None) -> dict[str, Any]:
+    """What this server was started with: pages and buttons that are not there otherwise."""
+    return {
+        "rate": settings.judgments is not None,
+        "rules": settings.review is not None,
+        "engine": engine.address if engine else None,
+    }
+
+
 def _add_missing(routes: APIRouter, view: str, what: str, option: str) -> None:
     """Say which option a page needs."""
 
@@ -99,7 +125,6 @@ def _add_options(routes: APIRouter, models: LoadedModels, options: dict[str, Any
 
     @routes.get("/studio/options.json")
     async def list_options() -> Response:
-        """What this server was started with: pages and buttons that are not there otherwise."""
         return JsonResponse(options)
 
 

@@ -10,7 +10,7 @@ const NAMES = ["bad", "fair", "good", "excellent", "perfect"]; // grades 0 to 4
 export function gradeButtons(query, doc, grade, name) {
   const problem = node("span", { class: "problem", role: "alert" });
   const buttons = NAMES.map((text, value) => {
-    const label = { type: "button", class: `rate level-${value}`, title: sentence(text) };
+    const label = { type: "button", class: `rate level-${value}`, "data-key": value, title: sentence(text) };
     const button = node("button", label, String(value), node("span", { class: "hidden" }, ` ${text}`));
     button.addEventListener("click", () => rate(pressed(button) ? null : value));
     return button;

@@ -8,13 +8,14 @@ import * as leaderboard from "./leaderboard.js";
 import * as log from "./log.js";
 import * as query from "./query.js";
 import * as rate from "./rate.js";
+import * as rules from "./rules.js";
 import { node } from "./report/nodes.js";
 import * as topics from "./topics.js";
 import { failure } from "./ui.js";
 import * as walk from "./walk.js";
 import * as why from "./why.js";
 
-const VIEWS = { compare, why, walk, query, document: document_, topics, leaderboard, log, rate };
+const VIEWS = { compare, why, walk, query, document: document_, topics, leaderboard, log, rate, rules };
 const DRAWER = ["why", "of"]; // parameters that open the drawer, and do not belong to the view
 
 const byId = (id) => document.getElementById(id);
