@@ -19,12 +19,14 @@ from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.output_folder import check_folder, content_version, create_folder, write_manifest
 from coclick.exporters.readme import readme
 from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries, pick_sample_query
+from coclick.exporters.shipping.export import ship, write_shipped
 from coclick.models.base import Model
 from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
 from coclick.storage.directories import write_file, write_json
 
 ENGINES = ("elasticsearch", "opensearch", "parquet", "pgvector", "qdrant", "solr", "tantivy", "vespa")
+_QUERIES = 10_000  # exported with their vectors
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 
 
@@ -34,28 +36,35 @@ def export(
     path: str | Path,
     *,
     name: str = "coclick",
-    queries: int = 10_000,
+    queries: int | None = None,
     max_weights: int | None = None,
     into: str | None = None,
     id_field: str | None = None,
     hybrid: str | None = None,
+    measure: bool = True,
     force: bool = False,
     progress: Progress = quiet,
 ) -> dict[str, Any]:
-    """Export the vectors of a trained model to a search engine.
+    """Export a trained model to a search engine.
+
+    A model whose scores are dot products is exported as vectors, any other as rankings of the log's queries
+    and signals for other queries (`coclick.exporters.shipping.form`).
 
     Parameters:
-        model: a trained model whose scores are dot products of vectors, or its directory.
+        model: a trained model, or its directory.
         engine: one of `ENGINES`.
         path: the folder to write. It appears only when it is complete.
         name: the name of the index, collection or table.
-        queries: how many queries of the log to export with their vectors, most clicked first.
+        queries: how many queries of the log to export, most clicked first; by default 10,000 with vectors,
+            and all with rankings.
         max_weights: keep only this many words of a document, those with the largest weights.
         into: add the vectors to this index or table, which exists, instead of making one; `name` then names
             the added fields. For pgvector, opensearch and elasticsearch.
         id_field: the field or column of `into` that has the document ids. pgvector needs
             it; the others take `_id`.
         hybrid: text fields of `into` with weights, such as `title^3,body`, for a query that adds BM25.
+        measure: whether to measure what is lost where rankings and signals are exported: it trains the model
+            again, without held-out clicks.
         force: replace the folder if it is an earlier export.
         progress: called for each step of the work.
 
@@ -75,14 +84,17 @@ def export(
         )
     path = check_path(path, "path")
     check_folder(path, force=force)
-    check_whole(queries, "queries", 0)
+    if queries is not None:
+        check_whole(queries, "queries", 0)
     existing = _existing_index(engine, into, id_field, hybrid)
-    source = ModelVectors.from_model(model)
+    shipped = ship(model, engine, progress)
+    source = ModelVectors.from_model(model) if shipped is None else shipped.doc_vectors
     exporter = _create_exporter(engine, source, name, max_weights, existing)
     with create_folder(path, force=force) as folder:
         with progress("queries"):
             sample = pick_sample_query(exporter)
-            blocks = exporter.query_blocks(most_clicked_queries(source, queries))
+            limit = _QUERIES if queries is None else queries
+            blocks = exporter.query_blocks(most_clicked_queries(source, 0 if shipped else limit))
             exported = [text for texts, _ in blocks for text in texts]  # those that have a vector
             exporter.write_queries(folder, exported)
             error = measure_score_error(exporter)
@@ -95,6 +107,8 @@ def export(
         stats = _stats(exporter) | {"queries": len(exported), "score_error": error}
         stats |= {} if existing is None else {"into": existing.name}
         write_file(folder / "README.md", readme(exporter, sample, stats))
+        if shipped:
+            stats |= write_shipped(exporter, shipped, folder, queries, measure, progress)
         write_manifest(folder, stats)
     return stats
 

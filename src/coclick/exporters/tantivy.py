@@ -20,13 +20,13 @@ from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import join_pairs, json_strings
 from coclick.exporters.limits import DocBlock, Limits, Weights
-from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.model_vectors import SHIPPED, SPARSE, ModelVectors
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
-_BITS = 12
-_MAX_LEVEL = (1 << _BITS) - 1
-_SUFFIXES = [f'/{bit}"' for bit in range(_BITS)]  # of quoted terms
+BITS = 12
+MAX_LEVEL = (1 << BITS) - 1
+_SUFFIXES = [f'/{bit}"' for bit in range(BITS)]  # of quoted terms
 
 _LOAD = '''"""Create a tantivy index from documents.ndjson: python load.py INDEX (pip install tantivy)."""
 
@@ -105,12 +105,13 @@ class Tantivy(Exporter):
     name = "tantivy"
     title = "tantivy"
     documents_file = "documents.ndjson"
+    accepts = frozenset({SPARSE, SHIPPED})
     limits = Limits(max_id_bytes=65_530, max_token_bytes=65_500)
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
         """Set the value of the lowest bit."""
         super().__init__(source, index, max_weights)
-        self.score_unit = (source.max_weight() or 1.0) / _MAX_LEVEL
+        self.score_unit = (source.max_weight() or 1.0) / MAX_LEVEL
         self._prefixes = [token[:-1] for token in json_strings(self.tokens)]
 
     def round_weights(self, weights: Weights) -> Weights:
@@ -120,7 +121,7 @@ class Tantivy(Exporter):
     def write_schema(self, folder: Path) -> None:
         """Write both scripts; `load.py` contains the schema."""
         write_file(folder / "load.py", _LOAD)
-        script = _SEARCH.replace("__BITS__", str(_BITS)).replace("__UNIT__", repr(self.score_unit))
+        script = _SEARCH.replace("__BITS__", str(BITS)).replace("__UNIT__", repr(self.score_unit))
         write_file(folder / "search.py", script)
 
     def doc_texts(self, block: DocBlock) -> Iterator[str]:
@@ -147,7 +148,7 @@ Run these commands in this folder; `~/tantivy` is the index to create:
     def _bits(self, vectors: Csr) -> list[str]:
         """The quoted terms of the bits that are set, joined for each document."""
         values = vectors.data.astype(np.int64)
-        entry, bit = np.nonzero(values[:, None] >> np.arange(_BITS) & 1)
+        entry, bit = np.nonzero(values[:, None] >> np.arange(BITS) & 1)
         ends = np.searchsorted(entry, vectors.indptr)
         set_bits = Csr(ends, vectors.indices[entry], vectors.data[entry], vectors.columns)
         return join_pairs(set_bits, self._prefixes, [_SUFFIXES[b] for b in bit.tolist()], ",")

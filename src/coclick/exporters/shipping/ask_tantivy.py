@@ -1,0 +1,114 @@
+"""Load queries into tantivy, or ask: python ask.py load QUERIES, python ask.py DOCS QUERIES QUERY.
+
+DOCS is the index of documents that load.py of the folder above creates, QUERIES that of queries. This file is
+part of coclick and is copied into exports.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from coclick.exporters.shipping.answer import Recipe, Similar, answer
+
+_HERE = Path(__file__).resolve().parent
+
+
+class Tantivy:
+    """An index of documents and an index of queries, whose weights are terms for the bits of numbers."""
+
+    def __init__(self, docs: Any, queries: Any, settings: Mapping[str, Any]) -> None:
+        """Take both indexes and the settings of `settings.json`."""
+        self.docs, self.queries, self.settings = docs, queries, settings
+
+    def ranking(self, query: str) -> Sequence[tuple[str, float]]:
+        """Look up the stored ranking."""
+        term = tantivy.Query.term_query(self.queries.schema, "query", query, "basic")
+        for stored, _ in _hits(self.queries, term, 1, "stored"):
+            row = json.loads(stored)
+            return list(zip(row["docs"], row["scores"], strict=True))
+        return []
+
+    def similar_queries(self, vector: Mapping[str, float], n: int) -> Iterator[Similar]:
+        """Search the index of queries."""
+        query = tantivy.Query.boolean_query(self._clauses(self.queries, "units", vector))
+        for stored, similarity in _hits(self.queries, query, n, "stored"):
+            row = json.loads(stored)
+            yield Similar(similarity, row["clicked"], row["weights"])
+
+    def match_documents(self, words: Mapping[str, float], n: int, docs: Sequence[str]) -> Mapping[str, float]:
+        """Search the index of documents; the given ones are asked for by id."""
+        clauses = self._clauses(self.docs, "words", words)
+        best = dict(_hits(self.docs, tantivy.Query.boolean_query(clauses), n, "doc"))
+        others = [doc for doc in docs if doc not in best]
+        if not others:
+            return best
+        allowed = tantivy.Query.term_set_query(self.docs.schema, "doc", others)
+        only = (tantivy.Occur.Must, tantivy.Query.const_score_query(allowed, 0.0))
+        return best | dict(
+            _hits(self.docs, tantivy.Query.boolean_query([only, *clauses]), len(others), "doc")
+        )
+
+    def _clauses(self, index: Any, field: str, weights: Mapping[str, float]) -> list[Any]:
+        """A clause for each bit of each weight; the sum of their scores is the dot product."""
+        clauses = []
+        for name, weight in weights.items():
+            for bit in range(self.settings["bits"]):
+                term = tantivy.Query.term_query(index.schema, field, f"{name}/{bit}", "basic")
+                score = weight * self.settings[f"{field}_unit"] * 2**bit
+                clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(term, score)))
+        return clauses
+
+
+def load(target: Path, folder: Path = _HERE) -> None:
+    """Create the index of queries."""
+    if target.exists():
+        sys.exit(f"{target} exists already: remove it, or choose another path")
+    target.mkdir(parents=True)
+    schema = tantivy.SchemaBuilder()
+    schema.add_text_field("query", tokenizer_name="raw", index_option="basic")
+    schema.add_text_field("units", tokenizer_name="raw", index_option="basic")
+    schema.add_text_field("stored", stored=True, tokenizer_name="raw", index_option="basic")
+    index = tantivy.Index(schema.build(), path=str(target))
+    writer = index.writer()
+    with (folder / "queries.ndjson").open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            writer.add_document(
+                tantivy.Document(query=row["query"], units=row.pop("units"), stored=json.dumps(row))
+            )
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def open_engine(docs: str, queries: str, folder: Path = _HERE) -> Tantivy:
+    """Open both indexes."""
+    settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+    return Tantivy(tantivy.Index.open(docs), tantivy.Index.open(queries), settings)
+
+
+def _hits(index: Any, query: Any, n: int, field: str) -> Iterator[tuple[str, float]]:
+    searcher = index.searcher()
+    for score, address in searcher.search(query, n).hits:
+        yield searcher.doc(address)[field][0], score
+
+
+def main(arguments: list[str]) -> None:
+    """Run one command."""
+    if len(arguments) == 2 and arguments[0] == "load":
+        load(Path(arguments[1]))
+    elif len(arguments) == 3:
+        engine = open_engine(arguments[0], arguments[1])
+        for doc, score in answer(engine, Recipe.read(_HERE), arguments[2]):
+            print(f"{score:.6f}\t{doc}")
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
