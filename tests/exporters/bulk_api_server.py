@@ -1,129 +1,195 @@
 """A server that answers like the index APIs of Elasticsearch and OpenSearch, for tests of `run.py`.
 
-Written from the references ("Update mapping API", "Create or update stored script API", "Bulk API",
-"Update by query API", "Search API"); it is not a real engine. Scripts are not run: their
-effect is written out here, and `_version_in` reads the version from the text of a script.
+Written from the references ("Create index API", "Update mapping API", "Aliases API", "Create or update stored
+script API", "Bulk API", "Update by query API", "Search API"); it is not a real engine. Scripts are run by
+`painless.py`.
 """
 
+import copy
+import fnmatch
 import json
-import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+from exporters import painless
 
 
 class Index:
-    """One index, `products`, with documents by `_id`."""
+    """Documents by `_id`, with a mapping."""
 
-    def __init__(self, docs, id_field="_id"):
-        self.docs, self.id_field = docs, id_field
-        self.properties, self.scripts, self.pipelines = {}, {}, {}
-        self.busy = 0  # the next updates that are refused because the engine is busy
-        self.broken: tuple[str, ...] = ()  # ids that are refused whenever they are updated
+    def __init__(self, docs=None, mappings=None):
+        self.docs = docs or {}
+        self.mappings = {"properties": {}} | (mappings or {})
+
+    @property
+    def properties(self):
+        return self.mappings["properties"]
+
+
+class Cluster:
+    """Indexes and aliases; an error is a pair of status and body."""
+
+    def __init__(self, **indexes):
+        self.indexes, self.aliases = indexes, {}
+        self.scripts, self.pipelines = {}, {}
+        self.busy = 0  # the next bulk items that are refused because the engine is busy
+        self.broken: tuple[str, ...] = ()  # ids that are refused whenever they are written
+        self.fail_after: int | None = None  # bulk items after which the connection breaks
         self.requests = []
 
     def answer(self, method, path, body):
         """Return the status and the body of a response."""
-        self.requests.append((method, path))
-        known, _, rest = path.lstrip("/").partition("/")
-        if known == "_scripts":
-            self.scripts[rest] = json.loads(body)["script"]
-            return 200, {"acknowledged": True}
-        if path.startswith("/_search/pipeline/"):
-            self.pipelines[path.rpartition("/")[2]] = json.loads(body)
-            return 200, {"acknowledged": True}
-        if known != "products":
-            return 404, {"error": {"type": "index_not_found_exception", "reason": f"no such index [{known}]"}}
-        action = rest.partition("?")[0]
-        return 200, getattr(self, action.strip("_"))(method, body)
+        self.requests.append((method, path, body))
+        parts = unquote(path.partition("?")[0]).strip("/").split("/")
+        match [method, *parts]:
+            case [_, "_scripts", name]:
+                return self._stored(self.scripts, method, name, body)
+            case [_, "_search", "pipeline", name]:
+                return self._stored(self.pipelines, method, name, body)
+            case ["POST", "_aliases"]:
+                return self._change_aliases(json.loads(body)["actions"])
+            case ["GET", "_alias", alias]:
+                found = {name: {"aliases": {alias: {}}} for name in self.aliases.get(alias, ())}
+                return (200, found) if found else (404, {"error": f"alias [{alias}] missing", "status": 404})
+            case ["PUT", name]:
+                assert name not in self.indexes and name not in self.aliases
+                self.indexes[name] = Index(mappings=json.loads(body)["mappings"])
+                return 200, {"acknowledged": True, "index": name}
+            case ["DELETE", name]:
+                del self.indexes[name]
+                self.aliases = {
+                    alias: left for alias, names in self.aliases.items() if (left := names - {name})
+                }
+                return 200, {"acknowledged": True}
+        names = self._resolve(parts[0])
+        if not names and "*" not in parts[0]:
+            reason = f"no such index [{parts[0]}]"
+            return 404, {"error": {"type": "index_not_found_exception", "reason": reason}, "status": 404}
+        if len(parts) == 1:
+            return 200, {name: self._description(name) for name in names}
+        return 200, getattr(self, parts[1].strip("_"))(method, names, body)
 
-    def mapping(self, method, body):
-        if method == "GET":
-            return {"products": {"mappings": {"properties": self.properties}}}
-        self.properties |= json.loads(body)["properties"]
-        return {"acknowledged": True}
+    def _stored(self, kept, method, name, body):
+        if method == "DELETE":
+            return (200, {"acknowledged": True}) if kept.pop(name, None) else (404, {"error": "missing"})
+        kept[name] = json.loads(body)
+        return 200, {"acknowledged": True}
 
-    def refresh(self, method, body):
+    def _resolve(self, name):
+        if "*" in name:
+            aliased = {index for alias in fnmatch.filter(self.aliases, name) for index in self.aliases[alias]}
+            return sorted(aliased | set(fnmatch.filter(self.indexes, name)))
+        return sorted(self.aliases.get(name, ())) or [name] * (name in self.indexes)
+
+    def _description(self, name):
+        aliases = {alias: {} for alias, names in self.aliases.items() if name in names}
+        return {"aliases": aliases, "mappings": self.indexes[name].mappings, "settings": {}}
+
+    def _change_aliases(self, actions):
+        aliases = copy.deepcopy(self.aliases)
+        for action in actions:
+            ((kind, given),) = action.items()
+            assert given.keys() == {"index", "alias"} and given["index"] in self.indexes
+            assert given["alias"] not in self.indexes, "an alias cannot have the name of an index"
+            names = aliases.setdefault(given["alias"], set())
+            names.add(given["index"]) if kind == "add" else names.remove(given["index"])
+        self.aliases = {alias: names for alias, names in aliases.items() if names}
+        return 200, {"acknowledged": True}
+
+    def mapping(self, method, names, body):
+        for name in names:
+            if method == "PUT":
+                self.indexes[name].properties.update(json.loads(body)["properties"])
+        if method == "PUT":
+            return {"acknowledged": True}
+        return {name: {"mappings": self.indexes[name].mappings} for name in names}
+
+    def refresh(self, method, names, body):
         return {}
 
-    def bulk(self, method, body):
+    def count(self, method, names, body):
+        return {"count": sum(len(self.indexes[name].docs) for name in names)}
+
+    def bulk(self, method, names, body):
         assert body.endswith("\n") and len(body) < 50 << 20
         lines = body.split("\n")[:-1]
-        return {"items": [self._update(*pair) for pair in zip(lines[::2], lines[1::2], strict=True)]}
+        items = []
+        for action, source in zip(lines[::2], lines[1::2], strict=True):
+            if self.fail_after is not None:
+                self.fail_after -= 1
+                if self.fail_after < 0:
+                    raise ConnectionResetError
+            ((kind, target),) = json.loads(action).items()
+            items.append({kind: self._write(kind, target, json.loads(source), names)})
+        return {"errors": any(item.get("error") for i in items for item in i.values()), "items": items}
 
-    def _update(self, action, update):
-        (key,) = json.loads(action)["update"].values()
-        script = json.loads(update)["script"]
+    def _write(self, kind, target, source, names):
+        key = target["_id"]
+        index = self.indexes[target.get("_index") or names[0]]
         if self.busy:
             self.busy -= 1
-            return {"update": {"status": 429, "error": {"type": "rejected", "reason": "queue is full"}}}
+            return {"status": 429, "error": {"type": "rejected", "reason": "queue is full"}}
         if key in self.broken:
-            return {"update": {"status": 400, "error": {"type": "mapper", "reason": "failed to parse"}}}
-        if key not in self.docs:
+            cause = {"type": "illegal_argument", "reason": "[words] must be positive"}
+            error = {"type": "document_parsing_exception", "reason": "failed to parse", "caused_by": cause}
+            return {"status": 400, "error": error}
+        if kind == "index":
+            unknown = source.keys() - index.properties.keys()
+            assert not (unknown and index.mappings.get("dynamic") == "strict"), unknown
+            result = "updated" if key in index.docs else "created"
+            index.docs[key] = source
+            return {"status": 201, "result": result}
+        assert kind == "update" and target.keys() <= {"_id", "_index", "routing", "retry_on_conflict"}
+        if key not in index.docs:
             error = {"type": "document_missing_exception", "reason": "document missing"}
-            return {"update": {"status": 404, "error": error}}
-        doc, version = self.docs[key], _version_in(self.scripts[script["id"]]["source"])
-        if doc.get("learned_version") == version:
-            return {"update": {"status": 200, "result": "noop"}}
-        self._replace(doc, script["params"]["words"], version)
-        return {"update": {"status": 200, "result": "updated"}}
+            return {"status": 404, "error": error}
+        script = source["script"]
+        ctx = {"_source": copy.deepcopy(index.docs[key]), "op": "index"}
+        painless.run(self.scripts[script["id"]]["script"]["source"], ctx, script["params"])
+        assert ctx["op"] in ("index", "none")
+        if ctx["op"] == "none":
+            return {"status": 200, "result": "noop"}
+        index.docs[key] = ctx["_source"]
+        return {"status": 200, "result": "updated"}
 
-    def _replace(self, doc, words, version):
-        old = {"words": doc.pop("learned_words", None), "version": doc.get("learned_version")}
-        doc |= {"learned_previous": old, "learned_version": version}
-        if words is not None:
-            doc["learned_words"] = words
-
-    def update_by_query(self, method, body):
-        request = json.loads(body)
-        query, source, updated = request["query"], request["script"]["source"], 0
-        for doc in self.docs.values():
-            if not _matches(query, doc):
-                continue
-            updated += 1
-            if "noop" in source:  # rollback
-                if old := doc.pop("learned_previous", None):
-                    doc.pop("learned_words", None)
-                    del doc["learned_version"]
-                    renamed = {f"learned_{name}": value for name, value in old.items() if value is not None}
-                    doc |= renamed
-            elif "['learned_previous'] =" in source:  # vanished
-                self._replace(doc, None, _version_in(source))
-            else:
-                for name in re.findall(r"remove\('(\w+)'\)", source):
-                    doc.pop(name, None)
+    def update_by_query(self, method, names, body):
+        request, updated = json.loads(body), 0
+        for docs in (self.indexes[name].docs for name in names):
+            for key, doc in docs.items():
+                if not _matches(request["query"], doc):
+                    continue
+                ctx = {"_source": copy.deepcopy(doc), "op": "index"}
+                painless.run(request["script"]["source"], ctx, {})
+                assert ctx["op"] in ("index", "noop")
+                if ctx["op"] == "index":
+                    docs[key] = ctx["_source"]
+                    updated += 1
         return {"updated": updated, "version_conflicts": 0, "failures": []}
 
-    def search(self, method, body):
+    def search(self, method, names, body):
         request = json.loads(body)
-        if terms := request["query"].get("terms"):
-            ((field, wanted),) = terms.items()
-            found = [(key, 1.0) for key, doc in self.docs.items() if doc.get(field) in wanted]
-        else:
-            words = _query_words(request["query"])
-            found = [
-                (
-                    key,
-                    sum(weight * doc.get("learned_words", {}).get(word, 0) for word, weight in words.items()),
-                )
-                for key, doc in self.docs.items()
-            ]
-        found = sorted((row for row in found if row[1] > 0), key=lambda row: -row[1])[: request["size"]]
-        fields = request.get("fields", [])
-        hits = [
-            {"_id": key, "_score": score, "fields": {name: [self.docs[key][name]] for name in fields}}
-            for key, score in found
-        ]
-        return {"hits": {"hits": hits}}
+        scores = []
+        for name in names:
+            for key, doc in self.indexes[name].docs.items():
+                score = _score(request["query"], doc)
+                if score > 0:
+                    fields = {field: [doc[field]] for field in request.get("fields", []) if field in doc}
+                    scores.append({"_index": name, "_id": key, "_score": score, "fields": fields})
+        scores.sort(key=lambda hit: -hit["_score"])
+        return {"hits": {"total": {"value": len(scores)}, "hits": scores[: request["size"]]}}
 
 
-def _version_in(source):
-    return re.search(r"'([0-9a-f]{12})'", source)[1]
-
-
-def _query_words(query):
-    if "sparse_vector" in query:
-        return query["sparse_vector"]["query_vector"]
-    return query["neural_sparse"]["learned_words"]["query_tokens"]
+def _score(query, doc):
+    ((kind, given),) = query.items()
+    if kind == "terms":
+        ((field, wanted),) = given.items()
+        return float(str(doc.get(field)) in wanted)
+    if kind == "sparse_vector":
+        field, words = given["field"], given["query_vector"]
+    else:
+        assert kind == "neural_sparse"
+        ((field, tokens),) = given.items()
+        words = tokens["query_tokens"]
+    return sum(weight * (doc.get(field) or {}).get(word, 0) for word, weight in words.items())
 
 
 def _matches(query, doc):
@@ -133,26 +199,3 @@ def _matches(query, doc):
         return query["exists"]["field"] in doc
     included = all(_matches(part, doc) for part in query["bool"]["filter"])
     return included and not any(_matches(part, doc) for part in query["bool"]["must_not"])
-
-
-def serve(index):
-    """Serve an index on a free port; return the server, which `shutdown` stops."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def _respond(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            status, answer = index.answer(self.command, self.path, body)
-            data = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        do_GET = do_PUT = do_POST = _respond
-
-        def log_message(self, *arguments):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server

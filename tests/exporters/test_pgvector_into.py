@@ -30,7 +30,7 @@ def products(database):
     """)  # fmt: skip
     yield
     psql(database, None, "-c", """DROP TABLE products; DROP TABLE IF EXISTS
-        learned_queries, learned_old, learned_queries_old, learned_versions""")  # fmt: skip
+        learned_queries, learned_undo, learned_queries_undo, learned_versions""")  # fmt: skip
 
 
 def vectors(database):

@@ -48,7 +48,7 @@ def shop(exports, database):
 
 def content(database):
     """Everything in the database that the next load or rollback depends on."""
-    tables = ("shop", "shop_queries", "shop_old", "shop_queries_old", "shop_versions")
+    tables = ("shop", "shop_queries", "shop_undo", "shop_queries_undo", "shop_versions")
     return [sorted(map(str, rows(database, f"SELECT * FROM {table}"))) for table in tables]
 
 
@@ -159,3 +159,83 @@ def test_reserved_words_are_names(database, tmp_path):
     coclick.exporters.export(model_of({"d1": "red"}), "pgvector", tmp_path / "order", name="order")
     for script in ("load.sql", "sample.sql", "index.sql", "remove.sql"):
         psql(database, tmp_path / "order", "-f", script)
+
+
+@pytest.fixture(scope="module")
+def increments(tmp_path_factory):
+    """A whole export and two increments of the table `shop`; words keep their weights (no idf changes)."""
+    path = tmp_path_factory.mktemp("increments")
+    first = {"d1": "red lamp", "d2": "blue lamp", "d3": "green lamp", **NASTY}
+    second = {"d1": "red lamp", "d2": "blue sky lamp", "d4": "white lamp", **NASTY}
+    third = {**{doc: f"{title} " for doc, title in first.items()}, "d2": "blue sky lamp"}
+    stats, base = {}, None
+    for name, docs in (("first", first), ("second", second), ("third", third)):
+        for kind, changes_from in (("whole", None), ("changes", base)):
+            graph = ClickGraph.from_clicks([("lamp", "d1", 1.0), (f"{name} lamp", "d1", 1.0)], docs)
+            model = create("vsm(tokenizer=words)").fit(graph)
+            stats[name] = coclick.exporters.export(
+                model, "pgvector", path / f"{name}-{kind}", name="shop", changes_from=changes_from
+            )
+        base = path / f"{name}-whole"
+    return path, stats
+
+
+@pytest.fixture
+def increment(increments, database):
+    yield increments[0]
+    psql(database, increments[0] / "first-whole", "-f", "remove.sql")
+
+
+def state(database):
+    """What readers see."""
+    return content(database)[:2]
+
+
+def test_increments_lead_to_the_same_content_as_whole_exports(increment, increments, database):
+    states = {}
+    for name in ("first", "second", "third"):
+        psql(database, increment / f"{name}-whole", "-f", "load.sql")
+        states[name] = state(database)
+        assert titles(database) == expected_titles(increment, f"{name}-whole")
+    psql(database, increment / "third-whole", "-f", "remove.sql")
+    psql(database, increment / "first-whole", "-f", "load.sql")
+    for name, before in (("second", "first"), ("third", "second")):
+        held = content(database)[:-1]
+        for _ in range(2):
+            psql(database, increment / f"{name}-changes", "-f", "load.sql")
+            assert state(database) == states[name]
+            known = {
+                slot: increments[1][of]["version"] for slot, of in (("current", name), ("previous", before))
+            }
+            assert versions(database) == known
+        for _ in range(2):
+            psql(database, increment / f"{name}-changes", "-f", "rollback.sql")
+            assert state(database) == states[before] and content(database)[0:2] == held[0:2]
+        psql(database, increment / f"{name}-changes", "-f", "load.sql")
+    counted = rows(database, "SELECT documents FROM shop_versions WHERE slot = 'current'")
+    assert counted == [{"documents": 7}]
+
+
+def test_an_increment_is_refused_on_another_version(increment, increments, database):
+    done = run_psql(database, increment / "second-changes", "-f", "load.sql")
+    assert done.returncode == 3 and "but the loaded version is none" in done.stderr
+    psql(database, increment / "first-whole", "-f", "load.sql")
+    before = content(database)
+    done = run_psql(database, increment / "third-changes", "-f", "load.sql")
+    second, first = (increments[1][name]["version"] for name in ("second", "first"))
+    assert done.returncode == 3
+    assert f"changes version {second}, but the loaded version is {first}" in done.stderr
+    assert "HINT" in done.stderr and content(database) == before
+
+
+def test_an_increment_that_is_killed_changes_nothing(increment, database, tmp_path):
+    psql(database, increment / "first-whole", "-f", "load.sql")
+    before = content(database)
+    shutil.copytree(increment / "second-changes", tmp_path / "new")
+    script = tmp_path / "new/load.sql"
+    *most, last = script.read_text().rpartition("COMMIT;")
+    script.write_text("".join([*most[:-1], "\\! kill -9 $PPID\n", most[-1], last]))
+    assert run_psql(database, tmp_path / "new", "-f", "load.sql").returncode == -9
+    assert content(database) == before
+    psql(database, increment / "second-changes", "-f", "load.sql")
+    assert titles(database) == expected_titles(increment, "second-whole")

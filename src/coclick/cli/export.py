@@ -56,6 +56,14 @@ def export(
             help="Text fields of --into with weights, such as 'title^3,body': write a query that adds BM25.",
         ),
     ] = None,
+    changes_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write only what changed since this export, which is loaded: new, changed and deleted "
+            "documents and queries.",
+        ),
+    ] = None,
     measure: Annotated[
         bool,
         typer.Option(help="Measure what is lost where rankings are exported; trains the model once more."),
@@ -85,6 +93,7 @@ def export(
         into=into,
         id_field=id_,
         hybrid=hybrid,
+        changes_from=changes_from,
         measure=measure,
         force=force,
         progress=for_terminal(),

@@ -133,6 +133,10 @@ def export_summary(stats: Mapping[str, Any]) -> None:
     rows = [
         ["documents", f"{stats['documents']:,} with {stats['weights']:,} weights of {size}"],
         ["queries", f"{stats['queries']:,}"],
+        *(
+            [f"changes of {what}", ", ".join(f"{count:,} {how}" for how, count in counts.items())]
+            for what, counts in stats.get("changes", {}).items()
+        ),
         *(["left out", f"{count:,} {reason}"] for reason, count in stats["left_out"].items()),
         ["score error", f"mean {error['mean']:.2g}, max {error['largest']:.2g}"],
         ["relative to the best score", f"max {error['largest_of_best_score']:.2g}"],

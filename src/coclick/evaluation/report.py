@@ -15,6 +15,7 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick._version import __version__
 from coclick.errors import UserError
@@ -25,7 +26,7 @@ from coclick.evaluation.tasks import SEARCH
 from coclick.storage.directories import write_file
 
 SHOWN = 10  # results of each ranking
-MAX_RESULTS = 40_000  # of all models and queries, which keeps the page below 5 MB
+MAX_RANKINGS = 4_000_000  # bytes of all rankings and titles, which keeps a page below 5 MB
 _MAX_TEXT = 80  # characters of a title or a query
 _SCRIPTS = (  # in the order of their imports
     "nodes protocol leaderboard significance breakdown separability importance training queries sections page"
@@ -103,24 +104,56 @@ def _training(stats: Mapping[str, Any]) -> dict[str, Any]:
 def _queries(board: Leaderboard, ordered: list[ModelResult]) -> dict[str, Any]:
     """The main measure of each query and model; rankings for the queries on which models differ most."""
     values = np.stack([result.values() for result in ordered])
-    limit = MAX_RESULTS // (len(ordered) * SHOWN)
-    with_rankings = set(np.argsort(values.min(axis=0) - values.max(axis=0), kind="stable")[:limit].tolist())
-    positions: dict[str, int] = {}  # document → position in `docs`
-    queries = []
-    for i, (query, text) in enumerate(board.judgments.queries.items()):
-        row: dict[str, Any] = {"text": _truncate(text), "values": values[:, i].round(6).tolist()}
-        if i in with_rankings:
-            found = [result.rankings.get(query, [])[:SHOWN] for result in ordered]
-            row["rankings"] = [[positions.setdefault(doc, len(positions)) for doc in docs] for docs in found]
-            grades = board.judgments.grades[query]
-            row["grades"] = {positions[doc]: grades[doc] for docs in found for doc in docs if doc in grades}
-        queries.append(row)
-    titles = [""] * len(positions)
-    if positions and board.protocol.task is SEARCH:
-        rows = board.graph.docs.lookup(list(positions)).tolist()
-        titles = [_truncate(board.graph.title(row)) if row >= 0 else "" for row in rows]
+    docs = _Docs(board)
+    rankings = _rankings(board, ordered, values, docs)
+    queries = [
+        {"text": _truncate(text), "values": values[:, i].round(6).tolist(), **rankings.get(query, {})}
+        for i, (query, text) in enumerate(board.judgments.queries.items())
+    ]
     highest = max(max(found.values()) for found in board.judgments.grades.values())
-    return {"queries": queries, "docs": list(zip(positions, titles, strict=True)), "highest_grade": highest}
+    return {"queries": queries, "docs": docs.shown, "highest_grade": highest}
+
+
+def _rankings(
+    board: Leaderboard, ordered: list[ModelResult], values: NDArray[np.float64], docs: _Docs
+) -> dict[str, dict[str, Any]]:
+    """The rankings by query, those on which models differ most first, until the page is full."""
+    found: dict[str, dict[str, Any]] = {}
+    queries = list(board.judgments.queries)
+    written = 0
+    for i in np.argsort(values.min(axis=0) - values.max(axis=0), kind="stable").tolist():
+        rankings = [
+            [docs.position(doc) for doc in result.rankings.get(queries[i], [])[:SHOWN]] for result in ordered
+        ]
+        grades = board.judgments.grades[queries[i]]
+        shown = {place: docs.shown[place][0] for ranking in rankings for place in ranking}
+        row = {
+            "rankings": rankings,
+            "grades": {place: grades[doc] for place, doc in shown.items() if doc in grades},
+        }
+        written += len(json.dumps(row, separators=(",", ":")))
+        if written + docs.size > MAX_RANKINGS:
+            break
+        found[queries[i]] = row
+    return found
+
+
+class _Docs:
+    """The documents of the rankings, each once, with its title."""
+
+    def __init__(self, board: Leaderboard) -> None:
+        self._graph = board.graph if board.protocol.task is SEARCH else None  # else they are queries
+        self._positions: dict[str, int] = {}
+        self.shown: list[tuple[str, str]] = []
+        self.size = 0  # in bytes, as JSON
+
+    def position(self, doc: str) -> int:
+        """Return the position of a document in `shown`, to which it is added."""
+        position = self._positions.setdefault(doc, len(self.shown))
+        if position == len(self.shown):
+            self.shown.append((doc, _truncate(self._graph.title(doc)) if self._graph else ""))
+            self.size += len(_json_for_html(self.shown[-1]).encode()) + 1
+        return position
 
 
 def _without_imports(module: str) -> str:

@@ -12,11 +12,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from coclick.arrays.strings import Strings
 from coclick.errors import UserError, check_path, check_whole
 from coclick.exporters.base import Exporter
+from coclick.exporters.changes import BaseExport, ContentTracker, content_version, write_contents
 from coclick.exporters.existing_index import ExistingIndex
 from coclick.exporters.model_vectors import ModelVectors
-from coclick.exporters.output_folder import check_folder, content_version, create_folder, write_manifest
+from coclick.exporters.output_folder import check_folder, create_folder, write_manifest
 from coclick.exporters.readme import readme
 from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries, pick_sample_query
 from coclick.exporters.shipping.export import ship, write_shipped
@@ -41,6 +43,7 @@ def export(
     into: str | None = None,
     id_field: str | None = None,
     hybrid: str | None = None,
+    changes_from: str | Path | None = None,
     measure: bool = True,
     force: bool = False,
     progress: Progress = quiet,
@@ -63,6 +66,8 @@ def export(
         id_field: the field or column of `into` that has the document ids. pgvector needs
             it; the others take `_id`.
         hybrid: text fields of `into` with weights, such as `title^3,body`, for a query that adds BM25.
+        changes_from: the folder of the export that is loaded; write only what changed since: documents and
+            queries that are new, changed or deleted.
         measure: whether to measure what is lost where rankings and signals are exported: it trains the model
             again, without held-out clicks.
         force: replace the folder if it is an earlier export.
@@ -90,27 +95,61 @@ def export(
     shipped = ship(model, engine, progress)
     source = ModelVectors.from_model(model) if shipped is None else shipped.doc_vectors
     exporter = _create_exporter(engine, source, name, max_weights, existing)
+    exporter.model_name = str(model)
+    base = None if changes_from is None else _open_base(exporter, check_path(changes_from, "changes_from"))
+    columns = exporter.column_hashes()
+    docs = ContentTracker(columns, base.docs if base else None)
+    tracked = ContentTracker(columns, base.queries if base else None)
     with create_folder(path, force=force) as folder:
         with progress("queries"):
             sample = pick_sample_query(exporter)
             limit = _QUERIES if queries is None else queries
-            blocks = exporter.query_blocks(most_clicked_queries(source, 0 if shipped else limit))
-            exported = [text for texts, _ in blocks for text in texts]  # those that have a vector
-            exporter.write_queries(folder, exported)
+            differing = _differing_queries(exporter, 0 if shipped else limit, tracked)
+            exporter.write_queries(folder, differing)
             error = measure_score_error(exporter)
         with progress("documents", len(source.graph.docs)) as done:
-            exporter.write_documents(folder, exporter.filter.doc_blocks(done))
-        exporter.version = content_version(folder)
+            blocks = docs.differing(exporter.filter.doc_blocks(done), titles=exporter.stores_titles)
+            exporter.write_documents(folder, blocks)
+        held = docs.contents(), tracked.contents()
+        exporter.version = content_version(*held, _identity(exporter))
+        exporter.n_documents = len(held[0].digests)
+        if base:
+            exporter.write_deletions(folder, docs.deleted(), tracked.deleted())
         exporter.write_schema(folder)
         exporter.write_sample(folder, sample)
         write_json(folder / "expected.json", sample.to_dict())
-        stats = _stats(exporter) | {"queries": len(exported), "score_error": error}
-        stats |= {} if existing is None else {"into": existing.name}
+        stats = _stats(exporter) | {"queries": len(held[1].digests), "score_error": error}
+        stats |= {"changes": _changes(docs, tracked)} if base else {}
         write_file(folder / "README.md", readme(exporter, sample, stats))
+        write_contents(folder, *held)
         if shipped:
             stats |= write_shipped(exporter, shipped, folder, queries, measure, progress)
         write_manifest(folder, stats)
     return stats
+
+
+def _open_base(exporter: Exporter, path: Path) -> BaseExport:
+    if not exporter.takes_changes:
+        raise UserError(f"--changes-from does not work with {exporter.title}: export the whole model")
+    base = BaseExport.open(path, _identity(exporter))
+    exporter.base_version = base.version
+    return base
+
+
+def _differing_queries(exporter: Exporter, limit: int, tracker: ContentTracker) -> list[str]:
+    """Record the queries that have a vector; return those that are not as in the base."""
+    found = []
+    for texts, vectors in exporter.query_blocks(most_clicked_queries(exporter.source, limit)):
+        rows = tracker.record(Strings.from_list(texts), None, vectors)
+        found += [texts[row] for row in rows.tolist()]
+    return found
+
+
+def _changes(docs: ContentTracker, queries: ContentTracker) -> dict[str, dict[str, int]]:
+    return {
+        name: {"added": found.added, "changed": found.changed, "deleted": len(found.deleted())}
+        for name, found in (("documents", docs), ("queries", queries))
+    }
 
 
 def _existing_index(
@@ -137,16 +176,24 @@ def _create_exporter(
     return added
 
 
+def _identity(exporter: Exporter) -> dict[str, Any]:
+    """Return what the exports of one index have in common, and the unit of scores."""
+    source, existing = exporter.source, exporter.existing
+    names: dict[str, Any] = {"engine": exporter.name, "index": exporter.index, "model": exporter.model_name}
+    names |= {"dimensions": source.dim} if source.dense else {}
+    names |= {} if existing is None else {"into": existing.name, "id_field": existing.id_field}
+    return names | {"score_unit": exporter.score_unit}
+
+
 def _stats(exporter: Exporter) -> dict[str, Any]:
     source, kept = exporter.source, exporter.filter
-    size = {"dimensions": source.dim} if source.dense else {"words": len(source.tokens)}
-    names = {"engine": exporter.name, "index": exporter.index, "model": str(source.model)}
-    return names | {
+    base = {} if exporter.base_version is None else {"base_version": exporter.base_version}
+    return _identity(exporter) | {
         "graph": source.model.graph_digest,
         "version": exporter.version,
+        **base,
         "documents": kept.n_docs,
-        **size,
+        **({} if source.dense else {"words": len(source.tokens)}),
         "weights": kept.n_weights,
         "left_out": {reason: count for reason, count in kept.left_out.items() if count},
-        "score_unit": exporter.score_unit,
     }

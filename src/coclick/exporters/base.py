@@ -7,17 +7,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
 from coclick.errors import UserError
-from coclick.exporters.formatting import format_floats, join_entries, join_pairs, json_strings, write_parts
+from coclick.exporters.existing_index import ExistingIndex
+from coclick.exporters.formatting import format_floats, join_entries, join_pairs, json_strings
 from coclick.exporters.limits import DocBlock, Limits, VectorFilter, Weights
 from coclick.exporters.model_vectors import SPARSE, ModelVectors
+from coclick.exporters.packed_rows import hash_numbers, hash_texts, write_row_parts, write_rows
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
@@ -33,6 +36,10 @@ class Exporter(ABC):
     limits: ClassVar[Limits] = Limits()
     documents_file: ClassVar[str] = "documents-{:05}.ndjson"  # {} stands for the number of a part
     query_vectors_in: ClassVar[str] = "`queries.ndjson`"  # the file or table of query vectors
+    part_size: ClassVar[int] = 16 << 20  # bytes of a part
+    takes_changes: ClassVar[bool] = False  # whether `write_deletions` and the scripts know increments
+    stores_titles: ClassVar[bool] = True
+    existing: ExistingIndex | None = None  # the index that the export adds vectors to
     token_note: ClassVar[str] = ""  # how tokens are encoded, if they are
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
@@ -46,7 +53,10 @@ class Exporter(ABC):
             limit = f"{self.limits.max_dim:,} dimensions"
             raise UserError(f"{source.model} has {source.dim:,}, but {self.title} allows at most {limit}")
         self.source, self.index = source, index
+        self.model_name = str(source.model)  # of the exported model, whose documents these are
         self.version = ""  # of the documents and queries, known when they are written
+        self.base_version: str | None = None  # of an increment: the version that it changes
+        self.n_documents = 0  # in the engine once the export is loaded
         self.tokens = self.encode_tokens(source.tokens)
         self.score_unit = 1.0  # score of the engine × score_unit = score of coclick
         limits = [limit for limit in (max_weights, self.limits.max_weights) if limit is not None]
@@ -60,8 +70,12 @@ class Exporter(ABC):
         """Write the mapping, schema or table definition."""
 
     def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield the text of each document in the engine's format."""
+        """Yield the text of each document in the engine's format; `doc_rows` is faster."""
         raise NotImplementedError  # abstract
+
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return the text of each document in the engine's format."""
+        return Strings.from_list(self.doc_texts(block))
 
     @abstractmethod
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
@@ -98,12 +112,26 @@ class Exporter(ABC):
     # -- the same for all engines ------------------------------------------------------------------------
 
     def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write the documents to load, in parts small enough for one request if the engine needs that."""
-        texts = chain.from_iterable(map(self.doc_texts, blocks))
+        """Write the documents to load, in parts small enough for one request if the engine needs that.
+
+        An increment has only documents that are new or changed.
+        """
+        rows = map(self.doc_rows, blocks)
         if "{" in self.documents_file:
-            write_parts(folder, self.documents_file, texts)
+            write_row_parts(folder, self.documents_file, rows, self.part_size)
         else:
-            write_file(folder / self.documents_file, texts)
+            write_rows(folder / self.documents_file, rows)
+
+    def write_deletions(self, folder: Path, docs: Sequence[str], queries: Sequence[str]) -> None:
+        """Write what an increment removes: documents and queries of the base that are gone."""
+        for name, gone in (("docs", docs), ("queries", queries)):
+            write_file(folder / f"deleted-{name}.ndjson", (f"{text}\n" for text in json_strings(gone)))
+
+    def column_hashes(self) -> NDArray[np.uint64]:
+        """Return a hash of the name of each column, the same in every export."""
+        if self.source.dense:
+            return hash_numbers(np.arange(self.source.dim))
+        return hash_texts(Strings.from_list(self.tokens))
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
         """Write query vectors, for clients that cannot call coclick at query time."""

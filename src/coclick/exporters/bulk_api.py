@@ -8,22 +8,28 @@ address a sub-field, so it is percent-encoded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_pairs, percent_encode
+from coclick.exporters.formatting import format_floats, join_pairs, percent_encode, write_parts
 from coclick.exporters.limits import DocBlock, Limits, Weights
+from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_json
 
 _DROPPED_BITS = 15  # of the 24 significant bits of a float32
+_PART_SIZE = 8 << 20  # characters; below the limit of 10 MB of small clusters if most are ASCII
+NOT_RUN = """The requests follow the documentation of {title}. They were **not run against a real server of
+{title}**, only against a test server that answers in the documented form: try them on a test cluster
+first."""
 
 
 class BulkApiExporter(Exporter):
-    """Exports to an index with the fields `doc`, `title` and `words`."""
+    """Exports an index with the fields `doc`, `title` and `words`, and a program that loads it."""
 
     limits = Limits(max_id_bytes=512, max_token_bytes=32_766)
     field = "words"  # that has the vector
@@ -41,6 +47,11 @@ class BulkApiExporter(Exporter):
         """Return the query whose score is the dot product."""
         raise NotImplementedError  # abstract
 
+    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
+        """Write parts that a small cluster takes."""
+        texts = chain.from_iterable(map(self.doc_texts, blocks))
+        write_parts(folder, self.documents_file, texts, _PART_SIZE)
+
     def doc_texts(self, block: DocBlock) -> Iterator[str]:
         """Yield two lines per document."""
         words = join_pairs(block.vectors, self.keys, format_floats(block.vectors.data), ",")
@@ -52,31 +63,64 @@ class BulkApiExporter(Exporter):
         return {
             "mappings": {
                 "dynamic": "strict",
+                "_meta": {"coclick": {"version": self.version, "model": str(self.source.model)}},
                 "properties": {"doc": {"type": "keyword"}, "title": {"type": "text"}, "words": words},
             }
         }
+
+    def write_run(self, folder: Path) -> None:
+        """Write the program that loads an index for each version and swaps the alias."""
+        settings = {
+            "alias": self.index,
+            "index": f"{self.index}-{self.version}",
+            "documents": self.filter.n_docs,
+            "version": self.version,
+        }
+        write_program(folder, self.title, "bulk_api_alias", ("bulk_api",), settings)
 
     def search(self, query: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a search request."""
         return {"size": 10, "_source": ["doc", "title"], "query": query}
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
-        """Write the body of a search request."""
-        write_json(folder / "sample.json", self.search(self.vector_query(self.sample_vector(sample))))
+        """Write the body of a search request, and those of the queries that `check` asks."""
+        write_json(folder / "sample.json", self.sample_request(sample))
+        write_sample_requests(folder, self, self.sample_request)
+
+    def sample_request(self, sample: SampleQuery) -> dict[str, Any]:
+        """Return the body of a search request."""
+        return self.search(self.vector_query(self.sample_vector(sample)))
 
     def commands(self) -> str:
-        """Return the curl commands that load the export and run the sample query."""
+        """Return the commands that load the export and run the sample query."""
         return f"""
-Run these commands in this folder:
+{NOT_RUN.format(title=self.title)}
 
-    URL=http://localhost:9200/{self.index} JSON='Content-Type: application/json'
-    curl -X PUT $URL -H "$JSON" -d @index.json
-    for part in documents-*.ndjson; do
-        curl -X POST "$URL/_bulk?refresh=true&filter_path=errors" -H "$JSON" --data-binary @$part; done
-    curl -X POST $URL/_search -H "$JSON" -d @sample.json
+1. You need Python 3.10 or later. Run these commands in this folder, with the URL of the cluster:
 
-Each bulk request should return `{{"errors":false}}`. If security is enabled, use https:// in the URL and add
-`-k -u USER` to curl.
+       URL=http://localhost:9200
+       python3 run.py $URL load
+       python3 run.py $URL check
+
+   If security is enabled, set the header of your requests first: `export AUTHORIZATION='ApiKey …'`. For a
+   certificate of your own, set `SSL_CERT_FILE`.
+
+2. `load` creates the index `{self.index}-{self.version}`, fills it, compares the number of
+   documents, and only then lets the alias `{self.index}` point to it, in one step: searches see the old
+   version or the new one. The version before stays, as `{self.index}-previous`. If the engine refuses
+   documents, `load` says which and why, exits with status 1, and the alias does not change. It can be
+   interrupted and run again.
+
+3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick. By
+   hand:
+
+       curl -X POST $URL/{self.index}/_search -H 'Content-Type: application/json' -d @sample.json
+
+4. Load the next export of the same `--name` in the same way.
+
+       python3 run.py $URL rollback     # the alias back to the version that was loaded before this one
+       python3 run.py $URL prune        # delete the versions that are neither current nor the one before
+       python3 run.py $URL remove       # delete all versions
 """
 
 

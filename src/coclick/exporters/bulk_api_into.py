@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from coclick.exporters.bulk_api import BulkApiExporter
+from coclick.exporters.bulk_api import NOT_RUN, BulkApiExporter
 from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
-from coclick.exporters.formatting import format_floats, join_pairs, json_strings, write_parts
+from coclick.exporters.formatting import format_floats, join_pairs, json_strings
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.program_files import write_program
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
-_PART_SIZE = 8 << 20  # characters; below the limit of 10 MB of small clusters if most are ASCII
-_NOT_RUN = """The requests follow the documentation of {title}. They were **not run against a real server of
-{title}**, only against a test server that answers in the documented form: try them on a copy of the index
-first."""
+Query = dict[str, Any]  # of the engine's query language
+
+_SEARCH_MARKS = {  # what a search template fills in, by what stands for it in the JSON
+    '{"WORDS": 0}': "{{#toJson}}words{{/toJson}}",
+    '["FILTER"]': "{{#toJson}}filter{{/toJson}}",
+    '["BOOSTS"]': "{{#toJson}}boosts{{/toJson}}",
+}
 
 
 class BulkApiInto(BulkApiExporter):
@@ -33,6 +35,8 @@ class BulkApiInto(BulkApiExporter):
 
     documents_file = "updates-{:05}.ndjson"
     field_type: ClassVar[dict[str, Any]]
+    stores_titles = False
+    existing: ExistingIndex
 
     def __init__(
         self, source: ModelVectors, index: str, max_weights: int | None, existing: ExistingIndex
@@ -42,10 +46,13 @@ class BulkApiInto(BulkApiExporter):
         self.existing = existing
         self.field = f"{index}_words"
         self._version_field, self._previous_field = f"{index}_version", f"{index}_previous"
-        self.script_id, self.pipeline_id = f"{index}_update", f"{index}_hybrid"
+        self.script_id, self.template_id = f"{index}_update", f"{index}_search"
+        self.pipeline_id = f"{index}_hybrid"
 
-    def hybrid_query(self, multi_match: dict[str, Any], vector_query: dict[str, Any]) -> dict[str, Any]:
-        """Combine BM25 and vectors in the way of the engine."""
+    def hybrid_query(
+        self, multi_match: Query, vector_query: Query, filters: list[Any], boosts: list[Any]
+    ) -> Query:
+        """Combine BM25 and vectors in the way of the engine; `boosts` add to scores, `filters` do not."""
         raise NotImplementedError  # abstract
 
     def hybrid_note(self) -> str:
@@ -59,11 +66,6 @@ class BulkApiInto(BulkApiExporter):
     def pipeline(self) -> dict[str, Any] | None:
         """Return the search pipeline of hybrid queries, if they need one."""
         return None
-
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write parts that a small cluster takes."""
-        texts = chain.from_iterable(map(self.doc_texts, blocks))
-        write_parts(folder, self.documents_file, texts, _PART_SIZE)
 
     def doc_texts(self, block: DocBlock) -> Iterator[str]:
         """Yield an action and an update for each document; titles stay as they are in the index."""
@@ -93,14 +95,12 @@ class BulkApiInto(BulkApiExporter):
         settings = {
             "index": self.existing.name,
             "id_field": self.existing.id_field,
-            "field": self.field,
             "script": self.script_id,
-            "version": self.version,
+            "template": self.template_id,
             "pipeline": self.pipeline_id,
+            "version": self.version,
         }
-        write_json(folder / "settings.json", settings)
-        program = files("coclick.exporters").joinpath("update_index.py").read_text(encoding="utf-8")
-        write_file(folder / "run.py", program)
+        write_program(folder, self.title, "bulk_api_into", ("bulk_api",), settings)
         write_file(folder / MISSING_IDS, "")
         pipeline = self.pipeline()
         if self.existing.text_fields and pipeline:
@@ -111,17 +111,27 @@ class BulkApiInto(BulkApiExporter):
         super().write_sample(folder, sample)
         if not self.existing.text_fields:
             return
-        fields = list(self.existing.text_fields)
-        words: dict[str, float] = self.sample_vector(sample)
-        multi_match = {"multi_match": {"query": sample.query, "fields": fields}}
+        words = self.vector_query(self.sample_vector(sample))
         write_json(
-            folder / "hybrid.json", self.search(self.hybrid_query(multi_match, self.vector_query(words)))
+            folder / "hybrid.json", self.search(self.hybrid_query(self._text(sample.query), words, [], []))
         )
-        multi_match = {"multi_match": {"query": "{{query}}", "fields": fields}}
-        marked = self.search(self.hybrid_query(multi_match, self.vector_query({"WORDS": 0})))
-        template = json.dumps(marked).replace('{"WORDS": 0}', "{{#toJson}}words{{/toJson}}")
-        script = {"lang": "mustache", "source": template}
-        write_json(folder / "template.json", {"script": script})
+        write_json(folder / "template.json", {"script": {"lang": "mustache", "source": self._template()}})
+
+    def _text(self, query: str) -> Query:
+        return {"multi_match": {"query": query, "fields": list(self.existing.text_fields)}}
+
+    def _template(self) -> str:
+        """Return a hybrid search whose query, words, filter, boosts, size and start are filled in."""
+        marked = self.search(
+            self.hybrid_query(
+                self._text("{{query}}"), self.vector_query({"WORDS": 0}), ["FILTER"], ["BOOSTS"]
+            )
+        )
+        paging = {"size": "{{size}}{{^size}}10{{/size}}", "from": "{{from}}{{^from}}0{{/from}}"}
+        template = json.dumps(marked | paging)
+        for mark, filled in _SEARCH_MARKS.items():
+            template = template.replace(mark, filled)
+        return template
 
     def search(self, query: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a search request; large fields of ours are not returned."""
@@ -167,7 +177,7 @@ class BulkApiInto(BulkApiExporter):
         index = self.existing.name
         hybrid = f"\n\n### Mix with BM25\n\n{self._hybrid_readme()}" if self.existing.text_fields else ""
         return f"""
-{_NOT_RUN.format(title=self.title)}
+{NOT_RUN.format(title=self.title)}
 
 1. You need Python 3.10 or later. Run these commands in this folder, with the URL of the cluster:
 
@@ -185,12 +195,12 @@ class BulkApiInto(BulkApiExporter):
    which and why, and exits with status 1. It can be interrupted and run again:
    documents that are done are left alone.
 
-3. `check` asks the sample query and compares scores with `expected.json`.
+3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick.
 
 4. Load the next export in the same way. A document that you index anew has lost the fields: run `load` again.
 
        python3 run.py $URL rollback     # back to the version that was loaded before this one
-       python3 run.py $URL remove       # remove the values of all fields; their mapping stays
+       python3 run.py $URL remove       # remove all values, and what was stored; the mapping stays
 
 {self.version_note()}{hybrid}
 """
@@ -205,7 +215,11 @@ class BulkApiInto(BulkApiExporter):
 
 {self.hybrid_note()}
 
-`load` also stores the {template}, so that an application sends only the query and its words:
+`load` also stores the {template}, so that an application sends only what changes. `filter` and `boosts`
+are lists of queries in the syntax of {self.title}, and may be empty: a filter restricts the results, a boost
+adds its score to that of the documents that match. `size` and `from` may be left out. Texts are escaped by
+the engine.
 
     POST /{self.existing.name}/_search/template{suffix}
-    {{"id": "{self.script_id}_search", "params": {{"query": "…", "words": {{"word": 0.5}}}}}}"""
+    {{"id": "{self.template_id}", "params": {{"query": "…", "words": {{"word": 0.5}},
+     "filter": [{{"term": {{"in_stock": true}}}}], "boosts": [], "size": 10}}}}"""

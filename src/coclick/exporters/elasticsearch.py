@@ -28,6 +28,7 @@ class Elasticsearch(BulkApiExporter):
         """Write both mappings; the user picks one."""
         write_json(folder / "index.json", self.mapping(FIELD_TYPE))
         write_json(folder / "index-rank-features.json", self.mapping(OLD_FIELD_TYPE))
+        self.write_run(folder)
 
     def vector_query(self, words: dict[str, float]) -> dict[str, Any]:
         """Return a query that is not pruned."""
@@ -48,7 +49,8 @@ class Elasticsearch(BulkApiExporter):
         return f"""{self.commands()}
 `index.json` is for 8.19, 9.1 and later. For 8.15 to 8.18 and 9.0, remove `index_options` from it: these
 versions do not prune. For versions before 8.15, or where `sparse_vector` is not available, use
-`index-rank-features.json` and `sample-rank-features.json` with the same documents.
+`index-rank-features.json` and `sample-rank-features.json` with the same documents: copy the first over
+`index.json` before `load`; `check` needs `sparse_vector` queries.
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from coclick.exporters.bulk_api_into import BulkApiInto
+from coclick.exporters.bulk_api_into import BulkApiInto, Query
 from coclick.exporters.elasticsearch import FIELD_TYPE, OLD_FIELD_TYPE, Elasticsearch
 from coclick.storage.directories import write_json
 
@@ -20,22 +20,27 @@ class ElasticsearchInto(BulkApiInto, Elasticsearch):
         super().write_schema(folder)
         write_json(folder / "mapping-rank-features.json", self.added_fields(OLD_FIELD_TYPE))
 
-    def hybrid_query(self, multi_match: dict[str, Any], vector_query: dict[str, Any]) -> dict[str, Any]:
-        """Add both scores; filters go into `filter`."""
+    def hybrid_query(
+        self, multi_match: Query, vector_query: Query, filters: list[Any], boosts: list[Any]
+    ) -> Query:
+        """Add the scores."""
         vector_query["sparse_vector"]["boost"] = 1.0
-        return {"bool": {"should": [multi_match, vector_query], "minimum_should_match": 1, "filter": []}}
+        either = {"bool": {"should": [multi_match, vector_query], "minimum_should_match": 1}}
+        return {"bool": {"must": [either], "filter": filters, "should": boosts}}
 
     def hybrid_note(self) -> str:
         """Say where the weights are."""
         return """The score is that of `multi_match` plus `boost` times that of the vectors. The boost is 1,
 and neither it nor the weights of the fields have been tuned. Both scores have a scale of
-their own: compare them on your queries and change the boost. Filters go into `filter` of `hybrid.json`."""
+their own: compare them on your queries and change the boost. Filters go into `filter` of `hybrid.json`, your
+own boosts into the last `should`."""
 
     def version_note(self) -> str:
         """Say which file is for which version."""
         return """`mapping.json` is for 8.19, 9.1 and later. For 8.15 to 8.18 and 9.0, remove
 `index_options` from it. For versions before 8.15, copy `mapping-rank-features.json` over `mapping.json` and
-`sample-rank-features.json` over `sample.json`; the updates are the same."""
+`sample-rank-features.json` over `sample.json`; the updates are the same, but `check` needs `sparse_vector`
+queries. An index that was created by 8.0 to 8.10 cannot have a `sparse_vector`: use `rank_features` there."""
 
 
 EXPORTER = ElasticsearchInto

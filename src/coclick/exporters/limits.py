@@ -6,13 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
 from coclick.exporters.formatting import json_strings
 from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.packed_rows import text_slice
 
 Weights = NDArray[np.float32]
 _MIN_WEIGHT = float(np.finfo(np.float32).tiny)  # engines may read smaller float32 numbers as zero
@@ -33,9 +36,25 @@ class Limits:
 class DocBlock:
     """Some documents, with their vectors as the engine will store them."""
 
-    ids: list[str]
-    titles: list[str]
+    packed_ids: Strings
+    packed_titles: Strings
     vectors: Csr
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids as a list."""
+        return self.packed_ids.to_list()
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """The titles as a list."""
+        return self.packed_titles.to_list()
+
+    def take(self, rows: NDArray[np.int64]) -> DocBlock:
+        """Return some of the documents."""
+        if len(rows) == self.vectors.rows:
+            return self
+        return DocBlock(self.packed_ids.take(rows), self.packed_titles.take(rows), self.vectors.take(rows))
 
     def rows(self, vectors: list[str]) -> Iterator[tuple[str, str, str]]:
         """Yield the id and title of each document as JSON strings, with the text of its vector."""
@@ -90,34 +109,44 @@ class VectorFilter:
         for rows in self.source.row_blocks():
             first, last = int(rows[0]), int(rows[-1]) + 1
             vectors, dropped = self.filter_doc_vectors(self.source.doc_vectors(rows))
-            ids = graph.docs.to_list(first, last)
-            shown = titles.to_list(first, last) if titles else [""] * len(ids)
-            has_vector, has_valid_id = vectors.row_nnz() > 0, self.accepts_ids(ids)
+            ids = text_slice(graph.docs, first, last)
+            shown = text_slice(titles, first, last) if titles else Strings.from_list([""] * len(ids))
+            has_vector, has_valid_id = vectors.row_nnz() > 0, self._accepts(ids)
             dropped["documents without a vector"] = int((~has_vector).sum())
             dropped["documents with an id that the engine does not accept"] = int(
                 (has_vector & ~has_valid_id).sum()
             )
             self.left_out.update(dropped)
-            kept = np.flatnonzero(has_vector & has_valid_id)
-            if len(kept) < len(ids):
-                ids, shown = ([texts[i] for i in kept.tolist()] for texts in (ids, shown))
-                vectors = vectors.take(kept)
-            if forbidden := self.limits.forbidden:
-                shown = [forbidden.sub(" ", title) for title in shown]
-            self.n_docs += len(ids)
-            self.n_weights += vectors.nnz
-            if ids:
-                yield DocBlock(ids, shown, vectors)
+            block = DocBlock(ids, self._without_forbidden(shown), vectors)
+            block = block.take(np.flatnonzero(has_vector & has_valid_id))
+            self.n_docs += len(block.packed_ids)
+            self.n_weights += block.vectors.nnz
+            if len(block.packed_ids):
+                yield block
             done(len(rows))
 
     def accepts_ids(self, ids: list[str]) -> NDArray[np.bool_]:
         """Mark the ids that the engine accepts."""
+        return self._accepts(Strings.from_list(ids))
+
+    def _accepts(self, ids: Strings) -> NDArray[np.bool_]:
         good = np.ones(len(ids), bool)
         if (limit := self.limits.max_id_bytes) is not None:
-            good &= np.fromiter((0 < len(doc.encode()) <= limit for doc in ids), bool, len(ids))
-        if (forbidden := self.limits.forbidden) is not None:
+            lengths = np.diff(ids.offsets)
+            good &= (lengths > 0) & (lengths <= limit)
+        if (forbidden := self.limits.forbidden) is not None and forbidden.search(_whole(ids)):
             good &= np.fromiter((forbidden.search(doc) is None for doc in ids), bool, len(ids))
         return good
+
+    def _without_forbidden(self, titles: Strings) -> Strings:
+        forbidden = self.limits.forbidden
+        if forbidden is None or not forbidden.search(_whole(titles)):
+            return titles
+        return Strings.from_list(forbidden.sub(" ", title) for title in titles)
+
+
+def _whole(texts: Strings) -> str:
+    return texts.data.tobytes().decode()
 
 
 def _positive(weights: Weights) -> NDArray[np.bool_]:

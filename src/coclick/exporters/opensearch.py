@@ -33,6 +33,7 @@ class OpenSearch(BulkApiExporter):
     def write_schema(self, folder: Path) -> None:
         """Write the mapping."""
         write_json(folder / "index.json", self.mapping(FIELD_TYPE))
+        self.write_run(folder)
 
     def vector_query(self, words: dict[str, float]) -> dict[str, Any]:
         """Return a query with raw tokens, which needs no deployed model."""

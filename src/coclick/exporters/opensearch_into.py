@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coclick.exporters.bulk_api_into import BulkApiInto
+from coclick.exporters.bulk_api_into import BulkApiInto, Query
 from coclick.exporters.opensearch import FIELD_TYPE, OpenSearch
 
 
@@ -16,10 +16,13 @@ class OpenSearchInto(BulkApiInto, OpenSearch):
 
     field_type = FIELD_TYPE
 
-    def hybrid_query(self, multi_match: dict[str, Any], vector_query: dict[str, Any]) -> dict[str, Any]:
-        """Combine both; filters go into each part."""
-        parts = [{"bool": {"must": [part], "filter": []}} for part in (multi_match, vector_query)]
-        return {"hybrid": {"queries": parts}}
+    def hybrid_query(
+        self, multi_match: Query, vector_query: Query, filters: list[Any], boosts: list[Any]
+    ) -> Query:
+        """Combine both; a hybrid query is the outermost one, so filters go into each part."""
+        text = {"bool": {"must": [multi_match], "filter": filters, "should": boosts}}
+        words = {"bool": {"must": [vector_query], "filter": filters}}
+        return {"hybrid": {"queries": [text, words]}}
 
     def pipeline(self) -> dict[str, Any]:
         """Scale both scores to 0…1 and take their mean."""
@@ -31,7 +34,8 @@ class OpenSearchInto(BulkApiInto, OpenSearch):
         """Say where the weights are."""
         return f"""`pipeline.json` scales both scores to 0…1 and takes their mean with the weights 0.5 and
 0.5; `load` stores it as the search pipeline `{self.pipeline_id}`. Neither these weights nor those of the
-fields have been tuned: try others on your queries. Filters go into both lists `filter` of `hybrid.json`."""
+fields have been tuned: try others on your queries. Filters go into both lists `filter` of `hybrid.json`, your
+own boosts into `should` of the first part."""
 
     def version_note(self) -> str:
         """Name the versions that have what the queries use."""

@@ -6,7 +6,6 @@ what a killed process left there.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,15 +48,6 @@ def check_folder(path: Path, *, force: bool) -> None:
                 where=str(path),
                 hint="choose a new directory, or move these files: --force replaces the whole directory",
             )
-
-
-def content_version(folder: Path) -> str:
-    """Return a short digest of the files written so far: the same content has the same version."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        with path.open("rb") as file:
-            digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:12]
 
 
 def write_manifest(folder: Path, stats: dict[str, Any]) -> None:

@@ -3,7 +3,9 @@
     documents-00000.parquet …   doc VARCHAR, title VARCHAR, words VARCHAR[], weights FLOAT[]
     queries.parquet             query VARCHAR, words VARCHAR[], weights FLOAT[]
 
-Dense vectors have one column `vector FLOAT[]` instead. Weights are exactly those of the model.
+An increment has only new and changed documents and queries, and `deleted-docs.parquet` and
+`deleted-queries.parquet`. Dense vectors have one column `vector FLOAT[]` instead. Weights are exactly those
+of the model.
 """
 
 from __future__ import annotations
@@ -24,6 +26,17 @@ from coclick.storage.directories import write_file
 
 _FILE_ROWS = 1 << 16
 _SEPARATOR = "\x1f"  # the tokenizer splits at it, so no word contains it
+_MERGE = """
+The sample query needs all documents. With the whole export in `../base`, this writes them to `whole.parquet`;
+the same with `query` merges the queries:
+
+    duckdb -c "COPY (FROM 'documents-*.parquet' UNION ALL BY NAME (FROM '../base/documents-*.parquet'
+        WHERE doc NOT IN (SELECT doc FROM 'documents-*.parquet')
+        AND doc NOT IN (SELECT doc FROM 'deleted-docs.parquet'))) TO 'whole.parquet'"
+
+Files have no version that could be checked: `base_version` in `manifest.json` must be the `version` in the
+`manifest.json` of `../base`.
+"""
 
 
 class Parquet(Exporter):
@@ -33,6 +46,7 @@ class Parquet(Exporter):
     title = "Parquet"
     accepts = frozenset({SPARSE, DENSE})
     query_vectors_in = "`queries.parquet`"
+    takes_changes = True
 
     def write_schema(self, folder: Path) -> None:
         """Write nothing: Parquet files contain their schema."""
@@ -48,6 +62,11 @@ class Parquet(Exporter):
         rows = ({"query": texts, **self._lists(vectors)} for texts, vectors in self.query_blocks(queries))
         for columns in _concatenate(rows, ["query", *self._fields], max_rows=len(queries)):
             self._write(folder / "queries.parquet", columns)
+
+    def write_deletions(self, folder: Path, docs: Sequence[str], queries: Sequence[str]) -> None:
+        """Write one column of ids, and one of queries."""
+        for name, column, gone in (("docs", "doc", docs), ("queries", "query", queries)):
+            self._write(folder / f"deleted-{name}.parquet", {column: list(gone)})
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write an exact search in SQL."""
@@ -69,13 +88,14 @@ class Parquet(Exporter):
 
     def readme(self) -> str:
         """Return the DuckDB commands."""
-        return """
+        merge = "" if self.base_version is None else _MERGE
+        return f"""
 DuckDB reads the files directly. Run these commands in this folder:
 
     duckdb -c "DESCRIBE FROM 'documents-*.parquet'"
     duckdb -c "FROM 'documents-*.parquet' LIMIT 5"
     duckdb < sample.sql
-"""
+{merge}"""
 
     @property
     def _fields(self) -> list[str]:

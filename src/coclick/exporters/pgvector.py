@@ -8,22 +8,26 @@ halfvec). PostgreSQL texts cannot contain NUL, and B-tree keys have at most 2,70
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
 from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE, ModelVectors
+from coclick.exporters.packed_rows import COPY, concatenate, escape, format_rows, hash_numbers, write_rows
 from coclick.exporters.pgvector_scripts import OwnTable, Scripts
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 from coclick.text.term_ids import N_TERM_IDS
 
 _HNSW_MAX_WORDS, _HNSW_MAX_DIM, _HNSW_MAX_HALF_DIM = 1000, 2000, 4000
-_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}  # for COPY; the backslash comes first
 _WORDS = """
 `terms.tsv` has the dimension of each word. It is one more than the `number` that `coclick vectors` prints.
 """
@@ -39,6 +43,7 @@ class PgVector(Exporter):
     query_vectors_in = "The table of queries (`queries.tsv`)"
     limits = Limits(max_id_bytes=2600, max_weights=16_000, max_dim=16_000, forbidden=re.compile("\x00"))
 
+    takes_changes = True
     _max_words = 0  # of a document
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
@@ -61,30 +66,42 @@ class PgVector(Exporter):
         """Write the scripts that load, roll back and remove, and an optional approximate index."""
         scripts = self.scripts()
         write_file(folder / "schema.sql", scripts.schema())
-        write_file(folder / "load.sql", scripts.load(self.version, str(self.source.model)))
+        write_file(folder / "load.sql", self._load_script(scripts))
         write_file(folder / "rollback.sql", scripts.rollback(self.version))
         write_file(folder / "remove.sql", scripts.remove())
         write_file(folder / "index.sql", self._index())
         if not self.source.dense:
             write_term_ids(folder, self.tokens, self.source.term_ids() + 1)
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield lines in the text format of COPY."""
+    def _load_script(self, scripts: Scripts) -> str:
+        return scripts.load(self.version, self.base_version, str(self.source.model), self.n_documents)
+
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return lines in the text format of COPY."""
         self._max_words = max(self._max_words, int(block.vectors.row_nnz().max()))
-        texts = _escape_for_copy(block.ids), _escape_for_copy(block.titles)
-        for doc, title, vector in zip(*texts, self.format_query_vectors(block.vectors), strict=True):
-            yield f"{doc}\t{title}\t{vector}\n"
+        doc, title = escape(block.packed_ids, COPY), escape(block.packed_titles, COPY)
+        return concatenate(doc, "\t", title, "\t", *self._literals(block.vectors), "\n")
 
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
         """Write the rows of the table of queries."""
+        rows = (
+            concatenate(escape(Strings.from_list(texts), COPY), "\t", *self._literals(vectors), "\n")
+            for texts, vectors in self.query_blocks(queries)
+            if texts
+        )
+        write_rows(folder / "queries.tsv", rows)
 
-        def lines() -> Iterator[str]:
-            for texts, vectors in self.query_blocks(queries):
-                literals = self.format_query_vectors(vectors)
-                for text, vector in zip(_escape_for_copy(texts), literals, strict=True):
-                    yield f"{text}\t{vector}\n"
+    def write_deletions(self, folder: Path, docs: Sequence[str], queries: Sequence[str]) -> None:
+        """Write ids and queries in the text format of COPY."""
+        for name, gone in (("docs", docs), ("queries", queries)):
+            rows = concatenate(escape(Strings.from_list(gone), COPY), "\n")
+            write_rows(folder / f"deleted-{name}.tsv", [rows])
 
-        write_file(folder / "queries.tsv", lines())
+    def column_hashes(self) -> NDArray[np.uint64]:
+        """Return a hash of each dimension."""
+        if self.source.dense:
+            return super().column_hashes()
+        return hash_numbers(self.source.term_ids())
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
         """Write the query; `<#>` is the negative inner product."""
@@ -121,14 +138,19 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
 """
 
     @cached_property
-    def keys(self) -> list[str]:
+    def _packed_keys(self) -> Strings:
         """The dimension of each token, as in SQL literals; dimensions are numbered from 1."""
-        return [f"{number + 1}:" for number in self.source.term_ids().tolist()]
+        return Strings.from_list(f"{number + 1}:" for number in self.source.term_ids().tolist())
+
+    def _literals(self, vectors: Csr) -> tuple[str, Strings, str]:
+        """Return vectors as SQL literals: `{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`, in three columns."""
+        if self.source.dense:
+            return "[", format_rows(vectors), "]"
+        return "{", format_rows(vectors, self._packed_keys), f"}}/{N_TERM_IDS}"
 
     def format_query_vectors(self, vectors: Csr) -> list[str]:
-        """Return vectors as SQL literals: `{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`."""
-        literals = super().format_query_vectors(vectors)
-        return literals if self.source.dense else [f"{row}/{N_TERM_IDS}" for row in literals]
+        """Return vectors as SQL literals."""
+        return concatenate(*self._literals(vectors)).to_list()
 
     def _index(self) -> str:
         dim, vector = self.source.dim, self.vector_column
@@ -150,16 +172,6 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
                 f"{create} (({vector}::{half}) halfvec_ip_ops);\n"
             )
         return f"-- HNSW indexes at most {_HNSW_MAX_HALF_DIM:,} dimensions; the vectors have {dim:,}.\n"
-
-
-def _escape_for_copy(texts: list[str]) -> list[str]:
-    """Escape texts for COPY, all at once for speed; none contains NUL."""
-    if not texts:
-        return []
-    whole = "\x00".join(texts)
-    for character, written in _ESCAPES.items():
-        whole = whole.replace(character, written)
-    return whole.split("\x00")
 
 
 EXPORTER = PgVector

@@ -14,6 +14,9 @@ from coclick.storage.directories import write_file
 class PgVectorInto(PgVector):
     """Exports a column of a table, and a table of queries."""
 
+    stores_titles = False
+    existing: ExistingIndex
+
     def __init__(
         self, source: ModelVectors, index: str, max_weights: int | None, existing: ExistingIndex
     ) -> None:
@@ -74,7 +77,12 @@ class ExistingTable(Scripts):
             f"(SELECT {self._id} AS doc, NULL::text AS title, {self._column} AS vector "
             f"FROM {self._table} WHERE {self._column} IS NOT NULL) AS loaded"
         )
-        has_row = f"EXISTS (SELECT FROM {self._table} AS t WHERE t.{self._id} = s.doc)"
+        of_doc = f"{self._table} AS t WHERE t.{self._id} = s.doc"
+        self.is_loaded = (
+            f"EXISTS (SELECT FROM {of_doc}) "
+            f"AND NOT EXISTS (SELECT FROM {of_doc} AND t.{self._column} IS DISTINCT FROM s.vector)"
+        )
+        has_row = f"EXISTS (SELECT FROM {of_doc})"
         missing = f"FROM pg_temp.coclick_docs AS s WHERE NOT {has_row}"
         self.check_staged = f"""DO $coclick$
 BEGIN
@@ -113,11 +121,9 @@ BEGIN
     END IF;
 END $coclick$;"""
 
-    def sync(self, source: str) -> str:
-        """Set the vectors that differ, and clear those of documents that vanished."""
-        return f"""UPDATE {self._table} AS t SET {self._column} = NULL
-WHERE t.{self._column} IS NOT NULL AND NOT EXISTS (SELECT FROM {source} AS s WHERE s.doc = t.{self._id});
-UPDATE {self._table} AS t SET {self._column} = s.vector FROM {source} AS s
+    def apply(self, source: str) -> str:
+        """Set the vectors, and clear those of rows without one."""
+        return f"""UPDATE {self._table} AS t SET {self._column} = s.vector FROM {source} AS s
 WHERE s.doc = t.{self._id} AND t.{self._column} IS DISTINCT FROM s.vector;"""
 
     def remove_documents(self) -> str:

@@ -1,8 +1,9 @@
 """SQL scripts that load an export, roll it back and remove it.
 
 A script stops at the first error, and psql then exits with a status other than zero. Data changes in one
-transaction, so an interrupted load changes nothing. Each script can run again. The version before the current
-one stays in tables `…_old` for `rollback.sql`; `…_versions` says which versions these are.
+transaction, so an interrupted load changes nothing. Each script can run again. A load first reduces the
+export to what differs from the tables; a vector that is NULL stands for a row to delete. What these rows were
+before stays in tables `…_undo` for `rollback.sql`; `…_versions` has the current version and the one before.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ SELECT pg_advisory_xact_lock({lock}) AS locked \\gset
 _SCHEMA = """CREATE EXTENSION IF NOT EXISTS vector;
 {documents}
 CREATE TABLE IF NOT EXISTS "{name}_queries" (query text NOT NULL, vector {type} NOT NULL);
-CREATE TABLE IF NOT EXISTS "{name}_old" (doc text, title text, vector {type});
-CREATE TABLE IF NOT EXISTS "{name}_queries_old" (query text, vector {type});
+CREATE TABLE IF NOT EXISTS "{name}_undo" (doc text, title text, vector {type});
+CREATE TABLE IF NOT EXISTS "{name}_queries_undo" (query text, vector {type});
 CREATE TABLE IF NOT EXISTS "{name}_versions" (
     slot text PRIMARY KEY CHECK (slot IN ('current', 'previous')),
     version text NOT NULL, model text NOT NULL, target text NOT NULL, documents bigint NOT NULL,
@@ -42,14 +43,23 @@ COMMIT;
 _LOAD = """\\set ON_ERROR_STOP on
 \\ir schema.sql
 {start}
+{check_base}
 -- The export, next to what is loaded
 CREATE TEMP TABLE coclick_docs (doc text PRIMARY KEY, title text, vector {type}) ON COMMIT DROP;
-CREATE TEMP TABLE coclick_queries (query text, vector {type}) ON COMMIT DROP;
+CREATE TEMP TABLE coclick_queries (query text PRIMARY KEY, vector {type}) ON COMMIT DROP;
 \\copy pg_temp.coclick_docs FROM 'documents.tsv' WITH (ENCODING 'UTF8')
 \\copy pg_temp.coclick_queries FROM 'queries.tsv' WITH (ENCODING 'UTF8')
 ANALYZE pg_temp.coclick_docs;
+ANALYZE pg_temp.coclick_queries;
 {check_staged}
--- Keep the version that is loaded, unless it is this one
+{stage_deletions}
+DELETE FROM coclick_docs AS s WHERE {is_loaded};
+DELETE FROM coclick_queries AS s USING (
+    SELECT query, array_agg(vector) AS vectors FROM "{name}_queries" GROUP BY query
+) AS t WHERE t.query = s.query AND t.vectors = ARRAY[s.vector];
+ANALYZE pg_temp.coclick_docs;
+
+-- Keep what these rows were before, unless this version is loaded already
 INSERT INTO "{name}_versions" (slot, version, model, target, documents)
 SELECT 'current', 'unknown', 'unknown', '{target}', count(*) FROM {loaded}
 WHERE NOT EXISTS (SELECT FROM "{name}_versions") HAVING count(*) > 0;
@@ -57,25 +67,49 @@ SELECT NOT EXISTS (
     SELECT FROM "{name}_versions" WHERE slot = 'current' AND version = '{version}'
 ) AS newer \\gset
 \\if :newer
-DELETE FROM "{name}_old";
-DELETE FROM "{name}_queries_old";
-INSERT INTO "{name}_old" SELECT doc, title, vector FROM {loaded};
-INSERT INTO "{name}_queries_old" SELECT query, vector FROM "{name}_queries";
+DELETE FROM "{name}_undo";
+DELETE FROM "{name}_queries_undo";
+INSERT INTO "{name}_undo" SELECT DISTINCT ON (s.doc) s.doc, loaded.title, loaded.vector
+FROM coclick_docs AS s LEFT JOIN {loaded} ON loaded.doc = s.doc
+WHERE EXISTS (SELECT FROM "{name}_versions");
+INSERT INTO "{name}_queries_undo" SELECT DISTINCT ON (s.query) s.query, t.vector
+FROM coclick_queries AS s LEFT JOIN "{name}_queries" AS t ON t.query = s.query
+WHERE EXISTS (SELECT FROM "{name}_versions");
 DELETE FROM "{name}_versions" WHERE slot = 'previous';
 UPDATE "{name}_versions" SET slot = 'previous';
 INSERT INTO "{name}_versions" (slot, version, model, target, documents)
-SELECT 'current', '{version}', {model}, '{target}', count(*) FROM coclick_docs;
+VALUES ('current', '{version}', {model}, '{target}', {documents});
 \\endif
 
 -- Change what differs
-{sync}
-DELETE FROM "{name}_queries";
-INSERT INTO "{name}_queries" SELECT query, vector FROM coclick_queries;
+{apply}
 COMMIT;
 ANALYZE {analyzed};
 {report}
 SELECT slot, version, model, documents, loaded_at FROM "{name}_versions" ORDER BY slot;
 """
+
+_APPLY_QUERIES = """DELETE FROM "{name}_queries" AS t USING {source} AS s WHERE s.query = t.query;
+INSERT INTO "{name}_queries" SELECT query, vector FROM {source} WHERE vector IS NOT NULL;"""
+
+_STAGE_VANISHED = """INSERT INTO coclick_docs (doc) SELECT DISTINCT doc FROM {loaded}
+WHERE NOT EXISTS (SELECT FROM coclick_docs AS s WHERE s.doc = loaded.doc);
+INSERT INTO coclick_queries (query) SELECT DISTINCT query FROM "{name}_queries" AS t
+WHERE NOT EXISTS (SELECT FROM coclick_queries AS s WHERE s.query = t.query);"""
+
+_STAGE_DELETED = """\\copy pg_temp.coclick_docs (doc) FROM 'deleted-docs.tsv' WITH (ENCODING 'UTF8')
+\\copy pg_temp.coclick_queries (query) FROM 'deleted-queries.tsv' WITH (ENCODING 'UTF8')"""
+
+_CHECK_BASE = """DO $coclick$
+DECLARE found text;
+BEGIN
+    SELECT version INTO found FROM "{name}_versions" WHERE slot = 'current';
+    IF found IS NULL OR found NOT IN ('{base}', '{version}') THEN
+        RAISE EXCEPTION 'this increment changes version {base}, but the loaded version is %',
+            coalesce(found, 'none')
+            USING HINT = 'load the increments in between, or a whole export';
+    END IF;
+END $coclick$;"""
 
 _ROLLBACK = """{start}
 SELECT to_regclass('"{name}_versions"') IS NOT NULL AS installed \\gset
@@ -93,11 +127,9 @@ BEGIN
             USING HINT = 'load.sql of another export replaces this one; remove.sql removes it';
     END IF;
 END $coclick$;
-{sync}
-DELETE FROM "{name}_queries";
-INSERT INTO "{name}_queries" SELECT query, vector FROM "{name}_queries_old";
-DELETE FROM "{name}_old";
-DELETE FROM "{name}_queries_old";
+{apply}
+DELETE FROM "{name}_undo";
+DELETE FROM "{name}_queries_undo";
 DELETE FROM "{name}_versions" WHERE slot = 'current';
 UPDATE "{name}_versions" SET slot = 'current';
 SELECT slot, version, model, documents, loaded_at FROM "{name}_versions";
@@ -111,7 +143,7 @@ _REMOVE = """{start}
 SELECT to_regclass('"{name}_versions"') IS NOT NULL AS loaded \\gset
 \\if :loaded
 {documents}
-DROP TABLE IF EXISTS "{name}_queries", "{name}_old", "{name}_queries_old", "{name}_versions";
+DROP TABLE IF EXISTS "{name}_queries", "{name}_undo", "{name}_queries_undo", "{name}_versions";
 \\else
 \\echo 'No export named {name} is loaded: there is nothing to remove.'
 \\endif
@@ -127,7 +159,8 @@ class Scripts(ABC):
 
     target: str  # the table that holds the vectors of documents, as a person names it
     analyzed: str  # the same, quoted
-    loaded: str  # a table expression of the loaded rows, with the columns doc, title and vector
+    loaded: str  # a table expression called `loaded`: the loaded rows, with columns doc, title and vector
+    is_loaded: str  # a condition: the staged row `s` is loaded as it is
     check_staged = ""  # SQL that raises if the export does not fit the target
     report = ""  # commands of psql after a load
 
@@ -141,8 +174,8 @@ class Scripts(ABC):
         """Return SQL that creates the place of document vectors, or raises if it has another shape."""
 
     @abstractmethod
-    def sync(self, source: str) -> str:
-        """Return SQL that makes the loaded documents equal to those of the table `source`."""
+    def apply(self, source: str) -> str:
+        """Return SQL that changes documents to the rows of `source`, and clears those without a vector."""
 
     @abstractmethod
     def remove_documents(self) -> str:
@@ -155,26 +188,32 @@ class Scripts(ABC):
             documents=documents, name=self.name, type=self.type, target=self.target
         )
 
-    def load(self, version: str, model: str) -> str:
-        """Return `load.sql`."""
+    def load(self, version: str, base_version: str | None, model: str, documents: int) -> str:
+        """Return `load.sql`; `base_version` is that of an increment."""
+        names = {"name": self.name, "version": version, "base": base_version, "loaded": self.loaded}
         return _LOAD.format(
+            **names,
             start=self._start,
-            name=self.name,
             type=self.type,
             target=self.target,
-            loaded=self.loaded,
             analyzed=self.analyzed,
-            version=version,
             model=literal(model),
+            documents=documents,
+            check_base="" if base_version is None else _CHECK_BASE.format(**names),
             check_staged=self.check_staged,
-            sync=self.sync("coclick_docs"),
+            stage_deletions=(_STAGE_DELETED if base_version else _STAGE_VANISHED).format(**names),
+            is_loaded=self.is_loaded,
+            apply=self._apply("coclick_docs", "coclick_queries"),
             report=self.report,
         )
 
     def rollback(self, version: str) -> str:
         """Return `rollback.sql`."""
-        sync = self.sync(f'"{self.name}_old"')
-        return _ROLLBACK.format(start=self._start, name=self.name, version=version, sync=sync)
+        apply = self._apply(f'"{self.name}_undo"', f'"{self.name}_queries_undo"')
+        return _ROLLBACK.format(start=self._start, name=self.name, version=version, apply=apply)
+
+    def _apply(self, docs: str, queries: str) -> str:
+        return f"{self.apply(docs)}\n{_APPLY_QUERIES.format(name=self.name, source=queries)}"
 
     def remove(self) -> str:
         """Return `remove.sql`."""
@@ -188,7 +227,10 @@ class OwnTable(Scripts):
         """Prepare the scripts."""
         super().__init__(name, vector_type)
         self.target = name
-        self.analyzed = self.loaded = f'"{name}"'
+        self.analyzed = f'"{name}"'
+        self.loaded = f'"{name}" AS loaded'
+        same = "(t.title, t.vector) IS NOT DISTINCT FROM (s.title, s.vector)"
+        self.is_loaded = f'EXISTS (SELECT FROM "{name}" AS t WHERE t.doc = s.doc AND {same})'
 
     def create_documents(self) -> str:
         """Create the table; raise if a table of that name has other columns."""
@@ -207,13 +249,12 @@ BEGIN
     END IF;
 END $coclick$;"""
 
-    def sync(self, source: str) -> str:
-        """Delete vanished documents, add new ones, and update those that differ."""
-        return f"""DELETE FROM "{self.name}" AS t
-WHERE NOT EXISTS (SELECT FROM {source} AS s WHERE s.doc = t.doc);
-INSERT INTO "{self.name}" AS t SELECT doc, title, vector FROM {source}
-ON CONFLICT (doc) DO UPDATE SET title = EXCLUDED.title, vector = EXCLUDED.vector
-WHERE (t.title, t.vector) IS DISTINCT FROM (EXCLUDED.title, EXCLUDED.vector);"""
+    def apply(self, source: str) -> str:
+        """Delete the rows without a vector, update and add the others."""
+        return f"""DELETE FROM "{self.name}" AS t USING {source} AS s
+WHERE s.doc = t.doc AND s.vector IS NULL;
+INSERT INTO "{self.name}" SELECT doc, title, vector FROM {source} WHERE vector IS NOT NULL
+ON CONFLICT (doc) DO UPDATE SET title = EXCLUDED.title, vector = EXCLUDED.vector;"""
 
     def remove_documents(self) -> str:
         """Drop the table."""

@@ -16,6 +16,7 @@ def readme(exporter: Exporter, sample: SampleQuery, stats: dict[str, Any]) -> st
         f"# {exporter.title}: {stats['documents']:,} documents as {kind}\n",
         f"Written by coclick from the model `{stats['model']}`. The score of a document for a query is the "
         "dot product of their\nvectors.\n",
+        *([] if exporter.base_version is None else [_increment(stats)]),
         f"## Load and search\n\n{exporter.readme().strip()}\n",
         f"The sample query is “{sample.query}”. `expected.json` has its results, as `coclick search` "
         "returns them.\n",
@@ -25,6 +26,17 @@ def readme(exporter: Exporter, sample: SampleQuery, stats: dict[str, Any]) -> st
     if left_out:
         parts.append(f"Not exported, because {exporter.title} cannot store it or it is empty:\n\n{left_out}")
     return "\n".join(parts)
+
+
+def _increment(stats: dict[str, Any]) -> str:
+    changes = "; ".join(
+        f"{what}: {', '.join(f'{count:,} {how}' for how, count in counts.items())}"
+        for what, counts in stats["changes"].items()
+    )
+    return (
+        f"**This is an increment.** It has only the changes from version `{stats['base_version']}` to "
+        f"version `{stats['version']}`\n({changes}) and must be loaded onto the former.\n"
+    )
 
 
 def _query_vectors(exporter: Exporter) -> str:

@@ -42,22 +42,30 @@ def most_clicked_queries(source: ModelVectors, limit: int) -> list[str]:
 
 
 def pick_sample_query(exporter: Exporter) -> SampleQuery:
-    """Return the most clicked query with ten results or, if there is none, the one with the most results.
+    """Return the most clicked query with ten results or, if there is none, the one with the most results."""
+    return pick_sample_queries(exporter, 1)[0]
+
+
+def pick_sample_queries(exporter: Exporter, count: int) -> list[SampleQuery]:
+    """Return the most clicked queries with ten results, then those with the most results.
 
     Documents that the engine does not accept are not among the results.
     """
     source = exporter.source
     tried = most_clicked_queries(source, _N_TRIED)
     run = source.model.search(tried, 10 + _SPARE)
-    best = int(np.argmax((run.rows[:, :10] >= 0).sum(axis=1)))  # the first of equals
-    hits = run.hits(best)
-    accepted = exporter.filter.accepts_ids([doc for doc, _ in hits]).tolist()
-    results = [
-        {"doc": doc, "score": score, "title": source.model.title(doc)}
-        for (doc, score), kept in zip(hits, accepted, strict=True)
-        if kept
-    ]
-    return SampleQuery(tried[best], source.query_vectors([tried[best]]), results[:10])
+    most_results = np.argsort(-(run.rows[:, :10] >= 0).sum(axis=1), kind="stable")
+    samples = []
+    for row in most_results[:count].tolist():
+        hits = run.hits(row)
+        accepted = exporter.filter.accepts_ids([doc for doc, _ in hits]).tolist()
+        results = [
+            {"doc": doc, "score": score, "title": source.model.title(doc)}
+            for (doc, score), kept in zip(hits, accepted, strict=True)
+            if kept
+        ]
+        samples.append(SampleQuery(tried[row], source.query_vectors([tried[row]]), results[:10]))
+    return samples
 
 
 def measure_score_error(exporter: Exporter) -> dict[str, Any]:

@@ -273,6 +273,7 @@ def skips(counts: Sequence[str], min_users: int) -> str:
             SELECT s, q, d, position FROM result_page WHERE {" + ".join(counts)} = 0 AND position > 0
         ) AS passed
             JOIN click ON passed.s = click.s AND passed.q = click.q AND passed.position < click.position
+                AND click.position > 1
         GROUP BY click.q, click.d, passed.d {of_users}"""
 
 

@@ -77,12 +77,16 @@ class DuckDBSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._connection.close()
+        self.close()
         self._clear()
         if isinstance(error, duckdb.Error):  # no caller translated it
             raise CoclickError(
                 f"DuckDB failed: {error}", hint="the output is unchanged; please report this"
             ) from error
+
+    def close(self) -> None:
+        """Begin to free the memory, in the session's thread. Leaving the session waits for the end of it."""
+        self._pool.submit(self._connection.close)
 
     def _clear(self) -> None:
         self._pool.shutdown()

@@ -120,9 +120,11 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
     Needs the tables `visit` and `half_hour` if the log has sessions.
     """
     days, positions = "timestamp" in log.fields, "position" in log.fields
-    last_position = db.fetch_value("SELECT max(position) FROM event") if positions else None
+    lowest, last_position, last_day, first_code = db.fetchall(f"""
+        SELECT {"min(position), max(position)" if positions else "NULL, NULL"},
+            {f"max(t) // {aggregation_sql.DAY}" if days else "0"}, min(a) FROM event""")[0]
     schema = EventSchema(
-        has_impressions=bool(db.fetch_value("SELECT count(*) FROM event WHERE a = 0")),
+        has_impressions=first_code == 0,
         has_users="user" in log.fields,
         has_days=days,
         has_session_ids="session" in log.fields,
@@ -130,10 +132,9 @@ def aggregate(db: DuckDBSession, log: LogReader, min_users: int) -> EventSchema:
         has_positions=last_position is not None,
         n_docs=db.fetch_value("SELECT count(*) FROM doc"),
         n_positions=(last_position or 0) + 2,
-        last_day=db.fetch_value(f"SELECT max(t) // {aggregation_sql.DAY} FROM event") if days else 0,
+        last_day=last_day,
     )
     counts = aggregation_sql.action_counts(log.actions)
-    lowest = db.fetch_value("SELECT min(position) FROM event") if schema.has_positions else None
     if schema.has_sessions:
         by_id = schema.has_session_ids
         if not by_id:

@@ -53,7 +53,6 @@ def write_history(
     optional = {
         "impressions": schema.has_impressions,
         "users": schema.has_users,
-        "sessions": schema.has_sessions and schema.has_impressions,
         "navigational": schema.has_sessions,
     }
     columns = [name for name, exists in optional.items() if exists]
@@ -74,6 +73,10 @@ def write_history(
             if block is not None:
                 append(block)
     out.array("pairs.indptr", row_pointers(per_query))
+    if schema.has_sessions and schema.has_impressions:
+        # A document counts once per page, and a page belongs to one session: sessions = impressions.
+        for table in ("pairs", "daily") if schema.has_days else ("pairs",):
+            out.repeat(f"{table}.sessions", f"{table}.impressions")
 
 
 def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Longs) -> Callable[[_Block], None]:
@@ -83,18 +86,14 @@ def _appender(pairs: ColumnStreams, daily: ColumnStreams, per_query: Longs) -> C
 
     def append(block: _Block) -> None:
         add_counts(per_query, block.query)
-        # A document counts once per page, and a page belongs to one session: sessions = impressions.
         shown, navigational = block.by_pair(block.impressions), block.by_pair(block.navigational)
-        pairs.append(
-            docs=block.doc, impressions=shown, users=block.users, sessions=shown, navigational=navigational
-        )
+        pairs.append(docs=block.doc, impressions=shown, users=block.users, navigational=navigational)
         positions = np.cumsum(np.bincount(block.position_row, minlength=len(block.day)))
         daily.append(
             day=block.day,
             clicks=block.clicks,
             users=block.day_users,
             impressions=block.impressions,
-            sessions=block.impressions,
             navigational=block.navigational,
             position=block.position,
             shown=block.shown,

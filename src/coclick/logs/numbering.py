@@ -54,7 +54,9 @@ def _normalise(db: DuckDBSession, privacy: Privacy) -> None:
 
 def assign_doc_ids(db: DuckDBSession, relation: str, has_documents: bool) -> None:
     """Create `doc` (id, name) of all documents in the log, and in DOCS if there is one."""
-    db.execute(f"CREATE TABLE log_doc AS SELECT DISTINCT doc AS name FROM ({relation}) WHERE doc IS NOT NULL")
+    db.execute(
+        f"CREATE TABLE log_doc AS SELECT doc AS name FROM ({relation}) WHERE doc IS NOT NULL GROUP BY doc"
+    )
     names = "SELECT name FROM log_doc UNION SELECT name FROM document" if has_documents else "FROM log_doc"
     db.execute(f"""
         CREATE TABLE doc AS SELECT (row_number() OVER (ORDER BY name) - 1)::INTEGER AS id, name
@@ -65,7 +67,7 @@ def assign_user_ids(db: DuckDBSession, relation: str) -> None:
     """Create `log_user` (id, name) in no particular order."""
     db.execute(f"""
         CREATE TABLE log_user AS SELECT (row_number() OVER () - 1)::INTEGER AS id, name
-        FROM (SELECT DISTINCT usr AS name FROM ({relation}) WHERE usr IS NOT NULL)""")
+        FROM (SELECT usr AS name FROM ({relation}) WHERE usr IS NOT NULL GROUP BY usr)""")
 
 
 def assign_session_ids(db: DuckDBSession, relation: str, key: str) -> None:

@@ -163,6 +163,7 @@ def build(
         validation.check_rejected(run.stats, max_rejected, run.locate_first_reject)
         run.choose_edges(min_clicks, times.half_life_days)
         run.write(named)
+        db.close()  # while the files are synced
         run.stats["seconds"] = round(time.monotonic() - started, 2)
         writer.commit("graph", stats=run.stats)
         publish_rejects(writer, "rejects", REJECTS)

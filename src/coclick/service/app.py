@@ -20,6 +20,7 @@ from coclick.service.middleware import ServiceMiddleware
 from coclick.service.openapi import ServiceApp
 from coclick.service.settings import Settings
 from coclick.service.studio import routes as studio
+from coclick.service.studio.files import read_files
 
 log = logging.getLogger("coclick.service")
 
@@ -47,7 +48,7 @@ def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
     report = Path(settings.report) if settings.report else None
     for part in (api.router(models, executor, metrics), studio.router(models, executor, report)):
         app.router.routes.extend(part.routes)  # `include_router` would build each route a second time
-    errors.install_handlers(app)
+    errors.install_handlers(app, read_files()["studio.html"].not_found)
     app.add_middleware(ServiceMiddleware, settings=settings, metrics=metrics)
     return app
 

@@ -1,8 +1,12 @@
-"""Errors as JSON: `{"error": {"message", "where", "hint"}}`, never a traceback."""
+"""Errors as JSON: `{"error": {"message", "where", "hint"}}`, never a traceback.
+
+A browser that opens an address that does not exist gets a page instead.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -41,11 +45,31 @@ def error_response(
     return JsonResponse({"error": {"message": message, "where": where, "hint": hint}}, code)
 
 
-def install_handlers(app: FastAPI) -> None:
+class UnknownAddressError(NotFoundError):
+    """Nothing is at this address."""
+
+
+def install_handlers(app: FastAPI, not_found_page: Callable[[], Response]) -> None:
     """Answer every error of the application in this form."""
-    app.exception_handler(CoclickError)(_on_coclick_error)
+
+    async def on_coclick_error(request: Request, error: CoclickError) -> Response:
+        if isinstance(error, UnknownAddressError) and _wants_page(request):
+            return not_found_page()
+        return await _on_coclick_error(request, error)
+
+    async def on_http_error(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 404 and _wants_page(request):
+            return not_found_page()
+        return await _on_http_error(request, error)
+
+    app.exception_handler(CoclickError)(on_coclick_error)
     app.exception_handler(RequestValidationError)(_on_validation_error)
-    app.exception_handler(HTTPException)(_on_http_error)
+    app.exception_handler(HTTPException)(on_http_error)
+
+
+def _wants_page(request: Request) -> bool:
+    """Whether a person opened the address in a browser: those name HTML, programs name JSON or nothing."""
+    return request.method == "GET" and "text/html" in request.headers.get("accept", "")
 
 
 async def _on_coclick_error(request: Request, error: CoclickError) -> Response:

@@ -208,6 +208,14 @@ class ArtefactWriter:
     def link(self, name: str, source: Artefact, source_name: str) -> None:
         """Add a file of another artefact unchanged: by hard link, or by copy across file systems."""
         origin, entry = source.file(source_name), source.files[source_name]
+        self._add_again(name, origin, entry, origin.suffix[1:])
+
+    def repeat(self, name: str, other: str) -> None:
+        """Add an array that equals another one of this artefact, without writing it again."""
+        entry = self.files[other]
+        self._add_again(name, self._renames[entry["file"]], entry, "npy")
+
+    def _add_again(self, name: str, origin: Path, entry: dict[str, Any], suffix: str) -> None:
         part = self.scratch()
         with self._removing_on_error(part):
             try:
@@ -218,7 +226,7 @@ class ArtefactWriter:
                         write.write(block)
                 self._unsynced.append(part)
         entry = {key: value for key, value in entry.items() if key != "file"}
-        self._register(name, part, entry, origin.suffix[1:])
+        self._register(name, part, entry, suffix)
 
     def commit(self, kind: str, **fields: Any) -> None:
         """Replace the manifest: from now on readers see what was written."""

@@ -121,13 +121,14 @@ def write_json(path: Path, value: Any) -> None:
     write_file(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write text, or pieces of it, to a file that appears only once it is complete."""
+def write_file(path: Path, text: str | Iterable[str | memoryview]) -> None:
+    """Write text, or pieces of text or bytes, to a file that appears only once it is complete."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     part = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.writelines([text] if isinstance(text, str) else text)
+        with os.fdopen(handle, "wb") as stream:
+            pieces = [text] if isinstance(text, str) else text
+            stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
             stream.flush()
             os.fsync(stream.fileno())
         mask = os.umask(0)

@@ -147,6 +147,42 @@ def test_query_and_document_pages_link_to_each_other(page):
     page.wait_for_selector("h2:has-text('Similar queries') + .bars")
 
 
+def test_lines_of_a_walk_are_as_wide_as_their_clicks(page):
+    go(page, "/studio/walk?query=flu")
+    page.wait_for_selector(".graph path")
+    clicks = {doc: count for query, doc, count in planted.clicks() if query == "flu"}
+    near = [
+        float(re.search(r"[\d.]+", text)[0])
+        for text in page.locator(".columns-3 > div:nth-child(3) .node small").all_inner_texts()
+    ]
+    assert sorted(near) == sorted(clicks.values())
+    widths = [float(path.get_attribute("stroke-width")) for path in page.locator(".graph path").all()]
+    most = max(near)
+    for count, width in zip(near, widths, strict=False):
+        assert width == pytest.approx(max(1, 9 * (count / most) ** 0.5), abs=0.06)
+
+
+def test_a_model_without_results_leaves_the_page_to_the_other(page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    go(page, "/studio/compare?q=xyzzy&a=bm25&b=popularity")
+    page.wait_for_selector(".hit")
+    assert "No results" in page.locator(".side-empty").inner_text()
+    assert page.locator(".hit").first.bounding_box()["width"] > 1100
+    assert page.locator(".side-empty").bounding_box()["height"] < 60
+    assert page.locator(".move").count() == 0, "all would be new"
+
+
+def test_similar_queries_have_clicks(page):
+    go(page, VIEWS["query"])
+    shown = page.locator(".panel").nth(1).locator("li")
+    total = {}
+    for query, _, count in planted.clicks():
+        total[query] = total.get(query, 0) + count
+    for row in shown.all():
+        query, figure = row.locator("a").inner_text(), row.locator(".figure").inner_text()
+        assert figure.endswith(f"· {total[query]:g} click{'s' * (total[query] != 1)}")
+
+
 def test_unseen_query(page):
     go(page, "/studio/compare?q=sick+cough+syrup")
     assert "not in the log" in page.locator("#remarks").inner_text()
@@ -178,6 +214,9 @@ def test_cancelled_views_are_not_drawn(page):
 def test_topics(page):
     go(page, "/studio/topics")
     assert page.locator(".topics tbody tr").count() == 5
+    page.set_viewport_size({"width": 400, "height": 800})
+    frame = page.locator(".frame")
+    assert frame.evaluate("made => made.scrollWidth <= made.clientWidth"), "nothing is cut off"
     page.fill("#word", "influenza")
     page.click("text=Translate")
     page.wait_for_selector(".panel .bars li")
@@ -220,6 +259,18 @@ def test_queries_are_never_markup(page):
     assert EVIL_TITLE in page.locator(".pair").inner_text()
     assert page.locator("main img, main script, main i").count() == 0
     assert page.evaluate("window.broken") is None
+
+
+def test_an_address_that_does_not_exist(browser, address):
+    page = browser.new_page(base_url=address)
+    for path in ("/nothing/here", "/studio/nothing"):
+        assert page.goto(path).status == 404
+        assert page.locator("h1").inner_text() == "There is no page at this address"
+        assert path in page.locator("main").inner_text()
+    page.locator("main").get_by_role("link", name="Log").click()
+    page.wait_for_selector("text=Head and tail")
+    assert page.locator("#json").is_visible()
+    page.close()
 
 
 def test_error_messages(browser, address):

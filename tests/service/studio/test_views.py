@@ -261,6 +261,17 @@ def test_pages_and_files(client):
         assert client.get(path).status_code == 404
 
 
+def test_unknown_addresses_are_a_page_for_people_and_json_for_programs(client):
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for path in ("/nothing", "/studio/nothing"):
+        page = client.get(path, headers=browser)
+        assert page.status_code == 404 and page.headers["content-type"].startswith("text/html")
+        for accept in ("application/json", "*/*"):
+            assert client.get(path, headers={"Accept": accept}).json()["error"]["message"]
+    known = client.get("/studio/document.json", headers=browser, doc="nothing")
+    assert known.status_code == 404 and known.json()["error"], "the address exists, the document does not"
+
+
 def test_invalid_requests(client):
     wrong: dict[int, list[tuple[str, dict]]] = {
         404: [

@@ -1,6 +1,6 @@
 // The main measure by groups of queries and documents.
 
-import { bar, frame, node, section, shortName, table, three, whole } from "./nodes.js";
+import { bar, bestModels, frame, node, section, shortName, table, three, whole } from "./nodes.js";
 
 const GROUPINGS = {
   query: "Seen and unseen queries",
@@ -15,7 +15,10 @@ export function breakdown(data) {
     "breakdown",
     "Breakdown by queries and documents",
     node("p", {}, `${main} for each group; the best model of a group is bold.`),
-    Object.entries(GROUPINGS).flatMap(([by, title]) => grouping(data.models, main, by, title)),
+    bestModels(data.models, (models) => {
+      const made = Object.entries(GROUPINGS).flatMap(([by, title]) => grouping(models, main, by, title));
+      return node("div", { class: "sides" }, made);
+    }),
   );
 }
 
@@ -37,5 +40,5 @@ function grouping(models, main, by, title) {
     return node("tr", {}, shortName(model.name), cells);
   });
   const head = [node("th", { scope: "col" }, "model"), ...heads];
-  return [node("h3", {}, title), frame(title, table("", head, rows))];
+  return [node("div", {}, node("h3", {}, title), frame(title, table("", head, rows)))];
 }

@@ -1,6 +1,6 @@
 // Feature importance of learning to rank (Jiang et al. 2016, Figure 3).
 
-import { bar, named, node, section } from "./nodes.js";
+import { bar, bestModels, named, node, section } from "./nodes.js";
 
 const FEATURES = 15;
 
@@ -11,7 +11,7 @@ export function importance(data) {
     "importance",
     "Feature importance",
     node("p", {}, `How much each feature changes the output of the trees; the most important is 100. The first ${FEATURES} are shown.`),
-    node("div", { class: "figures" }, models.map(features)),
+    bestModels(models, (shown) => node("div", { class: "figures" }, shown.map(features))),
   );
 }
 

@@ -3,6 +3,8 @@
 import { bar, frame, named, node, quiet, section, three, whole } from "./nodes.js";
 
 export const LEVEL = 0.05; // of significance
+const MAX_COLUMNS = 12; // that fit beside a model's name on a page of 1,280 pixels
+const DETAILED = ["nDCG@1", "nDCG@3", "nDCG@5", "P@10", "Judged@10"]; // hidden first if there are more columns
 
 export function leaderboard(data) {
   const main = data.protocol.main_measure;
@@ -16,13 +18,15 @@ export function leaderboard(data) {
     { title: main, key: (model) => model.measures[main] },
     { title: "difference", key: (model) => best.measures[main] - model.measures[main] },
     ...splits.map((name) => ({ title: `by ${name}`, key: (model) => bySplit(model, name, main) })),
-    ...others.map((name) => ({ title: name, key: (model) => model.measures[name] })),
+    ...others.map((name) => ({ title: name, key: (model) => model.measures[name], detailed: DETAILED.includes(name) })),
     { title: "training time", key: (model) => model.seconds },
     ...offers(data),
   ];
   const body = node("tbody");
   const buttons = columns.map((column) => node("button", { type: "button" }, column.title));
-  const heads = buttons.map((button) => node("th", { scope: "col" }, button));
+  const heads = buttons.map((button, i) => node("th", { scope: "col", class: kind(columns[i].detailed) }, button));
+  heads[1].setAttribute("colspan", 2); // the number, and its bar
+  heads[1].classList.add("left");
 
   function row(model) {
     const name = named(model.name);
@@ -38,7 +42,9 @@ export function leaderboard(data) {
       node("td", { class: "chart" }, picture),
       node("td", { class: "nowrap" }, difference(data, model)),
       splits.map((name) => node("td", {}, model.splits[name] ? three(bySplit(model, name, main)) : "")),
-      others.map((measure) => node("td", {}, three(model.measures[measure]))),
+      others.map((measure) => {
+        return node("td", { class: kind(DETAILED.includes(measure)) }, three(model.measures[measure]));
+      }),
       node("td", { class: "nowrap" }, model.seconds ? `${model.seconds.toFixed(1)} s` : ""),
       offers(data).map((column) => node("td", { class: "nowrap" }, column.text(model))),
     );
@@ -60,8 +66,7 @@ export function leaderboard(data) {
     buttons[place].addEventListener("click", turn);
   });
   sort(1, "descending");
-  const scale = node("th", { scope: "col" }, `0 to ${three(largest)}`);
-  const line = node("tr", {}, heads.slice(0, 2), scale, heads.slice(2));
+  const table = node("table", {}, node("thead", {}, node("tr", {}, heads)), body);
   return section(
     "leaderboard",
     "Leaderboard",
@@ -71,8 +76,22 @@ export function leaderboard(data) {
       `Bars show ${main}, with the 95 % bootstrap confidence interval of its mean. “difference” is how far a model is `,
       "behind the best; a star marks a significant difference.",
     ),
-    frame("Leaderboard", node("table", {}, node("thead", {}, line), body), "wide"),
+    columns.length > MAX_COLUMNS ? detailButton(table) : [],
+    frame("Leaderboard", table, "wide"),
   );
+}
+
+const kind = (detailed) => (detailed ? "detailed" : "");
+
+function detailButton(table) {
+  const button = node("button", { type: "button", class: "more" });
+  const show = (all) => {
+    table.classList.toggle("brief", !all);
+    button.textContent = all ? "Show fewer measures" : "Show all measures";
+    button.onclick = () => show(!all);
+  };
+  show(false);
+  return button;
 }
 
 // A model that was not judged by a split comes last.

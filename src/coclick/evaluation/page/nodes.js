@@ -36,6 +36,23 @@ export function table(kind, head, rows) {
   return node("table", { class: kind }, node("thead", {}, node("tr", {}, head)), node("tbody", {}, rows));
 }
 
+const FEW = 8; // models of a section that has a row, column or figure for each
+
+// What `draw` makes of the first models, and a button for all of them: a report may have dozens. `models` are
+// ordered, best first.
+export function bestModels(models, draw) {
+  if (models.length <= FEW) return node("div", {}, draw(models));
+  const place = node("div");
+  const button = node("button", { type: "button", class: "more" });
+  const show = (all) => {
+    button.textContent = all ? `Show the best ${FEW} models` : `Show all ${models.length} models`;
+    button.onclick = () => show(!all);
+    place.replaceChildren(...[draw(all ? models : models.slice(0, FEW))].flat());
+  };
+  show(false);
+  return node("div", {}, place, button);
+}
+
 // A bar from 0 to `value`; `interval` adds a line from low to high.
 export function bar(value, largest, label, interval = null) {
   const percent = (number) => `${(100 * Math.max(number, 0)) / (largest || 1)}%`;

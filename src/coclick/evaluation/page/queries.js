@@ -2,7 +2,7 @@
 
 import { chip, drawn, named, node, quiet, section, signed, three, whole } from "./nodes.js";
 
-const MAX_QUERIES = 30; // on each side
+const PAGE = 25; // queries that are added to a side at a time
 const TIE = 1e-9;
 
 export function queries(data) {
@@ -32,7 +32,9 @@ function versusByQuery(data, a, b) {
     side(data, `${first} is better`, won, a, b),
     side(data, `${second} is better`, lost, a, b),
   ];
-  return [node("p", {}, summary), strip(rows, summary), node("div", { class: "sides" }, sides)];
+  const without = data.queries.filter((query) => !query.rankings).length;
+  const note = without ? ` The rankings of ${whole(without)} queries on which models differ least were left out.` : "";
+  return [node("p", {}, summary, quiet(note)), strip(rows, summary), node("div", { class: "sides" }, sides)];
 }
 
 // The differences of all queries, largest first: above the line the first model is better, below it the second.
@@ -48,16 +50,25 @@ function strip(rows, label) {
 }
 
 function side(data, title, rows, a, b) {
-  const shown = rows.filter((row) => row.query.rankings).slice(0, MAX_QUERIES);
-  const count = shown.length < rows.length ? `the first ${shown.length} of ${whole(rows.length)}` : "";
-  const heading = node("h3", {}, title, " ", quiet(count));
-  return node("div", {}, heading, shown.map((row) => oneQuery(data, row, a, b)));
+  const list = node("div");
+  const more = node("button", { type: "button", class: "more" });
+  const add = () => {
+    const from = list.childElementCount;
+    list.append(...rows.slice(from, from + PAGE).map((row) => oneQuery(data, row, a, b)));
+    const left = rows.length - list.childElementCount;
+    more.textContent = `Show ${Math.min(PAGE, left)} more of ${whole(left)}`;
+    more.hidden = !left;
+  };
+  more.addEventListener("click", add);
+  add();
+  return node("div", {}, node("h3", {}, title, " ", quiet(whole(rows.length))), list, more);
 }
 
 function oneQuery(data, { query, difference }, a, b) {
   const gap = node("span", { class: difference > 0 ? "won" : "lost" }, signed(difference));
   const values = ` ${three(query.values[a])} vs. ${three(query.values[b])} `;
   const figures = node("span", { class: "values" }, values, gap);
+  if (!query.rankings) return node("p", { class: "one-query" }, query.text, figures);
   const made = node("details", {}, node("summary", {}, query.text, figures));
   // Rankings are drawn on demand, because a page has thousands of them.
   made.addEventListener("toggle", () => made.append(rankings(data, query, a, b)), { once: true });

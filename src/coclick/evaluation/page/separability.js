@@ -1,6 +1,6 @@
 // How well scores separate documents of different grades (Jiang et al. 2016, Figure 4).
 
-import { chip, drawn, level, named, node, quiet, section } from "./nodes.js";
+import { bestModels, chip, drawn, level, named, node, quiet, section } from "./nodes.js";
 
 const WIDTH = 240;
 const HEIGHT = 130;
@@ -23,7 +23,9 @@ export function separability(data) {
       "has the higher score; a random order has 50 %.",
     ),
     node("div", { class: "legend" }, legend),
-    node("div", { class: "figures" }, models.map((model) => curves(model, data.highest_grade))),
+    bestModels(models, (shown) =>
+      node("div", { class: "figures" }, shown.map((model) => curves(model, data.highest_grade))),
+    ),
   );
 }
 

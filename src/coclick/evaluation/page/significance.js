@@ -1,15 +1,15 @@
 // All pairs of models: difference, p-value, and queries won, tied and lost.
 
 import { LEVEL } from "./leaderboard.js";
-import { frame, node, pValue, quiet, section, shortName, signed, table } from "./nodes.js";
+import { bestModels, frame, node, pValue, quiet, section, shortName, signed, table } from "./nodes.js";
 
 export function significance(data) {
   if (data.models.length < 2) return [];
-  const names = data.models.map((model) => model.name);
   const measures = [...new Set(data.significance.map((row) => row.measure))];
   const place = node("div");
   const draw = (measure) => {
-    place.replaceChildren(frame(`Differences in ${measure}`, matrix(data, names, measure)));
+    const drawn = (models) => frame(`Differences in ${measure}`, matrix(data, models, measure));
+    place.replaceChildren(bestModels(data.models, drawn));
   };
   const options = measures.map((name) => node("option", {}, name));
   const choice = node("select", { id: "measure", onchange: () => draw(choice.value) }, options);
@@ -29,8 +29,9 @@ export function significance(data) {
   );
 }
 
-function matrix(data, names, measure) {
-  const tests = new Map(names.map((name) => [name, new Map()])); // by row, by column
+function matrix(data, models, measure) {
+  const names = models.map((model) => model.name);
+  const tests = new Map(data.models.map(({ name }) => [name, new Map()])); // by row, by column
   for (const row of data.significance.filter((test) => test.measure === measure)) {
     tests.get(row.a).set(row.b, row);
     tests.get(row.b).set(row.a, { ...row, difference: -row.difference, won: row.lost, lost: row.won });

@@ -1,6 +1,6 @@
 // Training statistics of bilinear models; the bound is that of Wu, Lu & Li 2013, §5.
 
-import { frame, node, section, shortName, table, three } from "./nodes.js";
+import { bestModels, frame, node, section, shortName, table, three } from "./nodes.js";
 
 export function training(data) {
   const models = data.models.filter((model) => Object.keys(model.training).length);
@@ -10,13 +10,8 @@ export function training(data) {
   return section(
     "training",
     "Training statistics",
-    node(
-      "p",
-      {},
-      "The objective on the log, plus or minus the bound on its difference from the expected objective, which holds ",
-      "with the given probability. A vacuous bound exceeds the range of the objective: the log is too small for it.",
-    ),
-    frame("Training statistics", table("", head, models.map(trained))),
+    node("p", {}, `The objective is the mean that training maximises. ${explained(models)}`),
+    bestModels(models, (shown) => frame("Training statistics", table("", head, shown.map(trained)))),
   );
 }
 
@@ -34,8 +29,15 @@ function trained(model) {
   return node("tr", {}, shortName(model.name), cells.map((cell) => node("td", {}, cell)));
 }
 
+// The interval of the objective, unless it is wider than all that the objective can be.
 function within(bound) {
-  const limits = `${bound.objective.toPrecision(3)} ± ${bound.bound.toPrecision(3)}`;
+  const value = bound.objective.toPrecision(3);
+  return bound.vacuous ? value : `${value} ± ${bound.bound.toPrecision(3)}`;
+}
+
+function explained(models) {
+  const bound = models.map((model) => model.training.bound).find((one) => one && !one.vacuous);
+  if (!bound) return "This log is too small to tell how far it is from its value on all future searches.";
   const sure = `${(100 * bound.probability).toFixed(0)}\u00a0%`;
-  return `${limits} (${sure}${bound.vacuous ? ", vacuous" : ""})`;
+  return `Where it has a ±, its value on all future searches lies within that range, with a probability of ${sure}.`;
 }

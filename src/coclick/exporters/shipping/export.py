@@ -57,7 +57,6 @@ def write_shipped(
         samples = _samples(shipped, queries)
         write_json(folder / "search" / "expected.json", samples)
     stats: dict[str, Any] = {
-        "model": str(shipped.model),
         "form": SHIPPED,
         "signals": f"{shipped.neighbours} + {shipped.words}",
         "queries": len(shipped.known_rows(queries)),

@@ -29,6 +29,10 @@ class File:
             return Response(status_code=304, headers=self._headers)
         return Response(self._content, headers=self._headers)
 
+    def not_found(self) -> Response:
+        """Return the content as the answer to an address that does not exist."""
+        return Response(self._content, 404, {"Content-Type": self._headers["Content-Type"]})
+
 
 def read_files() -> dict[str, File]:
     """Read all static files by path: those of the studio, and those of the report for the leaderboard."""

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from coclick.errors import NotFoundError
-from coclick.service.errors import JsonResponse
+from coclick.service.errors import JsonResponse, UnknownAddressError
 from coclick.service.executor import Executor
 from coclick.service.loaded_models import LoadedModel, LoadedModels
 from coclick.service.requests import MAX_ID_LENGTH, MAX_QUERY_LENGTH, Doc, ModelName, Q
@@ -138,13 +137,13 @@ def _add_shell(routes: APIRouter) -> None:
     @routes.get("/studio/{view}")
     async def page(request: Request, view: str) -> Response:
         if view not in VIEWS:
-            raise NotFoundError(f"the studio has no view {view!r}", hint=f"views: {', '.join(VIEWS)}")
+            raise UnknownAddressError(f"the studio has no view {view!r}", hint=f"views: {', '.join(VIEWS)}")
         return shell.response(request)
 
     @routes.get("/studio/static/{name:path}")
     async def file(request: Request, name: str) -> Response:
         if name not in files:
-            raise NotFoundError(f"the studio has no file {name!r}")
+            raise UnknownAddressError(f"the studio has no file {name!r}")
         return files[name].response(request)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from coclick import answers
 from coclick.errors import UserError
 from coclick.models.base import Model
-from coclick.service.studio.clicks import clicks_of, row_of, walk
+from coclick.service.studio.clicks import Kind, clicks_of, row_of, total_clicks, walk
 from coclick.text.normalise import normalise
 
 MAX_WORDS = 40  # of a vector
@@ -126,11 +126,19 @@ def _if_supported(model: Model, capability: str | None, compute: Callable[..., A
 
 
 def _similar_queries(model: Model, query: str) -> list[View]:
-    return answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
+    found = answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
+    return [{**hit, "clicks": _clicks(model, "query", hit["query"])} for hit in found]
 
 
 def _similar_docs(model: Model, doc: str) -> list[View]:
-    return answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
+    found = answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
+    return [{**hit, "clicks": _clicks(model, "doc", hit["doc"])} for hit in found]
+
+
+def _clicks(model: Model, kind: Kind, name: str) -> float:
+    """All clicks of a query or document."""
+    row = row_of(model.graph_, kind, name)
+    return total_clicks(model.graph_, kind, row) if row >= 0 else 0.0
 
 
 def _query_words(model: Model, query: str) -> list[View]:

@@ -82,10 +82,12 @@ function remarks(page) {
 function board(page) {
   const { sides, moves } = page.data;
   if (!sides.some((side) => side.results.length)) return nothingFound(page);
-  const byDoc = new Map(moves.map((move) => [move.doc, move]));
+  const both = sides.every((side) => side.results.length);
+  const byDoc = new Map(both ? moves.map((move) => [move.doc, move]) : []); // else all are new, or gone
   const lists = sides.map((side, i) => ranking(page, side, i, byDoc));
   const made = lists.map((list) => list.made);
   if (made.length < 2) return node("div", { class: "board" }, made);
+  if (!both) return node("div", { class: "board half" }, made);
   const box = node("div", { class: "board two" }, made);
   const [left, right] = lists;
   const gap = () => right.made.getBoundingClientRect().left - left.made.getBoundingClientRect().right;
@@ -95,10 +97,10 @@ function board(page) {
     kind: kindOf(move),
     gap,
   }));
-  const both = moves.filter((move) => move.a && move.b).length;
+  const shared = moves.filter((move) => move.a && move.b).length;
   const stayed = moves.filter((move) => move.a && move.a === move.b).length;
   const all = counted(Math.max(...sides.map((side) => side.results.length)), "document");
-  const summary = `${both} of ${all} are in both lists, ${stayed} of them at the same rank.`;
+  const summary = `${shared} of ${all} are in both lists, ${stayed} of them at the same rank.`;
   return node("div", {}, node("p", { class: "quiet", id: "overlap" }, summary), threads(box, pairs));
 }
 
@@ -129,7 +131,8 @@ function ranking(page, side, i, byDoc) {
   const empty = node("p", { class: "quiet" }, "No results: no document scores above zero.");
   const list = items.length ? node("ol", { class: "hits", "data-list": "" }, items) : empty;
   const name = `${i ? "Right" : "Left"}: ${side.model}`;
-  return { made: node("section", { class: `side side-${i}`, "aria-label": name }, head, list), hits };
+  const kind = items.length ? `side side-${i}` : `side side-${i} side-empty`;
+  return { made: node("section", { class: kind, "aria-label": name }, head, list), hits };
 }
 
 function oneHit(page, side, hit, place, largest, move, i) {

@@ -3,8 +3,8 @@
 import { node, whole } from "./report/nodes.js";
 import { address } from "./address.js";
 import { clicksPanel, wordBars } from "./query.js";
-import { bars, docLink, docName, figure, link, modelChoice, nothing } from "./ui.js";
-import { panel, queryLink, unsupported } from "./ui.js";
+import { bars, docLink, docName, link, modelChoice, nothing } from "./ui.js";
+import { panel, queryLink, scored, unsupported } from "./ui.js";
 
 export const title = ({ data }) => (data.doc ? `${docName(data.doc, data.title)} · document` : "Document");
 
@@ -32,7 +32,7 @@ function similar(page) {
   const heading = "Similar documents";
   if (!answer) return panel(heading, unsupported(page, page.data.similar, "find similar documents", "similar"));
   if (!answer.length) return panel(heading, nothing("None."));
-  const row = (hit) => [docLink(hit.doc, hit.title, page.data.model), hit.score, figure(hit.score)];
+  const row = (hit) => [docLink(hit.doc, hit.title, page.data.model), hit.score, scored(hit)];
   const rows = answer.map(row);
   return panel(heading, bars(rows, "Similar documents"));
 }

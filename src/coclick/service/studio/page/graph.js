@@ -6,13 +6,21 @@ import { address } from "./address.js";
 import { threads } from "./threads.js";
 import { clicksText, docName, percent } from "./ui.js";
 
-const WIDEST = 7; // of a line
+const WIDEST = 9; // of a line
+const NARROWEST = 1;
 
 // `columns` are lists of { kind, name, title, note }; an edge is { from, to, clicks, weight, share } between
-// nodes of neighbouring columns, as wide as its weight. `via` are the previous steps of the walk.
+// nodes of neighbouring columns; of those between two columns the heaviest is widest. `via` are the previous steps of the walk.
 export function clickGraph(columns, edges, { model, label, heads, via = [], byKeys = false }) {
   const made = new Map(); // nodes to elements
-  const largest = Math.max(...edges.map((edge) => edge.weight), 0);
+  const placed = new Map(columns.flatMap((nodes, i) => nodes.map((one) => [one, i])));
+  const largest = columns.map((_, i) => {
+    return Math.max(...edges.filter(({ from }) => placed.get(from) === i).map((edge) => edge.weight), 0);
+  });
+  // The square root keeps a few clicks visible beside thousands, and 17 clicks apart from one.
+  const width = ({ from, weight }) => {
+    return Math.max(NARROWEST, WIDEST * Math.sqrt(weight / (largest[placed.get(from)] || 1)));
+  };
   const column = (nodes, i) => {
     const items = nodes.map((one) => {
       const element = graphNode(one, { model, via });
@@ -23,10 +31,10 @@ export function clickGraph(columns, edges, { model, label, heads, via = [], byKe
     return node("div", {}, node("h4", {}, heads[i]), node("ul", byKeys ? { "data-list": "" } : {}, items));
   };
   const box = node("div", { class: `graph columns-${columns.length}` }, columns.map(column));
-  const pairs = edges.map(({ from, to, weight }) => ({
-    from: made.get(from),
-    to: made.get(to),
-    width: 1 + ((WIDEST - 1) * weight) / (largest || 1),
+  const pairs = edges.map((edge) => ({
+    from: made.get(edge.from),
+    to: made.get(edge.to),
+    width: width(edge).toFixed(1),
   }));
   const texts = edges.map(({ from, to, clicks, share }) => {
     const pair = `${called(from)} and ${called(to)}`;

@@ -68,6 +68,20 @@ function stopLoading() {
   main.removeAttribute("aria-busy");
 }
 
+class NotFound extends Error {}
+
+// The page for an address that does not exist.
+function notFound() {
+  const views = [...document.querySelectorAll("nav [data-view]")].map((one) => node("li", {}, one.cloneNode(true)));
+  const api = node("a", { href: "/openapi.json" }, "/openapi.json");
+  return [
+    node("h1", {}, "There is no page at this address"),
+    node("p", { class: "lead" }, "Nothing is at ", node("code", {}, location.pathname), ". The studio has these pages:"),
+    node("ul", {}, views),
+    node("p", { class: "quiet" }, "Programs use the API, which ", api, " describes."),
+  ];
+}
+
 // Fetch and draw; returns whether this is still the requested view.
 async function load(here, { scroll, moveFocus }) {
   const mine = (loading = new AbortController());
@@ -77,7 +91,7 @@ async function load(here, { scroll, moveFocus }) {
   let name = null;
   try {
     const module = VIEWS[here.view];
-    if (!module) throw new Failure({ message: "This view does not exist." });
+    if (!module) throw new NotFound();
     models = models || (await fetchJson("/studio/models.json", mine.signal));
     const data = await fetchJson(jsonOf(here.view, here.search), mine.signal);
     const page = { ...here, data, models, go };
@@ -85,9 +99,9 @@ async function load(here, { scroll, moveFocus }) {
     name = `${module.title(page)} · coclick`;
   } catch (error) {
     if (error.name === "AbortError") return false;
-    if (!(error instanceof Failure)) console.error(error);
+    if (!(error instanceof Failure || error instanceof NotFound)) console.error(error);
     const again = () => show({ moveFocus: false });
-    made = [node("h1", {}, "Something went wrong"), failure(error, again)];
+    made = error instanceof NotFound ? notFound() : [node("h1", {}, "Something went wrong"), failure(error, again)];
   } finally {
     clearTimeout(slow);
   }
@@ -109,6 +123,7 @@ async function load(here, { scroll, moveFocus }) {
 function updateFrame(here) {
   const query = here.params.get("q");
   if (query !== null && document.activeElement !== byId("q")) byId("q").value = query;
+  byId("json").hidden = !VIEWS[here.view];
   byId("json").href = jsonOf(here.view, here.search);
   for (const link of document.querySelectorAll("nav [data-view]")) {
     if (link.dataset.view === here.view) link.setAttribute("aria-current", "page");

@@ -3,7 +3,7 @@
 import { node } from "./report/nodes.js";
 import { address } from "./address.js";
 import { bars, clicksText, counted, docLink, examples, figure, link, modelChoice } from "./ui.js";
-import { nothing, panel, percent, queryLink, unsupported } from "./ui.js";
+import { nothing, panel, percent, queryLink, scored, unsupported } from "./ui.js";
 
 export const title = ({ data }) => (data.query ? `${data.query} · query` : "Query");
 
@@ -45,7 +45,7 @@ function similar(page) {
   const heading = "Similar queries";
   if (!answer) return panel(heading, unsupported(page, page.data.similar, "find similar queries", "similar"));
   if (!answer.length) return panel(heading, nothing("None."));
-  const rows = answer.map((hit) => [queryLink(hit.query, page.data.model), hit.score, figure(hit.score)]);
+  const rows = answer.map((hit) => [queryLink(hit.query, page.data.model), hit.score, scored(hit)]);
   return panel(heading, bars(rows, "Similar queries"));
 }
 

@@ -51,10 +51,10 @@ function topics(page) {
     node(
       "tr",
       {},
-      node("th", { scope: "row" }, String(topic.topic)),
+      node("th", { scope: "row", "data-head": "topic" }, String(topic.topic)),
       node("td", {}, percent(topic.share)),
-      node("td", { class: "words" }, cloud(topic.query_words)),
-      node("td", { class: "words" }, cloud(topic.title_words, translate)),
+      node("td", { class: "words", "data-head": "in queries:" }, cloud(topic.query_words)),
+      node("td", { class: "words", "data-head": "in titles:" }, cloud(topic.title_words, translate)),
     ),
   );
   const more = link(changed("topics", page.params, { n: all, model }), "Show all");

@@ -8,6 +8,9 @@ export const figure = (value) => (Math.abs(value) >= 100 ? value.toFixed(1) : va
 export const counted = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;
 export const clicksText = (clicks) => counted(Math.round(100 * clicks) / 100, "click");
 
+// The score of something similar, and how many clicks it has.
+export const scored = ({ score, clicks }) => `${figure(score)} · ${clicksText(clicks)}`;
+
 export function link(href, ...children) {
   return node("a", { href }, ...children);
 }

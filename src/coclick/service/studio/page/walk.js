@@ -3,8 +3,8 @@
 import { node, quiet } from "./report/nodes.js";
 import { address } from "./address.js";
 import { clickGraph } from "./graph.js";
-import { bars, clicksText, counted, docName, examples, figure, link, modelChoice } from "./ui.js";
-import { nothing, percent, unsupported } from "./ui.js";
+import { bars, clicksText, counted, docName, examples, link, modelChoice } from "./ui.js";
+import { nothing, percent, scored, unsupported } from "./ui.js";
 
 const LONGEST_TRAIL = 8;
 const HEADS = { query: ["query", "documents", "queries"], doc: ["document", "queries", "documents"] };
@@ -62,7 +62,7 @@ function picture(page) {
   ].map((edge) => ({ ...edge, weight: edge.clicks }));
   const left = data.edges - near.length;
   const legend = [
-    "Thicker lines have more clicks.",
+    "Thicker lines have more clicks, compared with the other lines between the same columns.",
     "“Reached” is the probability that two steps of a random walk end there.",
     left ? `${counted(left, "neighbour")} with fewer clicks not shown.` : "",
   ];
@@ -92,8 +92,8 @@ function unseen(page) {
   const { data } = page;
   const text = node("p", {}, "This query is not in the log, so it has no clicks.");
   if (!data.similar.answer) return [text, unsupported(page, data.similar, "find similar queries", "similar")];
-  const rows = data.similar.answer.map(({ query, score }) => {
-    return [link(address("walk", { query, model: data.model }), query), score, figure(score)];
+  const rows = data.similar.answer.map(({ query, score, clicks }) => {
+    return [link(address("walk", { query, model: data.model }), query), score, scored({ score, clicks })];
   });
   if (!rows.length) return [text];
   return [text, node("h2", {}, "Start from a similar query"), bars(rows, "Similar queries")];

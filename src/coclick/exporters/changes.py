@@ -1,0 +1,212 @@
+"""What changed since an earlier export, by digests that every export keeps in `contents.npz`.
+
+The file has the ids of all documents and queries that the engine holds once the export is loaded, with a
+64-bit digest of each: of its id, its title and the words and weights as the engine stores them. A version is
+a digest of these digests, so a whole export and the increments that lead to the same content have the same
+version. Digests find changes, they do not protect against forgery.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
+from coclick.errors import ArtefactError, CoclickError, UserError
+from coclick.exporters import text_kernels as kernels
+from coclick.exporters.limits import DocBlock
+from coclick.exporters.output_folder import KIND
+from coclick.exporters.packed_rows import hash_numbers, hash_texts
+from coclick.storage.manifest import MANIFEST, read_manifest
+
+CONTENTS = "contents.npz"
+_TITLE_SEED = 1
+_COMPARED = ("engine", "index", "model", "into", "id_field", "dimensions")  # must be as in the base
+
+Digests = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Documents or queries with their digests."""
+
+    ids: Strings
+    digests: Digests
+
+    @classmethod
+    def joined(cls, parts: Sequence[Contents]) -> Contents:
+        """Return the entries of all parts."""
+        digests = [np.empty(0, np.uint64), *(part.digests for part in parts)]
+        return cls(Strings.joined([part.ids for part in parts]), np.concatenate(digests))
+
+
+class _Base:
+    """The entries of the base, found by the hashes of their ids."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+        self._hashes = hash_texts(contents.ids)
+        self._table = np.full(1 << (2 * len(self._hashes) + 1).bit_length(), -1, np.int64)
+        kernels.fill_table(self._hashes, self._table)
+        self._seen = np.zeros(len(self._hashes), bool)
+
+    def compare(self, hashes: Digests, digests: Digests) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Mark the entries that the base does not have, and those with another digest there."""
+        found = np.empty(len(hashes), np.int64)
+        kernels.look_up(self._hashes, self._table, hashes, found)
+        new, known = found < 0, np.flatnonzero(found >= 0)
+        self._seen[found[known]] = True
+        changed = np.zeros(len(hashes), bool)
+        changed[known] = self.contents.digests[found[known]] != digests[known]
+        return new, changed
+
+    def unseen(self) -> list[str]:
+        """Return the ids that were not compared."""
+        return self.contents.ids.take(np.flatnonzero(~self._seen)).to_list()
+
+
+class ContentTracker:
+    """Records documents or queries as they are exported, and tells which of them differ from the base."""
+
+    def __init__(self, column_hashes: Digests, base: Contents | None = None) -> None:
+        """Take the hash of each column's word or number, and the contents of the base, if there is one."""
+        self.added = self.changed = 0
+        self._column_hashes, self._parts = column_hashes, list[Contents]()
+        self._base = None if base is None else _Base(base)
+
+    def record(self, ids: Strings, titles: Strings | None, vectors: Csr) -> NDArray[np.int64]:
+        """Record entries; return the places of those that differ from the base, all if there is none."""
+        hashes = hash_texts(ids)
+        digests = hashes.copy() if titles is None else hashes + hash_texts(titles, _TITLE_SEED)
+        weights = np.ascontiguousarray(vectors.data, np.float32)
+        kernels.add_entry_digests(
+            vectors.indptr, vectors.indices, weights.view(np.uint32), self._column_hashes, digests
+        )
+        self._parts.append(Contents(ids, digests))
+        if self._base is None:
+            return np.arange(len(ids))
+        new, changed = self._base.compare(hashes, digests)
+        self.added += int(new.sum())
+        self.changed += int(changed.sum())
+        return np.flatnonzero(new | changed)
+
+    def differing(self, blocks: Iterable[DocBlock], *, titles: bool) -> Iterator[DocBlock]:
+        """Record all documents, and yield those that differ from the base."""
+        for block in blocks:
+            rows = self.record(block.packed_ids, block.packed_titles if titles else None, block.vectors)
+            if len(rows):
+                yield block.take(rows)
+
+    def contents(self) -> Contents:
+        """Return all recorded entries."""
+        return Contents.joined(self._parts)
+
+    def deleted(self) -> list[str]:
+        """Return the ids that only the base has."""
+        return [] if self._base is None else self._base.unseen()
+
+
+@dataclass(frozen=True)
+class BaseExport:
+    """An earlier export, which is loaded in the engine: its version and what it contains."""
+
+    version: str
+    docs: Contents
+    queries: Contents
+
+    @classmethod
+    def open(cls, path: Path, stats: dict[str, Any]) -> BaseExport:
+        """Read a folder; raise if it is no export, damaged, or of something else than `stats` says."""
+        if not (path / MANIFEST).exists():
+            raise UserError("this is not the folder of an export", where=str(path))
+        manifest = read_manifest(path, allow_older=True)
+        if manifest.get("kind") != KIND or not isinstance(manifest.get("version"), str):
+            raise UserError("this is not the folder of an export", where=str(path))
+        for name in _COMPARED:
+            if manifest.get(name) != stats.get(name):
+                raise UserError(
+                    f"--changes-from: that export has the {name} {manifest.get(name, 'none')}, "
+                    f"and this one {stats.get(name, 'none')}",
+                    where=str(path),
+                    hint="export the whole model, without --changes-from",
+                )
+        docs, queries = _read_contents(path)
+        if content_version(docs, queries, manifest) != manifest["version"]:
+            raise _damaged(path)
+        return cls(manifest["version"], docs, queries)
+
+
+def content_version(docs: Contents, queries: Contents, stats: dict[str, Any]) -> str:
+    """Return a short digest of all content and of what else its scores depend on."""
+    settings = {name: stats.get(name) for name in (*_COMPARED, "score_unit")}
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    for contents in (docs, queries):
+        digest.update(len(contents.digests).to_bytes(8, "little"))
+        digest.update(np.sort(contents.digests).tobytes())
+    return digest.hexdigest()[:12]
+
+
+def write_contents(folder: Path, docs: Contents, queries: Contents) -> None:
+    """Write the ids and digests to one file."""
+    arrays: dict[str, Any] = {}
+    for name, contents in (("docs", docs), ("queries", queries)):
+        arrays[f"{name}_offsets"], arrays[f"{name}_ids"] = contents.ids.offsets, contents.ids.data
+        arrays[f"{name}_digests"] = contents.digests
+    with (folder / CONTENTS).open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def _read_contents(path: Path) -> tuple[Contents, Contents]:
+    if not (path / CONTENTS).exists():
+        raise UserError(
+            f"the export has no {CONTENTS}, by which changes are found",
+            where=str(path),
+            hint="export the whole model, without --changes-from; earlier releases wrote no such file",
+        )
+    try:
+        with np.load(path / CONTENTS, allow_pickle=False) as arrays:
+            docs, queries = (_checked(arrays, name) for name in ("docs", "queries"))
+            return docs, queries
+    except CoclickError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        raise _damaged(path) from None
+
+
+def _checked(arrays: Any, name: str) -> Contents:
+    offsets, data, digests = (arrays[f"{name}_{part}"] for part in ("offsets", "ids", "digests"))
+    kinds = offsets.dtype, data.dtype, digests.dtype
+    if kinds != (np.int64, np.uint8, np.uint64) or {offsets.ndim, data.ndim, digests.ndim} != {1}:
+        raise ValueError("wrong types")
+    if len(offsets) != len(digests) + 1 or offsets[0] != 0 or offsets[-1] != len(data):
+        raise ValueError("wrong lengths")
+    if np.any(np.diff(offsets) < 0):
+        raise ValueError("pointers do not ascend")
+    return Contents(Strings(offsets, data), digests)
+
+
+def _damaged(path: Path) -> ArtefactError:
+    return ArtefactError(
+        f"{CONTENTS} is damaged or belongs to another export",
+        where=str(path),
+        hint="export the whole model, without --changes-from",
+    )
+
+
+def text_hashes(tokens: Sequence[str]) -> Digests:
+    """Return column hashes for named columns."""
+    return hash_texts(Strings.from_list(tokens))
+
+
+def number_hashes(numbers: NDArray[np.int64]) -> Digests:
+    """Return column hashes for numbered columns."""
+    return hash_numbers(numbers)

@@ -1,0 +1,5 @@
+"""Programs that exports bring along: they load, check and roll back a folder, with the standard library only.
+
+`coclick.exporters.program_files` copies them into a folder, as the package `programs` beside `run.py`. They
+run on Python 3.10 and later, without coclick.
+"""

@@ -1,0 +1,199 @@
+"""Increments: what changed since an earlier export, found by digests."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import coclick.exporters
+from coclick import ClickGraph, create
+from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
+from coclick.cli import app
+from coclick.errors import ArtefactError, UserError
+from coclick.exporters.changes import CONTENTS, ContentTracker
+
+BASE = {"d1": "red lamp", "d2": "blue lamp", "d3": "green lamp", "tab\tid": "quote ' \" \\ lamp"}
+NEXT = {"d1": "red lamp", "d2": "blue sky lamp", "d4": "white lamp", "tab\tid": "quote ' \" \\ lamp"}
+
+
+def model_of(docs, queries=("lamp", "red")):
+    """A model whose weights depend on a document's words and on idf, which is the same in BASE and NEXT."""
+    graph = ClickGraph.from_clicks([(query, "d1", 1.0) for query in queries], docs)
+    return create("vsm(tokenizer=words)").fit(graph)
+
+
+def export(docs, path, engine="pgvector", queries=("lamp", "red"), **options):
+    return coclick.exporters.export(model_of(docs, queries), engine, path, **options)
+
+
+def lines(path):
+    """The lines of a file by their first column."""
+    return {line.split("\t")[0]: line for line in path.read_text().splitlines()}
+
+
+@pytest.fixture
+def base(tmp_path):
+    export(BASE, tmp_path / "base")
+    return tmp_path / "base"
+
+
+def test_only_what_changed_is_written(base, tmp_path):
+    stats = export(NEXT, tmp_path / "new", changes_from=base, queries=("lamp", "white"))
+    whole = export(NEXT, tmp_path / "whole", queries=("lamp", "white"))
+    old, all_lines, new = (lines(tmp_path / name / "documents.tsv") for name in ("base", "whole", "new"))
+    assert new == {doc: line for doc, line in all_lines.items() if old.get(doc) != line}
+    assert new.keys() == {"d2", "d4"}
+    assert (tmp_path / "new/deleted-docs.tsv").read_text() == "d3\n"
+    assert lines(tmp_path / "new/queries.tsv").keys() == {"white"}
+    assert (tmp_path / "new/deleted-queries.tsv").read_text() == "red\n"
+    assert stats["changes"] == {
+        "documents": {"added": 1, "changed": 1, "deleted": 1},
+        "queries": {"added": 1, "changed": 0, "deleted": 1},
+    }
+    assert stats["documents"] == whole["documents"] == 4
+    assert stats["version"] == whole["version"]
+    assert stats["base_version"] == json.loads((base / "manifest.json").read_text())["version"]
+    assert "This is an increment" in (tmp_path / "new/README.md").read_text()
+
+
+def test_increments_of_increments(base, tmp_path):
+    export(NEXT, tmp_path / "one", changes_from=base)
+    stats = export(BASE, tmp_path / "two", changes_from=tmp_path / "one")
+    assert lines(tmp_path / "two/documents.tsv").keys() == {"d2", "d3"}
+    assert (tmp_path / "two/deleted-docs.tsv").read_text() == "d4\n"
+    assert stats["version"] == json.loads((base / "manifest.json").read_text())["version"]
+    same = export(BASE, tmp_path / "three", changes_from=tmp_path / "two")
+    assert (tmp_path / "three/documents.tsv").read_text() == ""
+    assert same["version"] == same["base_version"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "parquet"}, "the engine pgvector, and this one parquet"),
+        ({"name": "other"}, "the index coclick, and this one other"),
+        ({"into": "products", "id_field": "sku"}, "the into none, and this one products"),
+    ],
+)
+def test_exports_of_something_else_are_refused(options, message, base, tmp_path):
+    with pytest.raises(UserError, match=message):
+        export(NEXT, tmp_path / "new", changes_from=base, **options)
+    assert not (tmp_path / "new").exists()
+
+
+def test_another_model_is_refused(base, tmp_path):
+    model = create("bm25").fit(model_of(NEXT).trained_on)
+    with pytest.raises(UserError, match=r"the model vsm.*, and this one bm25"):
+        coclick.exporters.export(model, "pgvector", tmp_path / "new", changes_from=base)
+
+
+def test_engines_without_increments_say_so(base, tmp_path):
+    with pytest.raises(UserError, match="--changes-from does not work with Vespa"):
+        export(NEXT, tmp_path / "new", "vespa", changes_from=base)
+
+
+def swap_digests(path):
+    with np.load(path) as found:
+        arrays = dict(found)
+    arrays["docs_digests"][0] += np.uint64(1)
+    np.savez(path, **arrays)
+
+
+def pointers_out_of_bounds(path):
+    with np.load(path) as found:
+        arrays = dict(found)
+    arrays["docs_offsets"][1] = 1 << 40
+    np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(path.read_bytes()[:-300]),
+        lambda path: path.write_bytes(path.read_bytes().replace(b"tab\tid", b"tab\tix")),
+        lambda path: np.savez(path, docs_ids=np.array([object()], object)),
+        swap_digests,
+        pointers_out_of_bounds,
+    ],
+)
+def test_damaged_bases_are_refused(damage, base, tmp_path):
+    damage(base / CONTENTS)
+    with pytest.raises(ArtefactError, match=r"contents\.npz is damaged"):
+        export(NEXT, tmp_path / "new", changes_from=base)
+    assert not (tmp_path / "new").exists()
+
+
+def test_folders_that_are_no_bases(base, tmp_path):
+    (base / CONTENTS).unlink()
+    with pytest.raises(UserError, match=r"has no contents\.npz"):
+        export(NEXT, tmp_path / "new", changes_from=base)
+    for path in (tmp_path / "nothing", tmp_path):
+        with pytest.raises(UserError, match="not the folder of an export"):
+            export(NEXT, tmp_path / "new", changes_from=path)
+    model_of(BASE).save(tmp_path / "model")
+    with pytest.raises(UserError, match="not the folder of an export"):
+        export(NEXT, tmp_path / "new", changes_from=tmp_path / "model")
+
+
+def test_a_folder_can_be_replaced_by_its_own_increment(base):
+    stats = export(NEXT, base, changes_from=base, force=True)
+    assert stats["changes"]["documents"]["deleted"] == 1
+    assert (base / "deleted-docs.tsv").exists()
+
+
+def test_digests_see_every_part_of_a_document_and_no_order_of_words():
+    """Each variant differs from the first in one part; the last has its words in another order."""
+
+    def digest(doc, title, words):
+        columns, weights = np.array(list(words), np.int32), np.array(list(words.values()), np.float32)
+        tracker = ContentTracker(np.array([11, 22, 33], np.uint64))
+        ids, titles = Strings.from_list([doc]), Strings.from_list([title])
+        tracker.record(ids, titles, Csr(np.array([0, len(words)]), columns, weights, 3))
+        return int(tracker.contents().digests[0])
+
+    first = digest("doc", "title", {0: 1.0, 1: 2.0})
+    others = [
+        digest("dob", "title", {0: 1.0, 1: 2.0}),
+        digest("doc", "titel", {0: 1.0, 1: 2.0}),
+        digest("title", "doc", {0: 1.0, 1: 2.0}),
+        digest("doc", "", {0: 1.0, 1: 2.0}),
+        digest("doc", "title", {0: 1.0, 2: 2.0}),
+        digest("doc", "title", {0: 2.0, 1: 1.0}),
+        digest("doc", "title", {0: 1.0, 1: np.nextafter(np.float32(2), np.float32(3))}),
+        digest("doc", "title", {0: 1.0}),
+    ]
+    assert len({first, *others}) == 9
+    assert digest("doc", "title", {1: 2.0, 0: 1.0}) == first
+
+
+def test_the_command_writes_an_increment(base, tmp_path):
+    model_of(NEXT).save(tmp_path / "model")
+    command = ["export", str(tmp_path / "model"), "--to", "pgvector", "-o", str(tmp_path / "new")]
+    done = CliRunner().invoke(app, [*command, "--changes-from", str(base)])
+    assert done.exit_code == 0 and "1 added" in done.output
+    shutil.rmtree(tmp_path / "new")
+    done = CliRunner().invoke(app, [*command, "--changes-from", str(Path("nowhere"))])
+    assert done.exit_code != 0
+
+
+def test_parquet_increments_merge_with_their_base(tmp_path, monkeypatch):
+    export(BASE, tmp_path / "base", "parquet")
+    export(NEXT, tmp_path / "new", "parquet", changes_from=tmp_path / "base", queries=("lamp",))
+    export(NEXT, tmp_path / "whole", "parquet", queries=("lamp",))
+    monkeypatch.chdir(tmp_path / "new")
+    command = re.search(r'duckdb -c "(COPY.*?)"', Path("README.md").read_text(), re.DOTALL)
+    assert command
+    duckdb.sql(command[1])
+    merged, whole = (
+        duckdb.sql(f"FROM '{files}' ORDER BY doc").fetchall()
+        for files in ("whole.parquet", "../whole/documents-*.parquet")
+    )
+    assert merged == whole
+    assert duckdb.sql("FROM 'deleted-queries.parquet'").fetchall() == [("red",)]
