@@ -141,8 +141,8 @@ def test_tantivy_ranks_as_coclick(log, model, tmp_path):
     for sample in (samples[0], samples[-1]):
         command = [*python, folder / "search/ask.py", docs, queries, sample["query"]]
         shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        found = [float(line.split("\t")[0]) for line in shown.splitlines()]
-        assert found == pytest.approx([row["score"] for row in sample["results"]], rel=1e-3)
+        scores = [float(line.split("\t")[0]) for line in shown.splitlines()]
+        assert scores == pytest.approx([row["score"] for row in sample["results"]], rel=1e-3)
     engine = ask_tantivy.open_engine(str(docs), str(queries), folder / "search")
     recipe = Recipe.read(folder / "search")
     asked = [*log.judgments.queries, *ODD]

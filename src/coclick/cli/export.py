@@ -18,7 +18,8 @@ def export(
         typer.Option(
             "--to",
             metavar="ENGINE",
-            help="opensearch, elasticsearch, solr, vespa, qdrant, pgvector, tantivy or parquet.",
+            help="opensearch, elasticsearch, solr, vespa, qdrant, pgvector, tantivy or parquet; trees of "
+            "ltr: ltr-opensearch, ltr-elasticsearch, ltr-es-plugin or ltr-solr; rerank.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],

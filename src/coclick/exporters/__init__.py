@@ -28,6 +28,7 @@ from coclick.progress import Progress, quiet
 from coclick.storage.directories import write_file, write_json
 
 ENGINES = ("elasticsearch", "opensearch", "parquet", "pgvector", "qdrant", "solr", "tantivy", "vespa")
+LTR_ENGINES = ("ltr-elasticsearch", "ltr-es-plugin", "ltr-opensearch", "ltr-solr")
 _QUERIES = 10_000  # exported with their vectors
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 
@@ -55,7 +56,8 @@ def export(
 
     Parameters:
         model: a trained model, or its directory.
-        engine: one of `ENGINES`.
+        engine: one of `ENGINES`; one of `LTR_ENGINES` for the trees of `ltr`; `rerank` for a program that
+            lets `coclick serve` rank what an engine has found.
         path: the folder to write. It appears only when it is complete.
         name: the name of the index, collection or table.
         queries: how many queries of the log to export, most clicked first; by default 10,000 with vectors,
@@ -80,8 +82,9 @@ def export(
         model = open_model(model)
     if not isinstance(model, Model):
         raise UserError(f"model must be a trained model or its directory, not {model!r:.50}")
-    if engine not in ENGINES:
-        raise UserError(f"unknown engine {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
+    if engine not in (*ENGINES, *LTR_ENGINES, "rerank"):
+        known = ", ".join([*ENGINES, *LTR_ENGINES, "rerank"])
+        raise UserError(f"unknown engine {engine!r}", hint=f"engines: {known}")
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name!r} cannot be the name of an index",
@@ -89,6 +92,8 @@ def export(
         )
     path = check_path(path, "path")
     check_folder(path, force=force)
+    if engine not in ENGINES:
+        return _export_ranker(model, engine, path, name, into, measure, force, progress)
     if queries is not None:
         check_whole(queries, "queries", 0)
     existing = _existing_index(engine, into, id_field, hybrid)
@@ -126,6 +131,28 @@ def export(
             stats |= write_shipped(exporter, shipped, folder, queries, measure, progress)
         write_manifest(folder, stats)
     return stats
+
+
+def _export_ranker(
+    model: Model,
+    engine: str,
+    path: Path,
+    name: str,
+    into: str | None,
+    measure: bool,
+    force: bool,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Export what ranks the documents that an engine has found."""
+    if engine == "rerank":
+        from coclick.exporters.rerank_export import export_rerank
+
+        return export_rerank(model, path, force=force)
+    from coclick.exporters.ltr_export import export_ltr
+
+    return export_ltr(
+        model, engine, path, name=name, index=into, measure=measure, force=force, progress=progress
+    )
 
 
 def _open_base(exporter: Exporter, path: Path) -> BaseExport:

@@ -17,6 +17,7 @@ import numpy as np
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_floats, join_pairs, percent_encode, write_parts
 from coclick.exporters.limits import DocBlock, Limits, Weights
+from coclick.exporters.model_vectors import SHIPPED, SPARSE
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_json
@@ -31,6 +32,7 @@ first."""
 class BulkApiExporter(Exporter):
     """Exports an index with the fields `doc`, `title` and `words`, and a program that loads it."""
 
+    accepts = frozenset({SPARSE, SHIPPED})
     limits = Limits(max_id_bytes=512, max_token_bytes=32_766)
     field = "words"  # that has the vector
     token_note = "In words, `.` is encoded as `%2E` and `%` as `%25`: `3.5mm` becomes `3%2E5mm`."

@@ -22,7 +22,7 @@ from coclick.exporters.formatting import (
     write_term_ids,
 )
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import DENSE, SPARSE
+from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
@@ -37,7 +37,7 @@ class Qdrant(Exporter):
 
     name = "qdrant"
     title = "Qdrant"
-    accepts = frozenset({SPARSE, DENSE})
+    accepts = frozenset({SPARSE, DENSE, SHIPPED})
     limits = Limits(max_dim=65_536)
 
     @property

@@ -23,7 +23,7 @@ class Tantivy:
     """An index of documents and an index of queries, whose weights are terms for the bits of numbers."""
 
     def __init__(self, docs: Any, queries: Any, settings: Mapping[str, Any]) -> None:
-        """Take both indexes and the settings of `settings.json`."""
+        """Take both indexes and the settings of `ask.json`."""
         self.docs, self.queries, self.settings = docs, queries, settings
 
     def ranking(self, query: str) -> Sequence[tuple[str, float]]:
@@ -88,7 +88,7 @@ def load(target: Path, folder: Path = _HERE) -> None:
 
 def open_engine(docs: str, queries: str, folder: Path = _HERE) -> Tantivy:
     """Open both indexes."""
-    settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+    settings = json.loads((folder / "ask.json").read_text(encoding="utf-8"))
     return Tantivy(tantivy.Index.open(docs), tantivy.Index.open(queries), settings)
 
 

@@ -15,7 +15,7 @@ from coclick.exporters.base import Exporter
 from coclick.exporters.shipping.form import KnownQueries, ShippedModel
 from coclick.storage.directories import write_file, write_json
 
-_PACKAGE = "coclick.exporters.shipping"
+_PACKAGE, _PROGRAMS = "coclick.exporters.shipping", "coclick.exporters.programs"
 
 
 def write_client(
@@ -25,13 +25,15 @@ def write_client(
     search = folder / "search"
     search.mkdir()
     write_json(search / "recipe.json", shipped.settings())
-    write_json(search / "settings.json", settings)
+    write_json(search / "ask.json", settings)
     _write_lines(search / "tokens.ndjson", shipped.vocabulary.tokens.items())
     _write_lines(search / "units.ndjson", _units(exporter, shipped))
     _write_lines(search / "clicked.ndjson", shipped.clicked_docs())
     for name, copy in (("answer", "answer"), (program, "ask")):
         text = files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8")
-        write_file(search / f"{copy}.py", text.replace(f"from {_PACKAGE}.answer", "from answer"))
+        for module, local in ((f"{_PACKAGE}.answer", "answer"), (_PROGRAMS, "programs")):
+            text = text.replace(f"from {module}", f"from {local}")
+        write_file(search / f"{copy}.py", text)
     return search
 
 

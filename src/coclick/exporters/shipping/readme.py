@@ -40,10 +40,10 @@ def loss_text(loss: dict[str, Any] | None) -> str:
         f"| {name} | {part['queries']:,} | {part['in_coclick']:.3f} | {part['as_shipped']:.3f} |"
         for name, part in (
             ("all", loss),
-            ("with clicks in the log", loss["known"]),
-            ("without", loss["unknown"]),
+            ("with clicks in the log", loss.get("known")),
+            ("without", loss.get("unknown")),
         )
-        if part["queries"]
+        if part and part["queries"]
     ]
     table = "\n".join(rows)
     return f"""{loss["measure"]} by held-out clicks ({loss["judged_by"]}) of a model of the same kind that was
