@@ -3,14 +3,17 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+from qdrant_client import QdrantClient, models
 
 from coclick import ClickGraph, build, create, simulate
 from coclick.evaluation.holdout import hold_out
 from coclick.evaluation.protocol import Protocol, evaluate_model, evaluate_rankings
 from coclick.exporters import export
-from coclick.exporters.shipping import ask_tantivy
+from coclick.exporters.programs.engine import EngineError
+from coclick.exporters.shipping import ask_bulk_api, ask_parquet, ask_qdrant, ask_tantivy
 from coclick.exporters.shipping.answer import Recipe, answer
 from coclick.exporters.shipping.form import ShippedModel
 from coclick.exporters.shipping.simulation import InMemory
@@ -150,3 +153,93 @@ def test_tantivy_ranks_as_coclick(log, model, tmp_path):
     assert_as_simulated(model, found)
     rankings = {query: [doc for doc, _ in found[query]] for query in log.judgments.queries}
     assert quality(log, rankings) == pytest.approx(in_coclick(log, model), abs=0.01)
+
+
+def assert_ranks_as_coclick(log, model, engine, folder):
+    """Ask an engine with the program and the files of the export."""
+    recipe = Recipe.read(folder / "search")
+    found = {query: answer(engine, recipe, query, DEPTH) for query in [*log.judgments.queries, *ODD]}
+    assert_as_simulated(model, found)
+    rankings = {query: [doc for doc, _ in found[query]] for query in log.judgments.queries}
+    assert quality(log, rankings) == pytest.approx(in_coclick(log, model), abs=0.01)
+
+
+def test_parquet_ranks_as_coclick(log, model, tmp_path):
+    export(model, "parquet", tmp_path / "out", measure=False)
+    assert_ranks_as_coclick(log, model, ask_parquet.Parquet(tmp_path / "out/search"), tmp_path / "out")
+
+
+def test_qdrant_ranks_as_coclick(log, model, tmp_path):
+    folder = tmp_path / "out"
+    export(model, "qdrant", folder, measure=False)
+    client = QdrantClient(":memory:")
+    sparse = {"words": models.SparseVectorParams()}
+    client.create_collection("coclick", vectors_config={}, sparse_vectors_config=sparse)
+    for line in (folder / "points.ndjson").read_text().splitlines():
+        points = json.loads(line)["points"]
+        client.upsert("coclick", [models.PointStruct(**point) for point in points])
+    engine = ask_qdrant.open_engine(client, folder / "search")
+    for _ in range(2):
+        ask_qdrant.load(client, engine.settings, folder / "search")
+    assert client.count("coclick_queries").count == len(ShippedModel.from_model(model).known_rows())
+    assert_ranks_as_coclick(log, model, engine, folder)
+
+
+class DocumentedCluster:
+    """Answers requests as the references of Elasticsearch and OpenSearch say, from the files of an export."""
+
+    def __init__(self, folder):
+        self.indexes = {"coclick": self.read(folder), "coclick_queries": self.read(folder / "search")}
+
+    @staticmethod
+    def read(folder):
+        lines = [
+            line for part in sorted(folder.glob("documents-*")) for line in part.read_text().split("\n")[:-1]
+        ]
+        pairs = zip(lines[::2], lines[1::2], strict=True)
+        return {json.loads(action)["index"]["_id"]: json.loads(doc) for action, doc in pairs}
+
+    def ask(self, method, path, body=None):
+        index, _, rest = path.strip("/").partition("/")
+        docs = self.indexes[index]
+        if method == "GET":
+            key = rest.removeprefix("_doc/")
+            if key not in docs:
+                raise EngineError(path, 404, "not found")
+            return {"found": True, "_source": docs[key]}
+        assert method == "POST" and rest == "_search"
+        query, allowed = body["query"], docs.keys()
+        if "bool" in query:
+            allowed = {*query["bool"]["filter"][0]["ids"]["values"]}
+            [query] = query["bool"]["must"]
+        if "neural_sparse" in query:
+            [(field, given)] = query["neural_sparse"].items()
+            weights = given["query_tokens"]
+        else:
+            field, weights = query["sparse_vector"]["field"], query["sparse_vector"]["query_vector"]
+            assert query["sparse_vector"]["prune"] is False
+        assert not any("." in name for name in weights)
+        scores = {
+            key: sum(weight * docs[key][field].get(name, 0.0) for name, weight in weights.items())
+            for key in docs.keys() & allowed
+        }
+        best = sorted((key for key in scores if scores[key] > 0), key=lambda key: (-scores[key], key))
+        hits = [{"_id": key, "_score": scores[key], "_source": docs[key]} for key in best[: body["size"]]]
+        return {"hits": {"hits": hits}}
+
+
+@pytest.mark.parametrize("name", ["opensearch", "elasticsearch"])
+def test_bulk_api_ranks_as_coclick(name, log, model, tmp_path):
+    folder = tmp_path / "out"
+    export(model, name, folder, measure=False)
+    settings = json.loads((folder / "search/ask.json").read_text())
+    cluster: Any = DocumentedCluster(folder)
+    engine = ask_bulk_api.BulkApiEngine(cluster, settings)
+    assert_ranks_as_coclick(log, model, engine, folder)
+    loaded = json.loads((folder / "search/settings.json").read_text())
+    assert loaded["alias"] == "coclick_queries"
+    assert loaded["documents"] == len(DocumentedCluster.read(folder / "search"))
+    for program in ("run.py", "ask.py"):
+        command = [sys.executable, folder / "search" / program]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 1 and "URL" in done.stderr and "Traceback" not in done.stderr
