@@ -8,6 +8,8 @@
     simulated   `coclick sample`; the clicks of the last fifth of the days are held out
     intents     `coclick sample`; queries of one intent are similar
 
+Rows named `damped` compare damped similarities (`coclick.models.shared_evidence`) with those not damped.
+
 The first three are not part of this repository (../shared/data); logs that are missing are left out.
 """
 
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,11 +29,13 @@ from coclick.evaluation.leaderboard import leaderboard
 from coclick.evaluation.protocol import Protocol
 from coclick.evaluation.significance import t_test
 from coclick.evaluation.similar_queries import read_intents
-from coclick.evaluation.similar_task import RECOMMENDED, SIMILAR
+from coclick.evaluation.similar_task import RECOMMENDED, SIMILAR, SimilarTask
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
 from coclick.logs import build
+from coclick.models.base import Model
 from coclick.models.registry import create
+from coclick.results import Run
 from coclick.simulate import sample
 
 MODELS = (
@@ -45,6 +49,7 @@ MODELS = (
     "mpls",
     *SIMILAR.variants,
 )
+DAMPED = (RECOMMENDED, "vpcg", "mpls", "neighbours", "cos_clicks")
 BATCHES = ("cos_clicks", "neighbours", "vpcg", "pls", "rw", RECOMMENDED)
 N_ALONE = 300  # queries that are also asked for one by one
 PEER = str(create(RECOMMENDED))
@@ -62,8 +67,53 @@ def rows(shape: str, threads: int, models: tuple[str, ...] = MODELS) -> list[dic
     found = []
     for log in _logs(threads):
         found += _rows(log, models, threads)
+        found += damped_rows(log, threads)
         if log.name == "simulated":
             found += batch_rows(log.data.train, threads)
+    return found
+
+
+class DampedTask(SimilarTask):
+    """The same task with what the command line and the service return."""
+
+    def rank(self, model: Model, queries: Sequence[str], k: int) -> Run:
+        """Find similar queries, damped."""
+        return model.similar_queries(queries, k, damped=True)
+
+
+def damped_rows(log: Labelled, threads: int) -> list[dict]:
+    """Compare damped similarities with those of the same model."""
+    boards = [
+        leaderboard(
+            log.data.train,
+            log.data.judgments,
+            list(DAMPED),
+            protocol=Protocol(source=log.data.source, task=task),
+        )
+        for task in (DampedTask(), SIMILAR)
+    ]
+    found = []
+    for spec in DAMPED:
+        damped, plain = (
+            next(result.values() for result in board.results if result.name == str(create(spec)))
+            for board in boards
+        )
+        if not plain.any():
+            continue  # models of clicks alone find nothing for unseen queries
+        found.append(
+            make_row(
+                name=f"similar damped {log.name}",
+                shape="-",
+                params=spec,
+                threads=threads,
+                peer="not damped",
+                ours=float(damped.mean()),
+                theirs=float(plain.mean()),
+                unit="nDCG@10",
+                check=f"{len(plain)} queries, p = {t_test(damped - plain):.2g}",
+                higher_is_better=True,
+            )
+        )
     return found
 
 

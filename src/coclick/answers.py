@@ -20,6 +20,7 @@ from coclick.models.base import Model
 from coclick.models.capabilities import CAPABILITIES
 from coclick.models.persistence import open_model
 from coclick.models.registry import model_class, model_names
+from coclick.models.shared_evidence import shared_evidence
 from coclick.models.spec import parameters_of
 from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Run
@@ -36,9 +37,25 @@ def search(
     allow: Collection[str] | None = None,
     block: Collection[str] | None = None,
 ) -> list[Answer]:
-    """Return the best documents of each query."""
-    run = model.search(queries, k, allow=allow, block=block)
-    return [{"query": query, "results": _documents(model, run, i)} for i, query in enumerate(queries)]
+    """Return the best documents of each query, and the evidence for the query."""
+    parsed = model._queries(queries)
+    run = model._run(*model._search_masked(parsed, k, allow, block), queries)
+    return [
+        {"query": query, "results": _documents(model, run, i), **evidence(model, parsed[i])}
+        for i, query in enumerate(queries)
+    ]
+
+
+def evidence(model: Model, query: Query) -> Answer:
+    """Return the clicks of a query, what the model knows of it, and how far its results can be trusted."""
+    graph = model.trained_on
+    clicks = float(graph.clicks.row(query.row)[1].sum(dtype=np.float64)) if query.row >= 0 else 0.0
+    confidence = model._confidence(query)
+    return {
+        "confidence": confidence,
+        "guess": confidence == 0,
+        "evidence": {"clicks": _number(clicks), "known_text": model._known_text(query)},
+    }
 
 
 def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, Any]]) -> Answer:
@@ -75,6 +92,7 @@ def rank(model: Model, query: str, candidates: Sequence[str | Mapping[str, Any]]
             }
             for i in np.argsort(-scores, kind="stable").tolist()
         ],
+        **evidence(model, parsed),
     }
 
 
@@ -84,18 +102,36 @@ def _features(candidate: Mapping[str, Any]) -> Mapping[str, Mapping[str, float]]
 
 
 def similar_queries(model: Model, queries: Sequence[str], k: int = 10) -> list[Answer]:
-    """Return the nearest queries of each query."""
-    run = model.similar_queries(queries, k)
+    """Return the nearest queries of each query, damped where there is little evidence for it."""
+    run = model.similar_queries(queries, k, damped=True)
+    parsed = model._queries(queries)
     return [
-        {"query": query, "results": [{"query": text, "score": score} for text, score in run.hits(i)]}
+        {"query": query, "results": _similar(model, parsed[i], run, i), **evidence(model, parsed[i])}
         for i, query in enumerate(queries)
     ]
 
 
+def _similar(model: Model, query: Query, run: Run, place: int) -> list[Answer]:
+    """The similar queries of one query, with their clicks and those on the documents of both queries."""
+    rows = run.rows[place][run.rows[place] >= 0]
+    found = shared_evidence(model.trained_on, query, rows)
+    return [
+        {"query": text, "score": score, "clicks": _number(clicks), "shared_clicks": _number(shared)}
+        for (text, score), clicks, shared in zip(
+            run.hits(place), found.clicks, found.shared_clicks, strict=True
+        )
+    ]
+
+
 def similar_docs(model: Model, docs: Sequence[str], k: int = 10) -> list[Answer]:
-    """Return the nearest documents of each document."""
+    """Return the nearest documents of each document, with their clicks."""
     run = model.similar_docs(docs, k)
-    return [{"doc": doc, "results": _documents(model, run, i)} for i, doc in enumerate(docs)]
+    answers: list[Answer] = [{"doc": doc, "results": _documents(model, run, i)} for i, doc in enumerate(docs)]
+    clicked = model.trained_on.clicks_by_doc
+    for answer, rows in zip(answers, run.rows, strict=True):
+        for hit, row in zip(answer["results"], rows[rows >= 0].tolist(), strict=True):
+            hit["clicks"] = _number(clicked.row(row)[1].sum(dtype=np.float64))
+    return answers
 
 
 def expand(model: Model, query: str) -> Answer:

@@ -50,14 +50,33 @@ def test_search_with_lists_of_documents(run, model, tmp_path):
 
 @pytest.mark.parametrize("query", ["", " ", "zzzz"])
 def test_no_results_is_not_an_error(run, model, query):
-    assert answer(run, "search", model, query) == {"query": query, "results": []}
-    assert answer(run, "similar", model, query) == {"query": query, "results": []}
+    nothing = {"confidence": 0, "guess": True, "evidence": {"clicks": 0, "known_text": 0}}
+    assert answer(run, "search", model, query) == {"query": query, "results": [], **nothing}
+    assert answer(run, "similar", model, query) == {"query": query, "results": [], **nothing}
     assert answer(run, "expand", model, query) == {"query": query, "words": []}
     why = answer(run, "explain", model, query, "hotel-0")
     assert why == {"query": query, "doc": "hotel-0", "score": 0, "parts": [], "words": []}
 
 
+def test_search_says_what_the_query_is_known_by(run, model, graph):
+    """Clicks c of "hotel" count as c / (c + 1); its only word is known, which counts half of the rest."""
+    clicks = sum(count for query, _, count in planted.clicks() if query == "hotel")
+    found = answer(run, "search", model, "hotel")
+    assert found["evidence"] == {"clicks": clicks, "known_text": 1}
+    support = clicks / (clicks + 1)
+    assert found["confidence"] == pytest.approx(support + (1 - support) / 2) and not found["guess"]
+    assert f"{clicks:g} clicks, 100% of the text known" in run("search", model, "hotel").out
+    unseen = answer(run, "search", model, "hotel zzzz")
+    assert (unseen["confidence"], unseen["evidence"]["clicks"]) == (0.25, 0)
+    popular = run("train", "popularity", graph, "-o", model.parent / "popularity", "--force")
+    assert popular.code == 0, popular.err
+    guesses = run("search", model.parent / "popularity", "zzzz").out
+    assert "no evidence for this query: these results are guesses" in guesses
+
+
 def test_similar_queries(run, model):
+    printed = run("similar", model, "hotel", "-k", 4).out
+    assert "clicks" in printed and "confidence 0.9" in printed
     found = answer(run, "similar", model, "hotel", "-k", 4)
     assert found["query"] == "hotel"
     assert_hits(found["results"], "query", 4)

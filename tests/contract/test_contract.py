@@ -182,6 +182,22 @@ def test_scores_and_evidence_of_many_queries(model):
         assert evidence[i] == pytest.approx(model._evidence(query))
 
 
+def test_confidence(model):
+    """Near 1 for a query clicked often, at most half for an unseen one, 0 if no word is known."""
+    graph = model.graph_
+    often = graph.queries[int(np.argmax(graph.clicks.row_sums()))]
+    known = [model.confidence(often), model.confidence("mozzarella fever"), model.confidence("zzzz qqqq")]
+    assert known[2] == 0
+    assert 0 <= known[1] <= 0.5
+    learns = [part for part in getattr(model, "parts_", [model]) if part.uses_clicks and part.uses_query]
+    if learns:
+        assert known[0] > 0.9
+    else:
+        assert known[0] <= 0.5, "a model that reads no clicks has none as evidence"
+    if "unseen_queries" in model.capabilities and model.uses_query:
+        assert known[1] > 0 or not model.search("mozzarella fever", 5).hits()
+
+
 def test_score_equals_search(model):
     for query in [*QUERIES, "pizza the dough", "never seen shoe"]:
         hits = model.search(query, 100).hits()

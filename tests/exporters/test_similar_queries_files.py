@@ -24,7 +24,7 @@ def model():
 def read_tsv(path):
     with path.open(newline="") as stream:
         return [
-            (row["query"], int(row["rank"]), row["similar"], float(row["score"]))
+            (row["query"], int(row["rank"]), row["similar"], float(row["score"]), float(row["clicks"]))
             for row in csv.DictReader(stream, delimiter="\t")
         ]
 
@@ -42,16 +42,21 @@ def read_parquet(path):
     ("suffix", "read"), [("tsv", read_tsv), ("jsonl", read_jsonl), ("parquet", read_parquet)]
 )
 def test_every_format_has_the_similar_queries_of_the_log(model, tmp_path, suffix, read):
-    """Three queries share one document, so all their cosines are 1; the fourth is similar to none."""
+    """Three queries share one document, so all their cosines are 1; the fourth is similar to none.
+
+    They share one click, which counts 1 / 1.3, and two of them also a word, which makes 2 / 2.3.
+    """
     path = tmp_path / f"similar.{suffix}"
     assert write_similar_queries(model, path, k=2) == {"queries": 4, "with_similar": 3, "rows": 6}
     rows = read(path)
     group = {"hat", "red hat", "cap"}
-    assert {(query, rank) for query, rank, _, _ in rows} == {
+    assert {(query, rank) for query, rank, *_ in rows} == {
         (query, rank) for query in group for rank in (1, 2)
     }
     assert all({row[2] for row in rows if row[0] == query} == group - {query} for query in group)
-    assert [row[3] for row in rows] == pytest.approx([1.0] * 6)
+    damped = {frozenset(("hat", "red hat")): 2 / 2.3}
+    assert all(row[3] == pytest.approx(damped.get(frozenset((row[0], row[2])), 1 / 1.3)) for row in rows)
+    assert [row[4] for row in rows] == [1.0] * 6
     with pytest.raises(UserError, match="exists"):
         write_similar_queries(model, path)
     stats = write_similar_queries(model, path, ["Red  Hat", "unknown"], k=1, force=True)
@@ -79,7 +84,7 @@ def test_blocks_do_not_change_the_results(spec, tmp_path, monkeypatch):
     monkeypatch.setattr(similar_queries, "_BLOCK", 7)
     write_similar_queries(model, tmp_path / "blocks.tsv", texts, k=4)
     assert (tmp_path / "once.tsv").read_bytes() == (tmp_path / "blocks.tsv").read_bytes()
-    alone = [(text, *hit) for text in texts for hit in model.similar_queries(text, 4).hits()]
+    alone = [(text, *hit) for text in texts for hit in model.similar_queries(text, 4, damped=True).hits()]
     expected = [(query, other, pytest.approx(score, rel=1e-4)) for query, other, score in alone]
     assert [(row[0], row[2], row[3]) for row in read_tsv(tmp_path / "once.tsv")] == expected
 

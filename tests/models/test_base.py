@@ -77,6 +77,7 @@ def test_a_hook_that_is_missing_says_so(base, name):
 
 def test_other_hooks_have_a_default():
     assert Model._evidence(None, None) == {}
+    assert Model._known_text(None, None) == 0
     assert Model._count_unreachable(None, 3) == 0
 
 
@@ -88,7 +89,7 @@ def test_two_hooks_make_a_model(graph):
     assert made.search("hat", 9, allow=["d1", "d3"], block=["d3"]).hits() == [("d1", 1.0)]
     [scores] = made.score(["hat"], [["d3", "no such", "d1"]])
     assert scores.tolist() == [3.0, 0.0, 1.0]
-    assert made.evidence("hat") == {} and made.confidence("hat") == 1.0
+    assert made.evidence("hat") == {} and made._evidence_product(made._queries("hat")[0]) == 1.0
     assert dict(made.similar_docs("d2", 2)) == {"d1": 1.0, "d3": 1.0}, "without itself"
     assert dict(made.similar_queries("hat", 1)) == {"red shoe": 1.0}
     assert [len(hits) for hits in made.similar_docs(["d1", "d4"], 3)] == [3, 3]

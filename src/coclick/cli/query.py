@@ -35,7 +35,7 @@ def search(
     opened = open_model(model)
     allowed, blocked = read_doc_ids(allow, opened), read_doc_ids(block, opened)
     [answer] = answers.search(opened, [query], k, allow=allowed, block=blocked)
-    output(answer, json_, render.results, query, answer["results"])
+    output(answer, json_, render.answer, answer)
 
 
 def similar(
@@ -64,7 +64,10 @@ def similar(
     force: Force = False,
     json_: Json = False,
 ) -> None:
-    """Find similar queries or, with --docs, similar documents."""
+    """Find similar queries or, with --docs, similar documents, with their clicks.
+
+    Queries for which there is little evidence, such as a single click that they share, get lower scores.
+    """
     from coclick import answers, open_model
     from coclick.cli import render
 
@@ -77,7 +80,7 @@ def similar(
     opened = open_model(model)
     find = answers.similar_queries if docs is None else answers.similar_docs
     [answer] = find(opened, [name], k)
-    output(answer, json_, render.results, name, answer["results"])
+    output(answer, json_, render.answer, answer)
 
 
 def _similar_of_many(
@@ -97,7 +100,7 @@ def _similar_of_many(
             print_json(found)
             return
         for answer in found:
-            render.results(answer["query"], answer["results"])
+            render.answer(answer)
         return
     stats = write_similar_queries(opened, out, texts, k, force=force, progress=for_terminal())
     asked, without = counted(stats["queries"], "query"), stats["queries"] - stats["with_similar"]

@@ -29,12 +29,26 @@ _PREFIXES = {  # of a label, by the kind of part
 }
 
 
+def answer(given: Mapping[str, Any]) -> None:
+    """Print the results of a query or document, and the evidence for a query."""
+    results(given.get("query", given.get("doc", "")), given["results"])
+    if "confidence" not in given or not given["results"]:
+        return
+    if given["guess"]:
+        console().print("[yellow]no evidence for this query: these results are guesses[/]")
+        return
+    known = given["evidence"]
+    clicks = "no clicks" if not known["clicks"] else counted(known["clicks"], "click")
+    text = f"{known['known_text']:.0%} of the text known"
+    console().print(f"[dim]confidence {given['confidence']:.2f}: {clicks}, {text}[/]")
+
+
 def results(query: str, found: Sequence[Mapping[str, Any]]) -> None:
     """Print ranked documents or queries."""
     if not found:
         console().print(f"no results for {_quoted(query)}")
         return
-    names = [name for name in ("doc", "query", "title") if name in found[0]]
+    names = [name for name in ("clicks", "doc", "query", "title") if name in found[0]]
     rows = [[i + 1, float(hit["score"]), *(hit[name] for name in names)] for i, hit in enumerate(found)]
     print_table(query, ["", "score", *names], rows)
 

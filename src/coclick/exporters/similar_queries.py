@@ -1,7 +1,7 @@
 """Write the similar queries of many queries to a file, as TSV, NDJSON or Parquet.
 
 One row for each query and similar query, best first, with columns query, rank, similar and score: those of
-`Run.to_pandas()`.
+`Run.to_pandas()`; and the clicks of the similar query. Similarities are damped: `models.shared_evidence`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from coclick.exporters.result_files import check_result_file, write_rows
 from coclick.models.base import Model
 from coclick.progress import Progress, quiet
 
-_COLUMNS = {"query": "VARCHAR", "rank": "INTEGER", "similar": "VARCHAR", "score": "FLOAT"}
+_COLUMNS = {"query": "VARCHAR", "rank": "INTEGER", "similar": "VARCHAR", "score": "FLOAT", "clicks": "FLOAT"}
 _BLOCK = 4096  # queries whose results are in memory at a time
 
-Row = tuple[str, int, str, float]
+Row = tuple[str, int, str, float, float]
 
 
 def write_similar_queries(
@@ -48,9 +48,12 @@ def _rows(model: Model, texts: list[str], k: int, stats: dict[str, int], progres
     with progress("similar queries", len(texts)) as done:
         for first in range(0, len(texts), _BLOCK):
             block = texts[first : first + _BLOCK]
-            for query, similar in zip(block, model.similar_queries(block, k), strict=True):
+            found = model.similar_queries(block, k, damped=True)
+            for i, query in enumerate(block):
+                similar = found.hits(i)
+                clicks = model.trained_on.clicks.take(found.rows[i][: len(similar)]).row_sums().tolist()
                 stats["with_similar"] += bool(similar)
                 stats["rows"] += len(similar)
-                for rank, (other, score) in enumerate(similar, 1):
-                    yield query, rank, other, score
+                for rank, (other, score) in enumerate(similar):
+                    yield query, rank + 1, other, score, clicks[rank]
             done(len(block))

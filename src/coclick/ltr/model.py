@@ -180,7 +180,15 @@ class Ltr(Model):
 
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the evidence of the part with the most evidence."""
-        return {"parts": max(part._confidence(query) for part in self.parts_)}
+        return {"parts": max(part._evidence_product(query) for part in self.parts_)}
+
+    def _confidence(self, query: Query) -> float:
+        """Return the confidence of the part that has the most."""
+        return max(part._confidence(query) for part in self.parts_)
+
+    def _known_text(self, query: Query) -> float:
+        """Return what the part knows that knows most of the query."""
+        return max(part._known_text(query) for part in self.parts_)
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List what each feature adds to the mean output of the trees."""

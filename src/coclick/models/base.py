@@ -35,6 +35,7 @@ from coclick.models.document_expansion import expand_in_blocks
 from coclick.models.hooks import DocMask, ModelHooks, TopK
 from coclick.models.integrity import check_bounds
 from coclick.models.registry import model_class, model_names
+from coclick.models.shared_evidence import damp_similar, depth_for
 from coclick.progress import Progress, quiet
 from coclick.results import Contribution, Explanation, Run, padded, without_itself
 from coclick.storage.state import check_storable
@@ -44,6 +45,7 @@ from coclick.text.term_matrix import short_field, titles
 __all__ = ["NOT_STATE", "DocMask", "Model", "TopK"]
 
 _QUERIES_PER_BLOCK = 1024  # of `similar_queries`: bounds the memory of models that list many candidates
+_MIN_KNOWN_TEXT = 0.15  # below it there is no evidence: unrelated texts share some n-grams, too
 NOT_STATE = ("graph_", "stats_", "artefact_")  # attributes that end in `_` and are stored by other means
 
 
@@ -101,8 +103,7 @@ class Model(ModelHooks):
         be returned; `block`, ids that must not be. Returns a `Run`.
         """
         asked = self._queries(queries)
-        k = self._clip(k, len(self.graph_.docs))
-        return self._run(*self._search(asked, k, self._mask(allow, block)), queries)
+        return self._run(*self._search_masked(asked, k, allow, block), queries)
 
     def score(self, queries: Sequence[str], candidates: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
         """Score candidates for each query; a pair's score never depends on the other candidates.
@@ -153,12 +154,19 @@ class Model(ModelHooks):
         return self._score_texts(asked, texts)
 
     def similar_queries(
-        self, queries: str | Sequence[str] | None = None, k: int = 10, *, progress: Progress = quiet
+        self,
+        queries: str | Sequence[str] | None = None,
+        k: int = 10,
+        *,
+        damped: bool = False,
+        progress: Progress = quiet,
     ) -> Run:
         """Find the k queries of the log nearest to a query, or to each of several; itself excluded.
 
-        Parameters: `queries`, a text or a list of texts, None for all queries of the log; `k`; `progress`,
-        which reports how many are done. Many queries at once are faster than one by one. Returns a `Run`.
+        Parameters: `queries`, a text or a list of texts, None for all queries of the log; `k`; `damped`,
+        whether similarities for which there is little evidence, such as one shared click, count less: what
+        the command line and the service return; `progress`, which reports how many are done. Many queries at
+        once are faster than one by one. Returns a `Run`.
         """
         self._require("similar")
         texts = self.graph_.queries.to_list() if queries is None else queries
@@ -168,7 +176,7 @@ class Model(ModelHooks):
         with progress("similar queries", len(asked)) as done:
             for first in range(0, len(asked), _QUERIES_PER_BLOCK):
                 block = slice(first, first + _QUERIES_PER_BLOCK)
-                rows[block], scores[block] = self._other_queries(asked[block], k)
+                rows[block], scores[block] = self._nearest_queries(asked[block], k, damped)
                 done(len(asked[block]))
         return self._run(rows, scores, texts, ("query", "similar"))
 
@@ -237,7 +245,11 @@ class Model(ModelHooks):
         return self._evidence(asked)
 
     def confidence(self, query: str) -> float:
-        """Rate the evidence for the scores of a query as one number from 0 to 1: the product of all."""
+        """Rate how far results of a query can be trusted, from 0 (guesses) to 1 (clicked often).
+
+        Clicks c of the query itself count as c / (c + 1). Of the rest, the share of its text that the model
+        knows counts half: an unseen query has at most 0.5.
+        """
         [asked] = self._queries([query])
         return self._confidence(asked)
 
@@ -371,12 +383,35 @@ class Model(ModelHooks):
         rows, scores = self._similar_queries(queries, min(k + 1, len(self.graph_.queries)))
         return without_itself(rows, scores, np.array([query.row for query in queries], np.int32), k)
 
+    def _search_masked(
+        self,
+        queries: Sequence[Query],
+        k: int,
+        allow: Collection[str] | None = None,
+        block: Collection[str] | None = None,
+    ) -> TopK:
+        """`_search` with the arguments of `search`."""
+        return self._search(queries, self._clip(k, len(self.graph_.docs)), self._mask(allow, block))
+
+    def _nearest_queries(self, queries: Sequence[Query], k: int, damped: bool) -> TopK:
+        """The k nearest other queries; damped, those of more that have the most evidence."""
+        if not damped:
+            return self._other_queries(queries, k)
+        found = self._other_queries(queries, self._clip(depth_for(k), len(self.graph_.queries)))
+        return damp_similar(self.graph_, queries, *found, k)
+
     def _other_docs(self, docs: NDArray[np.int32], k: int) -> TopK:
         """`_similar_docs` without the document itself, for which one more is fetched."""
         rows, scores = self._similar_docs(docs, min(k + 1, len(self.graph_.docs)))
         return without_itself(rows, scores, docs, k)
 
     def _confidence(self, query: Query) -> float:
+        """Clicks of the query, if the model reads clicks, and half of the text that it knows."""
+        support = self._support(query) if self.uses_clicks and self.uses_query else 0.0
+        known = self._known_text(query)
+        return support + (1 - support) * (known / 2 if known >= _MIN_KNOWN_TEXT else 0.0)
+
+    def _evidence_product(self, query: Query) -> float:
         """The product of all evidence. Combinations weight their parts by it."""
         return math.prod(self._evidence(query).values())
 

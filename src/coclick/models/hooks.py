@@ -124,6 +124,10 @@ class ModelHooks:
         """Rate the evidence for each query; override it where there is a faster way."""
         return [self._evidence(query) for query in queries]
 
+    def _known_text(self, query: Query) -> float:
+        """Return the share of the query's text that the model knows, 0 … 1; 0 if it reads no texts."""
+        return 0.0
+
     def _add(self, texts: Mapping[str, Strings]) -> None:
         """Add the documents that were just appended to the graph, by their fields."""
         raise NotImplementedError  # abstract

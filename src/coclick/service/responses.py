@@ -19,10 +19,25 @@ class Hit(BaseModel):
     title: str
 
 
-class SearchResponse(BaseModel):
-    """Documents, best first; only scores above zero."""
+class Evidence(BaseModel):
+    """The clicks of a query, and the share of its text that the model knows."""
+
+    clicks: float
+    known_text: float
+
+
+class QueryEvidence(BaseModel):
+    """How far the results of a query can be trusted: 0 for guesses, near 1 if it was clicked often."""
 
     query: str
+    confidence: float
+    guess: bool
+    evidence: Evidence
+
+
+class SearchResponse(QueryEvidence):
+    """Documents, best first; only scores above zero."""
+
     results: list[Hit]
 
 
@@ -32,32 +47,38 @@ class RankedHit(Hit):
     known: bool
 
 
-class RankResponse(BaseModel):
+class RankResponse(QueryEvidence):
     """All candidates, best first."""
 
-    query: str
     results: list[RankedHit]
 
 
 class QueryHit(BaseModel):
-    """A query of the log with its score."""
+    """A query of the log with its score, its clicks, and those on documents clicked for both queries."""
 
     query: str
     score: float
+    clicks: float
+    shared_clicks: float
 
 
-class SimilarQueriesResponse(BaseModel):
+class SimilarQueriesResponse(QueryEvidence):
     """Queries, best first."""
 
-    query: str
     results: list[QueryHit]
+
+
+class SimilarHit(Hit):
+    """A document with its clicks for all queries."""
+
+    clicks: float
 
 
 class SimilarDocumentsResponse(BaseModel):
     """Documents, best first."""
 
     doc: str
-    results: list[Hit]
+    results: list[SimilarHit]
 
 
 class WordWeight(BaseModel):

@@ -66,6 +66,12 @@ class Query:
         return self._memo.get(key)
 
 
+def known_share(query: Query, analyzer: Analyzer, vocabulary: Vocab) -> float:
+    """Return the share of a query's terms that are in a vocabulary; 0 without terms."""
+    terms = lookup_query_terms([query], analyzer, vocabulary).terms
+    return float(np.mean(terms >= 0)) if len(terms) else 0.0
+
+
 def lookup_query_terms(queries: Sequence[Query], analyzer: Analyzer, vocabulary: Vocab) -> Tokens:
     """Return the terms of queries as ids of a vocabulary; −1 for unknown terms."""
     if len(queries) > _FEW:

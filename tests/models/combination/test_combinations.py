@@ -34,7 +34,8 @@ def test_backoff_by_hand():
         "b": pytest.approx(0.5 + 0.5 * 3 / 8),
     }
     assert dict(model.search("ny hotel").hits())["a"] == pytest.approx(10 / 11 + 0.5)
-    assert model.confidence("nobody asked this") == 1.0, "the confidence is that of the best part"
+    assert model.evidence("nobody asked this") == {"parts": 1.0}, "that of the best part"
+    assert model.confidence("rare") == 0.5 and model.confidence("nobody asked this") == 0
 
 
 def test_maxima_are_over_the_whole_collection():

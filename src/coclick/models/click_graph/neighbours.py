@@ -98,6 +98,10 @@ class Neighbours(CandidateModel, TextModel):
         similarity = float(neighbours.values.max(initial=0.0))
         return {"similarity": similarity, "support": clicks / (clicks + 1)}
 
+    def _known_text(self, query: Query) -> float:
+        """Return the similarity of the nearest neighbour."""
+        return float(self._neighbours(query).values.max(initial=0.0))
+
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the neighbours whose clicks add to the score."""
         neighbours, doc_id = self._neighbours(query), self.graph_.docs[doc]

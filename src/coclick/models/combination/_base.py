@@ -107,7 +107,15 @@ class Combination(Model):
 
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the evidence of the part with the most evidence."""
-        return {"parts": max(part._confidence(query) for part in self.parts_)}
+        return {"parts": max(part._evidence_product(query) for part in self.parts_)}
+
+    def _confidence(self, query: Query) -> float:
+        """Return the confidence of the part that has the most."""
+        return max(part._confidence(query) for part in self.parts_)
+
+    def _known_text(self, query: Query) -> float:
+        """Return what the part knows that knows most of the query."""
+        return max(part._known_text(query) for part in self.parts_)
 
     def _score_all(self, query: Query) -> NDArray[np.float32]:
         """Return the sum for all documents."""

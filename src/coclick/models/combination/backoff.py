@@ -3,7 +3,7 @@
 On a sparse log an equal mix of clicks and words can rank worse than words alone. So the weights that a
 `backoff` learns depend on whether the query and the document have clicks (`calibration`): words decide where
 there are none. If weights are written (`"backoff(neighbours + 0.5*bm25)"`), the weight of a part is
-multiplied by its confidence for the query (`Model.confidence`) instead.
+multiplied by the product of its evidence for the query (`Model.evidence`) instead.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Backoff(Combination):
     parts: str = "neighbours + vpcg(units=words,own_weight=0) + bm25"
 
     def _part_weight(self, part: Model, query: Query) -> float:
-        """Return the confidence of the part, for weights that are written."""
-        return part._confidence(query)
+        """Return the evidence of the part, for weights that are written."""
+        return part._evidence_product(query)
 
     def __str__(self) -> str:
         return f"backoff({self.parts})"

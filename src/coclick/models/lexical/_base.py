@@ -16,7 +16,7 @@ from coclick.index.sparse import VectorIndex
 from coclick.models.sparse_vectors import SparseVectorModel
 from coclick.progress import Progress
 from coclick.text.analyzer import Tokenizer
-from coclick.text.query import Query, lookup_query_terms
+from coclick.text.query import Query, known_share, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
 
 
@@ -66,6 +66,10 @@ class LexicalModel(SparseVectorModel):
         """Return vectors over the terms that occur in documents."""
         tokens = lookup_query_terms(queries, self._analyzer, self.terms_)
         return self._weight_queries(count_terms(tokens, len(self.terms_)))
+
+    def _known_text(self, query: Query) -> float:
+        """Return the share of known words."""
+        return known_share(query, self._analyzer, self.terms_)
 
     def _embed_docs(self, texts: Mapping[str, Strings]) -> Csr:
         """Return vectors over the terms that were known at training time."""

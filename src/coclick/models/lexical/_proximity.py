@@ -37,7 +37,7 @@ from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokenizer, Tokens
-from coclick.text.query import Query, lookup_query_terms
+from coclick.text.query import Query, known_share, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, joined_fields
 
 WINDOW = 8  # positions that an unordered pair may span
@@ -206,6 +206,11 @@ class WindowModel(TextModel):
         """List all documents, because df needs them, and return the scores of the chosen ones."""
         listed = query.recall((id(self), "docs")) or self._list_docs(query)
         return listed.at(docs).astype(np.float32)
+
+    def _known_text(self, query: Query) -> float:
+        """Return the share of known words, of the field that knows most."""
+        fields = self._weighted_fields()
+        return max(known_share(query, self._analyzer, index.terms) for _, _, index in fields)
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """List the contributions of words and pairs, by field."""

@@ -42,6 +42,7 @@ class BM25SD(WindowModel):
 
     name = "bm25sd"
     summary = "lexical: BM25 over words and pairs of adjacent words"
+    uses_clicks = False
     presets = PRESETS
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:

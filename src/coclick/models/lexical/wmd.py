@@ -37,7 +37,7 @@ from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import padded, top_rows
 from coclick.text.analyzer import Tokenizer
-from coclick.text.query import Query, lookup_query_terms
+from coclick.text.query import Query, known_share, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields, titles
 
 _BLOCK = 1024  # documents per step
@@ -158,6 +158,10 @@ class WMD(TextModel):
             scores[batch] = self._score(query, batch)
             first, size = first + len(batch), 2 * size
         return top_rows(scores, k)
+
+    def _known_text(self, query: Query) -> float:
+        """Return the share of known words, with or without an embedding."""
+        return known_share(query, self._analyzer, self.terms_)
 
     def _count_words(self, query: Query) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The words of the query that have an embedding, with their counts."""

@@ -38,7 +38,7 @@ from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.text.analyzer import Tokenizer
-from coclick.text.query import Query, lookup_query_terms
+from coclick.text.query import Query, known_share, lookup_query_terms
 from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields
 
 Terms = NDArray[np.int32]
@@ -208,8 +208,11 @@ class LikelihoodModel(_LikelihoodParameters):
 
     def _evidence(self, query: Query) -> dict[str, float]:
         """Rate the evidence by the share of known words in the query."""
-        tokens = lookup_query_terms([query], self._analyzer, self.terms_).terms
-        return {"coverage": float(np.mean(tokens >= 0)) if len(tokens) else 0.0}
+        return {"coverage": self._known_text(query)}
+
+    def _known_text(self, query: Query) -> float:
+        """Return the share of known words."""
+        return known_share(query, self._analyzer, self.terms_)
 
     def _explain(self, query: Query, doc: int, clicks: int | None) -> Explanation:
         """Split the value of each query word into the parts of P(t|d) and of P_model(t|d)."""

@@ -232,7 +232,11 @@ class ProjectionModel(_ProjectionParameters):
         """Rate the clicks of the query or, without clicks, the share of its text that is known."""
         if support := self._support(query):
             return {"support": support}
-        return {"coverage": self.features_.coverage(query.text) or 0.0}
+        return {"coverage": self._known_text(query)}
+
+    def _known_text(self, query: Query) -> float:
+        """Return the share of words or n-grams that are known, of the view that knows most."""
+        return self.features_.coverage(query.text) or 0.0
 
     def _expand(self, query: Query) -> list[tuple[str, float]]:
         """List the words that add most to the score of a document."""

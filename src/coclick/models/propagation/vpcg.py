@@ -161,7 +161,11 @@ class VPCG(SparseVectorModel):
         """Rate the clicks of the query or, without clicks, the share of its words that are in units."""
         if support := self._support(query):
             return {"support": support}
-        return {"coverage": self._unit_encoder.coverage(query.text)}
+        return {"coverage": self._known_text(query)}
+
+    def _known_text(self, query: Query) -> float:
+        """Return the share of words that are in units."""
+        return self._unit_encoder.coverage(query.text)
 
     def _evidence_of(self, queries: Sequence[Query]) -> list[dict[str, float]]:
         """Rate the evidence of many queries, whose words are looked up at once."""
