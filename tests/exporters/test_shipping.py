@@ -19,7 +19,7 @@ from coclick.exporters.shipping.simulation import InMemory
 from coclick.graph.click_graph import ClickGraph
 
 SPEC = "backoff(neighbours + vpcg(units=words,own_weight=0) + bm25)"
-UNKNOWN = ["ny hotels", "trainers, nike!", "o'neill pizzza", "mozzarella-pizza dough pizza", "flu", "zzz"]
+UNKNOWN = ["stay ny now", "trainers, nike!", "o'neill pizzza", "mozzarella-pizza dough pizza", "flu", "zzz"]
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_unknown_tokens_are_split_at_punctuation(shipped):
 def test_known_queries_have_the_ranking_of_the_model(shipped, model):
     engine = InMemory(shipped)
     for query in model.graph_.queries.to_list()[::5]:
-        assert engine.rank(query) == pytest.approx(model.search(query, 10).hits())
+        assert engine.rank(query) == model.search(query, 10).hits()
     [block] = shipped.known_queries(3)
     clicks = model.graph_.clicks.row_sums()
     assert [clicks[model.graph_.queries.id(text)] for text in block.texts] == sorted(clicks, reverse=True)[:3]
@@ -132,9 +132,9 @@ def test_a_log_without_texts_is_shipped_by_borrowed_clicks_alone(tmp_path):
     model = create("rw").fit(ClickGraph.from_clicks(planted.clicks()))
     shipped = ShippedModel.from_model(model)
     engine = InMemory(shipped)
-    assert engine.rank("ny hotels")
-    borrowed = shipped.neighbours.search("ny hotels", 5).hits()
-    assert [doc for doc, _ in engine.rank("ny hotels", 5)] == [doc for doc, _ in borrowed]
+    assert engine.rank("hotel ny")
+    borrowed = shipped.neighbours.search("hotel ny", 5).hits()
+    assert [doc for doc, _ in engine.rank("hotel ny", 5)] == [doc for doc, _ in borrowed]
     export(model, "tantivy", tmp_path / "out", measure=False)
 
 
