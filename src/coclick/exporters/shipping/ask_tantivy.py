@@ -1,7 +1,7 @@
 """Load queries into tantivy, or ask: python ask.py load QUERIES, python ask.py DOCS QUERIES QUERY.
 
-DOCS is the index of documents that load.py of the folder above creates, QUERIES that of queries. This file is
-part of coclick and is copied into exports.
+DOCS is the index of documents that `run.py FOLDER load` creates, FOLDER/current; QUERIES that of queries.
+This file is part of coclick and is copied into exports.
 """
 
 from __future__ import annotations

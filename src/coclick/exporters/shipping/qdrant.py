@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import uuid
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from coclick.exporters.qdrant import Qdrant, point_id
+from coclick.exporters.qdrant import Qdrant
 from coclick.exporters.shipping.client_files import query_payloads, write_client
 from coclick.exporters.shipping.form import ShippedModel
 from coclick.storage.directories import write_file
@@ -58,9 +60,16 @@ def _batches(exporter: Qdrant, shipped: ShippedModel, limit: int | None) -> Iter
                 "indices": numbers[columns][order].tolist(),
                 "values": [float(f"{weight:.9g}") for weight in weights[order].tolist()],
             }
-            points.append({"id": point_id(payload["query"]), "payload": payload, "vector": {"units": vector}})
+            points.append(
+                {"id": _point_id(payload["query"]), "payload": payload, "vector": {"units": vector}}
+            )
         for first in range(0, len(points), _BATCH):
             yield points[first : first + _BATCH]
+
+
+def _point_id(query: str) -> str:
+    """The id of a query: its MD5 hash as a UUID."""
+    return str(uuid.UUID(hashlib.md5(query.encode(), usedforsecurity=False).hexdigest()))
 
 
 def _line(value: Any) -> str:

@@ -27,12 +27,12 @@ def commands(exporter: Tantivy) -> str:
     return """Run these commands in this folder; `~/tantivy` and `~/tantivy-queries` are the new indexes:
 
     pip install tantivy
-    python load.py ~/tantivy
+    python run.py ~/tantivy load
     python search/ask.py load ~/tantivy-queries
-    python search/ask.py ~/tantivy ~/tantivy-queries "xbox"
+    python search/ask.py ~/tantivy/current ~/tantivy-queries "xbox"
 
-`search/ask.py` and `search/answer.py` show how to ask in Rust: two indexes, and some arithmetic. To replace a
-version, create new indexes beside the old ones and switch the paths; to go back, switch them again."""
+`search/ask.py` and `search/answer.py` show how to ask in Rust: two indexes, and some arithmetic. To replace
+the queries, create a new index beside the old one and switch the path; to go back, switch it again."""
 
 
 def _lines(exporter: Tantivy, shipped: ShippedModel, limit: int | None, unit: float) -> Iterator[str]:
