@@ -12,7 +12,7 @@ def readme(exporter: Exporter, commands: str, stats: dict[str, Any], samples: li
     known = samples[0]["query"] if samples else ""
     return f"""# {exporter.title}: a ranking for every query
 
-Written by coclick from the model `{stats["model"]}`. A query of the log ({stats["queries"]:,} of them)
+Written by coclick from the model `{exporter.model_name}`. A query of the log ({stats["queries"]:,} of them)
 gets the documents that the model ranks for it, which are stored. Any other query borrows the clicks of the
 queries of the log with the most similar wording, and adds BM25 over the words of documents. The weights of
 both were learned from held-out clicks. coclick does not have to run where the engine runs.
