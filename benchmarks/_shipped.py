@@ -73,10 +73,8 @@ def _postgres(folder: Path) -> Callable[[str], list[str]]:
 
 
 def _tantivy(folder: Path) -> Callable[[str], list[str]]:
-    docs, queries = folder.parent / "docs", folder.parent / "queries"
-    subprocess.run([sys.executable, folder / "run.py", docs, "load"], check=True)
-    ask_tantivy.load(queries, folder / "search")
-    engine = ask_tantivy.open_engine(str(docs / "current"), str(queries), folder / "search")
+    ask_tantivy.load(folder.parent / "indexes", folder / "search")
+    engine = ask_tantivy.open_engine(folder.parent / "indexes", folder / "search")
     recipe = Recipe.read(folder / "search")
     return lambda query: [doc for doc, _ in answer(engine, recipe, query)]
 

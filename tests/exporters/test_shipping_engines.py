@@ -134,25 +134,18 @@ def test_into_a_table_that_exists(log, model, database, tmp_path):
     assert_as_simulated(model, ask_postgres(database, "added", list(log.judgments.queries)[:30]))
 
 
-def load_documents(folder, place):
-    """Load the documents into tantivy as the README says; return the index."""
-    subprocess.run([sys.executable, folder / "run.py", place, "load"], check=True)
-    return place / "current"
-
-
 def test_tantivy_ranks_as_coclick(log, model, tmp_path):
-    folder, queries = tmp_path / "out", tmp_path / "queries"
+    folder, indexes = tmp_path / "out", tmp_path / "indexes"
     export(model, "tantivy", folder, measure=False)
     python = [sys.executable]
-    docs = load_documents(folder, tmp_path / "docs")
-    subprocess.run([*python, folder / "search/ask.py", "load", queries], check=True)
+    subprocess.run([*python, folder / "search/ask.py", indexes, "load"], check=True)
     samples = json.loads((folder / "search/expected.json").read_text())
     for sample in (samples[0], samples[-1]):
-        command = [*python, folder / "search/ask.py", docs, queries, sample["query"]]
+        command = [*python, folder / "search/ask.py", indexes, sample["query"]]
         shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         scores = [float(line.split("\t")[0]) for line in shown.splitlines()]
         assert scores == pytest.approx([row["score"] for row in sample["results"]], rel=1e-3)
-    engine = ask_tantivy.open_engine(str(docs), str(queries), folder / "search")
+    engine = ask_tantivy.open_engine(indexes, folder / "search")
     recipe = Recipe.read(folder / "search")
     asked = [*log.judgments.queries, *ODD]
     found = {query: answer(engine, recipe, query, DEPTH) for query in asked}

@@ -1,12 +1,13 @@
-"""Load queries into tantivy, or ask: python ask.py load QUERIES, python ask.py DOCS QUERIES QUERY.
+"""Load this export into tantivy, or ask: python ask.py FOLDER load, python ask.py FOLDER QUERY.
 
-DOCS is the index of documents that `run.py FOLDER load` creates, FOLDER/current; QUERIES that of queries.
-This file is part of coclick and is copied into exports.
+FOLDER will have an index of documents and an index of queries. This file is part of coclick and is copied
+into exports.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -66,30 +67,44 @@ class Tantivy:
 
 
 def load(target: Path, folder: Path = _HERE) -> None:
-    """Create the index of queries."""
+    """Create both indexes; the folder appears when they are complete."""
     if target.exists():
         sys.exit(f"{target} exists already: remove it, or choose another path")
+    part = target.with_name(f".{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    queries = (
+        {"query": row["query"], "units": row.pop("units"), "stored": json.dumps(row)}
+        for row in _rows(folder / "queries.ndjson")
+    )
+    _build(part / "queries", queries, ("query", "units"), "stored")
+    docs = ({"doc": row["doc"], "words": row["words"]} for row in _rows(folder.parent / "documents.ndjson"))
+    _build(part / "documents", docs, ("words",), "doc")
+    part.rename(target)
+
+
+def _build(target: Path, rows: Iterator[dict[str, Any]], indexed: Sequence[str], stored: str) -> None:
     target.mkdir(parents=True)
     schema = tantivy.SchemaBuilder()
-    schema.add_text_field("query", tokenizer_name="raw", index_option="basic")
-    schema.add_text_field("units", tokenizer_name="raw", index_option="basic")
-    schema.add_text_field("stored", stored=True, tokenizer_name="raw", index_option="basic")
-    index = tantivy.Index(schema.build(), path=str(target))
-    writer = index.writer()
-    with (folder / "queries.ndjson").open(encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            writer.add_document(
-                tantivy.Document(query=row["query"], units=row.pop("units"), stored=json.dumps(row))
-            )
+    for name in indexed:
+        schema.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    schema.add_text_field(stored, stored=True, tokenizer_name="raw", index_option="basic")
+    writer = tantivy.Index(schema.build(), path=str(target)).writer()
+    for row in rows:
+        writer.add_document(tantivy.Document(**row))
     writer.commit()
     writer.wait_merging_threads()
 
 
-def open_engine(docs: str, queries: str, folder: Path = _HERE) -> Tantivy:
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def open_engine(target: Path, folder: Path = _HERE) -> Tantivy:
     """Open both indexes."""
     settings = json.loads((folder / "ask.json").read_text(encoding="utf-8"))
-    return Tantivy(tantivy.Index.open(docs), tantivy.Index.open(queries), settings)
+    docs, queries = (tantivy.Index.open(str(target / name)) for name in ("documents", "queries"))
+    return Tantivy(docs, queries, settings)
 
 
 def _hits(index: Any, query: Any, n: int, field: str) -> Iterator[tuple[str, float]]:
@@ -100,14 +115,14 @@ def _hits(index: Any, query: Any, n: int, field: str) -> Iterator[tuple[str, flo
 
 def main(arguments: list[str]) -> None:
     """Run one command."""
-    if len(arguments) == 2 and arguments[0] == "load":
-        load(Path(arguments[1]))
-    elif len(arguments) == 3:
-        engine = open_engine(arguments[0], arguments[1])
-        for doc, score in answer(engine, Recipe.read(_HERE), arguments[2]):
-            print(f"{score:.6f}\t{doc}")
-    else:
+    if len(arguments) != 2:
         sys.exit(__doc__)
+    target = Path(arguments[0])
+    if arguments[1] == "load":
+        load(target)
+        return
+    for doc, score in answer(open_engine(target), Recipe.read(_HERE), arguments[1]):
+        print(f"{score:.6f}\t{doc}")
 
 
 if __name__ == "__main__":

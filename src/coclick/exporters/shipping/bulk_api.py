@@ -56,6 +56,7 @@ def write_search(
     loading = {
         "alias": alias,
         "index": f"{alias}-{version}",
+        "base": None,
         "documents": len(shipped.known_rows(queries)),
         "version": version,
     }

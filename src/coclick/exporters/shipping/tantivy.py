@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from coclick.errors import UserError
 from coclick.exporters.shipping.client_files import query_payloads, write_client
 from coclick.exporters.shipping.form import ShippedModel
 from coclick.exporters.tantivy import BITS, MAX_LEVEL, Tantivy
@@ -16,6 +17,10 @@ from coclick.storage.directories import write_file
 
 def write_search(exporter: Tantivy, shipped: ShippedModel, folder: Path, queries: int | None) -> None:
     """Write the queries with a term for each bit of their weights, and the program."""
+    if exporter.base_version is not None:
+        raise UserError(
+            "--changes-from works only with vectors in tantivy", hint="export the whole model without it"
+        )
     unit = float(shipped.neighbours.index_.vectors.data.max(initial=0) or 1.0) / MAX_LEVEL
     settings = {"bits": BITS, "words_unit": exporter.score_unit, "units_unit": unit}
     search = write_client(exporter, shipped, folder, "ask_tantivy", settings)
@@ -24,15 +29,14 @@ def write_search(exporter: Tantivy, shipped: ShippedModel, folder: Path, queries
 
 def commands(exporter: Tantivy) -> str:
     """Return the commands of the README."""
-    return """Run these commands in this folder; `~/tantivy` and `~/tantivy-queries` are the new indexes:
+    return """Run these commands in this folder; `~/tantivy-1` is the folder of the new indexes:
 
     pip install tantivy
-    python run.py ~/tantivy load
-    python search/ask.py load ~/tantivy-queries
-    python search/ask.py ~/tantivy/current ~/tantivy-queries "xbox"
+    python search/ask.py ~/tantivy-1 load
+    python search/ask.py ~/tantivy-1 "xbox"
 
-`search/ask.py` and `search/answer.py` show how to ask in Rust: two indexes, and some arithmetic. To replace
-the queries, create a new index beside the old one and switch the path; to go back, switch it again."""
+`search/ask.py` and `search/answer.py` show how to ask in Rust: two indexes, and some arithmetic. Load the
+next export into another folder, and switch the path when it is there; to go back, switch it again."""
 
 
 def _lines(exporter: Tantivy, shipped: ShippedModel, limit: int | None, unit: float) -> Iterator[str]:
