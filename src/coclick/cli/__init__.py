@@ -34,6 +34,7 @@ _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
     ("ltr", "features ltr"),
     ("evaluate", "run evaluate-similar evaluate-units"),
     ("topics", "topics translate"),
+    ("suggest", "suggest"),
     ("serve", "serve"),
     ("export", "export"),
     ("rules", "rules"),
@@ -58,9 +59,12 @@ class LazyGroup(TyperGroup):
         """Return a command, or None if there is none of that name."""
         if name in MODULES and self.commands[name] is None:
             module = import_module(f"coclick.cli.{MODULES[name]}")
-            program = typer.Typer(add_completion=False)
-            program.command(name)(getattr(module, name.replace("-", "_")))
-            self.commands[name] = get_command(program)
+            found = getattr(module, name.replace("-", "_"))
+            if not isinstance(found, typer.Typer):  # a group of commands is one already
+                program = typer.Typer(add_completion=False)
+                program.command(name)(found)
+                found = program
+            self.commands[name] = get_command(found)
         return self.commands.get(name)
 
     def invoke(self, ctx: Any) -> Any:

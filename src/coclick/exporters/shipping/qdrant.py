@@ -26,7 +26,7 @@ def write_search(exporter: Qdrant, shipped: ShippedModel, folder: Path, queries:
     settings = {
         "documents": exporter.index if existing is None else existing.name,
         "id_field": "doc" if existing is None else existing.id_field,
-        "field": "words" if existing is None else f"{exporter.index}_words",
+        "field": exporter.vector_name,
         "queries": f"{exporter.index}_queries",
     }
     search = write_client(exporter, shipped, folder, "ask_qdrant", settings)
