@@ -108,7 +108,7 @@ _FUNCTION = """CREATE FUNCTION "{schema}".search(asked text, k integer DEFAULT 1
 RETURNS TABLE (doc text, score real) LANGUAGE plpgsql STABLE AS $coclick$
 #variable_conflict use_column
 DECLARE
-    folded text := lower(normalize(translate(asked, {signs}, '  '), NFKC));
+    folded text := replace(lower(normalize(translate(asked, {signs}, '  '), NFKC)), 'ß', 'ss');
     said text := btrim(regexp_replace(folded, '\\s+', ' ', 'g'));
     similar_to sparsevec;
     shared sparsevec;
