@@ -25,7 +25,7 @@ ORDER = (
     ("features", "index", "solvers", "logs"),
     ("models",),
     ("evaluation", "click_models"),
-    ("ltr", "failing"),
+    ("ltr", "rules", "failing"),
     ("exporters",),
     ("answers", "recommendation"),
     ("service", "integrations"),

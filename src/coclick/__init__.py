@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from coclick.models.training import train
     from coclick.recommendation.compare import compare
     from coclick.results import Explanation, Run
+    from coclick.rules import find_rules, write_rules
+    from coclick.rules.rule import Rule
     from coclick.service import serve
     from coclick.text.analyzer import Analyzer
 
@@ -43,6 +45,7 @@ _MODULES = {
     "CoclickError": "errors",
     "Explanation": "results",
     "Model": "models.base",
+    "Rule": "rules.rule",
     "Run": "results",
     "UserError": "errors",
     "build": "logs",
@@ -51,12 +54,14 @@ _MODULES = {
     "create": "models.registry",
     "evaluate": "evaluation.evaluate",
     "export": "exporters",
+    "find_rules": "rules",
     "model_names": "models.registry",
     "open_model": "models.persistence",
     "register": "models.registry",
     "serve": "service",
     "train": "models.training",
     "tune": "evaluation.tune",
+    "write_rules": "rules",
 }
 
 __all__ = [
@@ -66,6 +71,7 @@ __all__ = [
     "CoclickError",
     "Explanation",
     "Model",
+    "Rule",
     "Run",
     "UserError",
     "__version__",
@@ -75,12 +81,14 @@ __all__ = [
     "create",
     "evaluate",
     "export",
+    "find_rules",
     "model_names",
     "open_model",
     "register",
     "serve",
     "train",
     "tune",
+    "write_rules",
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 import rare_words
 from coclick import ClickGraph
 from coclick.exporters import ENGINES
+from coclick.rules import FORMATS
 from coclick.service.app import create_app
 from coclick.service.loaded_models import LoadedModels
 from coclick.service.settings import Settings
@@ -85,6 +86,9 @@ def test_models_exports_and_pages_have_none(run, log, tmp_path):
     command("topics", out / "model2", "--json")
     for engine in ENGINES:
         command("export", out / "model0", "--to", engine, "-o", out / engine)
+    for to in FORMATS:
+        review = ("--review", out / "review.tsv") if to == "querqy" else ()
+        command("rules", out / "graph", "--to", to, "-o", out / f"rules-{to}", "--min-clicks", 1, *review)
     parts = ("--models", "vpcg", "--models", "bm25")
     command("features", out / "graph", "-o", out / "letor.txt", *parts)
     command("ltr", out / "graph", "-o", out / "ltr", "--n-trees", 3, *parts)

@@ -35,12 +35,22 @@ class Cluster:
         self.broken: tuple[str, ...] = ()  # ids that are refused whenever they are written
         self.fail_after: int | None = None  # bulk items after which the connection breaks
         self.requests = []
+        self.tasks, self.polls = [], 0
 
     def answer(self, method, path, body):
         """Return the status and the body of a response."""
         self.requests.append((method, path, body))
         parts = unquote(path.partition("?")[0]).strip("/").split("/")
+        if "wait_for_completion=false" in path:
+            result = self._reindex(body) if parts == ["_reindex"] else self._run(method, parts, body)
+            self.tasks.append(result)
+            return 200, {"task": f"node:{len(self.tasks) - 1}"}
         match [method, *parts]:
+            case ["GET", "_tasks", task]:
+                self.polls += 1
+                done = self.polls % 2 == 0  # the first look is always too early
+                response = {"response": self.tasks[int(task.partition(":")[2])]} if done else {}
+                return 200, {"completed": done, "task": {}} | response
             case [_, "_scripts", name]:
                 return self._stored(self.scripts, method, name, body)
             case [_, "_search", "pipeline", name]:
@@ -60,6 +70,20 @@ class Cluster:
                     alias: left for alias, names in self.aliases.items() if (left := names - {name})
                 }
                 return 200, {"acknowledged": True}
+        return self._ask_index(method, parts, body)
+
+    def _run(self, method, parts, body):
+        status, answer = self._ask_index(method, parts, body)
+        assert status == 200
+        return answer
+
+    def _reindex(self, body):
+        request = json.loads(body)
+        source, dest = (self.indexes[request[side]["index"]] for side in ("source", "dest"))
+        dest.docs |= copy.deepcopy(source.docs)
+        return {"total": len(source.docs), "failures": []}
+
+    def _ask_index(self, method, parts, body):
         names = self._resolve(parts[0])
         if not names and "*" not in parts[0]:
             reason = f"no such index [{parts[0]}]"
@@ -98,7 +122,9 @@ class Cluster:
     def mapping(self, method, names, body):
         for name in names:
             if method == "PUT":
-                self.indexes[name].properties.update(json.loads(body)["properties"])
+                given = json.loads(body)
+                self.indexes[name].properties.update(given.pop("properties", {}))
+                self.indexes[name].mappings.update(given)  # `_meta` is replaced
         if method == "PUT":
             return {"acknowledged": True}
         return {name: {"mappings": self.indexes[name].mappings} for name in names}
@@ -111,15 +137,16 @@ class Cluster:
 
     def bulk(self, method, names, body):
         assert body.endswith("\n") and len(body) < 50 << 20
-        lines = body.split("\n")[:-1]
+        lines = iter(body.split("\n")[:-1])
         items = []
-        for action, source in zip(lines[::2], lines[1::2], strict=True):
+        for action in lines:
             if self.fail_after is not None:
                 self.fail_after -= 1
                 if self.fail_after < 0:
                     raise ConnectionResetError
             ((kind, target),) = json.loads(action).items()
-            items.append({kind: self._write(kind, target, json.loads(source), names)})
+            source = None if kind == "delete" else json.loads(next(lines))
+            items.append({kind: self._write(kind, target, source, names)})
         return {"errors": any(item.get("error") for i in items for item in i.values()), "items": items}
 
     def _write(self, kind, target, source, names):
@@ -132,6 +159,9 @@ class Cluster:
             cause = {"type": "illegal_argument", "reason": "[words] must be positive"}
             error = {"type": "document_parsing_exception", "reason": "failed to parse", "caused_by": cause}
             return {"status": 400, "error": error}
+        if kind == "delete":
+            known = index.docs.pop(key, None) is not None
+            return {"status": 200, "result": "deleted"} if known else {"status": 404, "result": "not_found"}
         if kind == "index":
             unknown = source.keys() - index.properties.keys()
             assert not (unknown and index.mappings.get("dynamic") == "strict"), unknown

@@ -27,6 +27,7 @@ TYPES = {  # by method and path: types of Elasticsearch and of OpenSearch
     r"PUT /\w+/_mapping": ("IndicesPutMappingRequest", "Indices_PutMapping_RequestBody"),
     r"PUT /[\w-]+": ("IndicesCreateRequest", "Indices_Create_RequestBody"),
     r"PUT /_scripts/\w+": ("PutScriptRequest", "PutScript_RequestBody"),
+    r"POST /_reindex": ("ReindexRequest", "Reindex_RequestBody"),
     r"POST /_aliases": ("IndicesUpdateAliasesRequest", "Indices_UpdateAliases_RequestBody"),
     r"PUT /_search/pipeline/\w+": (None, "SearchPipeline_Put_Request['body']"),
     r"POST /[\w-]+/_bulk": ("BulkRequest['operations']", "Bulk_RequestBody"),
@@ -55,6 +56,8 @@ def requests(kind, work):
             run("bulk_api_alias", "load", engine, folder)
         for command in ("check", "rollback", "prune"):
             run("bulk_api_alias", command, engine, alias[1])
+        increment = export(work / f"{kind}-changes", kind, {"a": "red", "z": "blue"}, changes_from=alias[0])
+        run("bulk_api_alias", "load", engine, increment)
         for command in ("load", "check", "rollback", "remove"):
             run("bulk_api_into", command, engine, into)
     hybrid = (into / "hybrid.json").read_text()

@@ -10,8 +10,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pytest
-
 import planted
 from coclick import create
 from coclick.exporters import export
@@ -30,19 +28,6 @@ def java(jar, program, *given):
     command = ["java", "-cp", jar, SOURCES / f"{program}.java", *given]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [line.split("\t") for line in shown.splitlines()]
-
-
-def check_synonyms(jar, model, folder, work):
-    """Each word expands as in the model, with weights relative to the largest."""
-    words = [line.partition(" => ")[0] for line in (folder / "coclick-synonyms.txt").read_text().splitlines()]
-    (work / "words").write_text("".join(f"{word}\n" for word in words))
-    expanded = {word: {} for word in words}
-    for word, synonym, boost in java(jar, "ExpandWords", folder / "coclick-synonyms.txt", work / "words"):
-        expanded[word][synonym] = float(boost)
-    for word, synonyms in expanded.items():
-        ours = model.expand(word)[:10]
-        assert synonyms == {text: pytest.approx(weight / ours[0][1], rel=1e-5) for text, weight in ours}, word
-    return len(words)
 
 
 def found(jar, how, docs, queries, work):
@@ -76,8 +61,6 @@ def main(jar):
                 for query, hits in found(jar, how, docs, queries, Path(name)).items():
                     assert_same_ranking(model, query, hits, tolerance, set(docs))
                 print(f"{spec}, {engine}: {len(queries)} queries, scores within {tolerance:.1e}")
-                if engine == "solr":
-                    print(f"{spec}, synonyms: {check_synonyms(jar, model, folder, Path(name))} words")
 
 
 if __name__ == "__main__":

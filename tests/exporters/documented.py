@@ -126,14 +126,13 @@ class Solr:
     "Filters: delimited payload filter" (the payload follows the first |), "Tokenizers: white space tokenizer"
     (at most 256 characters), "Other parsers: payload score parser" (func=sum, without the span's score) and
     "boost", "JSON query DSL" (`query` is the parser's v), "Schema API", "Transforming and indexing custom
-    JSON" (one document after the other at /update/json/docs), "Synonym graph filter". Lucene's longest term
-    has 32,766 bytes.
+    JSON" (one document after the other at /update/json/docs). Lucene's longest term has 32,766 bytes.
     """
 
     def __init__(self, folder):
         self.folder, self.docs, self.titles = folder, {}, {}
         schema = json.loads((folder / "schema.json").read_text())
-        kind = schema["add-field-type"]
+        (kind,) = schema["add-field-type"]
         assert (
             kind["indexAnalyzer"]["tokenizer"] == kind["queryAnalyzer"]["tokenizer"] == {"name": "whitespace"}
         )
@@ -172,18 +171,6 @@ class Solr:
             assert parser[1] | {"query": ""} == {"f": "words", "func": "sum", "query": ""}
             words[parser[1]["query"]] = clause["boost"]["b"]
         return self.search(words)
-
-    def synonyms(self):
-        """{word: {synonym: boost}} by the format of "Synonym graph filter" and "Delimited boost filter"."""
-        found = {}
-        for line in (self.folder / "coclick-synonyms.txt").read_text().splitlines():
-            assert not line.startswith("#") and "\\" not in line
-            left, arrow, right = line.partition("=>")
-            assert arrow and len(left.split()) == 1
-            pairs = [synonym.strip().rpartition("|") for synonym in right.split(",")]
-            assert all(word and len(word.split()) == 1 for word, _, _ in pairs)
-            found[left.strip()] = {word: float(boost) for word, _, boost in pairs}
-        return found
 
 
 class Vespa:
@@ -228,7 +215,12 @@ class Vespa:
         body = json.loads((self.folder / "sample.json").read_text())
         assert body["ranking"] == "words"
         yql = re.fullmatch(
-            r"select doc, title from (\w+) where \(\{targetHits: 10\}wand\(words, (\{.*\})\)\)", body["yql"]
+            r"select doc, title from (\w+) where version contains @coclick_version "
+            r"and \(\{targetHits: 10\}wand\(words, (\{.*\})\)\)",
+            body["yql"],
         )
-        assert yql[1] == self.name
+        assert yql[1] == self.name == body["queryProfile"]
+        profile = (self.folder / "application/search/query-profiles/coclick.xml").read_text()
+        version = re.search('<field name="coclick_version">(.*)</field>', profile)[1]
+        assert version == json.loads((self.folder / "settings.json").read_text())["version"]
         return self.search(json.loads(yql[2], object_pairs_hook=distinct))

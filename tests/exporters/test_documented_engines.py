@@ -55,15 +55,6 @@ def test_ids_and_titles_are_unchanged(loaded, words):
     )
 
 
-def test_synonyms_are_the_expansions_of_one_word_queries(words, tmp_path):
-    coclick.exporters.export(words, "solr", tmp_path / "out")
-    synonyms = documented.Solr(tmp_path / "out").synonyms()
-    expected = words.expand("pizza")[:10]
-    heaviest = expected[0][1]
-    found = synonyms["pizza"]
-    assert found == {word: pytest.approx(weight / heaviest, rel=1e-6) for word, weight in expected}
-
-
 def test_weights_are_rounded_to_the_nearest_nine_bits():
     """Compared with every nine-bit number between 1 and 2, and the same a million times smaller."""
     import numpy as np

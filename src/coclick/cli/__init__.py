@@ -37,6 +37,7 @@ _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
     ("topics", "topics translate"),
     ("serve", "serve"),
     ("export", "export"),
+    ("rules", "rules"),
     ("demo", "demo"),
 )
 MODULES = {name: module for module, names in _COMMANDS for name in names.split()}

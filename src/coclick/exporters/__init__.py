@@ -55,9 +55,9 @@ def export(
         queries: how many queries of the log to export with their vectors, most clicked first.
         max_weights: keep only this many words of a document, those with the largest weights.
         into: add the vectors to this index or table, which exists, instead of making one; `name` then names
-            the added fields. For pgvector, opensearch and elasticsearch.
+            the added fields. For pgvector, opensearch, elasticsearch, solr and vespa.
         id_field: the field or column of `into` that has the document ids. pgvector needs
-            it; the others take `_id`.
+            it; the others take the engine's own id.
         hybrid: text fields of `into` with weights, such as `title^3,body`, for a query that adds BM25.
         changes_from: the folder of the export that is loaded; write only what changed since: documents and
             queries that are new, changed or deleted.

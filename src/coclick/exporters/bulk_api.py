@@ -8,21 +8,19 @@ address a sub-field, so it is percent-encoded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_pairs, percent_encode, write_parts
+from coclick.exporters.formatting import format_floats, join_pairs, percent_encode
 from coclick.exporters.limits import DocBlock, Limits, Weights
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_json
 
 _DROPPED_BITS = 15  # of the 24 significant bits of a float32
-_PART_SIZE = 8 << 20  # characters; below the limit of 10 MB of small clusters if most are ASCII
 NOT_RUN = """The requests follow the documentation of {title}. They were **not run against a real server of
 {title}**, only against a test server that answers in the documented form: try them on a test cluster
 first."""
@@ -32,6 +30,8 @@ class BulkApiExporter(Exporter):
     """Exports an index with the fields `doc`, `title` and `words`, and a program that loads it."""
 
     limits = Limits(max_id_bytes=512, max_token_bytes=32_766)
+    takes_changes = True
+    part_size = 8 << 20  # below the limit of 10 MB of small clusters
     field = "words"  # that has the vector
     token_note = "In words, `.` is encoded as `%2E` and `%` as `%25`: `3.5mm` becomes `3%2E5mm`."
 
@@ -46,11 +46,6 @@ class BulkApiExporter(Exporter):
     def vector_query(self, words: dict[str, float]) -> dict[str, Any]:
         """Return the query whose score is the dot product."""
         raise NotImplementedError  # abstract
-
-    def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
-        """Write parts that a small cluster takes."""
-        texts = chain.from_iterable(map(self.doc_texts, blocks))
-        write_parts(folder, self.documents_file, texts, _PART_SIZE)
 
     def doc_texts(self, block: DocBlock) -> Iterator[str]:
         """Yield two lines per document."""
@@ -73,7 +68,8 @@ class BulkApiExporter(Exporter):
         settings = {
             "alias": self.index,
             "index": f"{self.index}-{self.version}",
-            "documents": self.filter.n_docs,
+            "base": self.base_version and f"{self.index}-{self.base_version}",
+            "documents": self.n_documents,
             "version": self.version,
         }
         write_program(folder, self.title, "bulk_api_alias", ("bulk_api",), settings)

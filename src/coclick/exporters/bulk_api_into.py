@@ -95,10 +95,12 @@ class BulkApiInto(BulkApiExporter):
         settings = {
             "index": self.existing.name,
             "id_field": self.existing.id_field,
+            "name": self.index,
             "script": self.script_id,
             "template": self.template_id,
             "pipeline": self.pipeline_id,
             "version": self.version,
+            "base": self.base_version,
         }
         write_program(folder, self.title, "bulk_api_into", ("bulk_api",), settings)
         write_file(folder / MISSING_IDS, "")
@@ -146,7 +148,9 @@ class BulkApiInto(BulkApiExporter):
             f"if (ctx._source['{version}'] == '{self.version}') {{ ctx.op = 'none' }} else {{ "
             f"ctx._source['{previous}'] = "
             f"['words': ctx._source['{words}'], 'version': ctx._source['{version}']]; "
-            f"ctx._source['{words}'] = params.words; ctx._source['{version}'] = '{self.version}' }}"
+            f"ctx._source['{version}'] = '{self.version}'; "
+            f"if (params.words == null) {{ ctx._source.remove('{words}') }} "
+            f"else {{ ctx._source['{words}'] = params.words }} }}"
         )
 
     def _queries(self) -> Iterator[tuple[str, dict[str, Any], str]]:

@@ -7,12 +7,22 @@ from dataclasses import dataclass
 
 from coclick.errors import UserError
 
-INTO_ENGINES = ("elasticsearch", "opensearch", "pgvector")
+INTO_ENGINES = ("elasticsearch", "opensearch", "pgvector", "solr", "vespa")
+_DEFAULT_IDS = {"elasticsearch": "_id", "opensearch": "_id", "solr": "id", "vespa": "documentid"}
 MISSING_IDS = "missing-ids.txt"  # filled by the load script
 _PART = r"[^\W\d][\w-]*"
 _TABLE = re.compile(rf"({_PART}\.)?{_PART}")
 _COLUMN = re.compile(_PART)
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_COLLECTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_DOCUMENT_TYPE = re.compile(r"(?:[A-Za-z0-9_-]+\.)?[A-Za-z_][A-Za-z0-9_]*")  # with or without namespace
+_NAMES = {
+    "pgvector": (_TABLE, "the name of a table"),
+    "elasticsearch": (_INDEX, "the name of an index"),
+    "opensearch": (_INDEX, "the name of an index"),
+    "solr": (_COLLECTION, "the name of a collection"),
+    "vespa": (_DOCUMENT_TYPE, "the name of a document type"),
+}
 _FIELD = re.compile(r"[\w@-]+(?:\.[\w@-]+)*")
 _WEIGHTED = re.compile(rf"({_FIELD.pattern})(?:\^([0-9]+(?:\.[0-9]+)?))?")
 
@@ -38,17 +48,19 @@ class ExistingIndex:
             )
         sql = engine == "pgvector"
         if sql and hybrid is not None:
-            raise UserError("--hybrid works with elasticsearch and opensearch, not with pgvector")
+            raise UserError(
+                "--hybrid works with elasticsearch, opensearch, solr and vespa, not with pgvector"
+            )
         if sql and id_field is None:
             raise UserError(f"which column of {into} has the document ids?", hint="name it with --id COLUMN")
-        id_field = "_id" if id_field is None else id_field
-        _check(into, _TABLE if sql else _INDEX, "the name of a table" if sql else "the name of an index")
+        id_field = _DEFAULT_IDS[engine] if id_field is None else id_field
+        _check(into, *_NAMES[engine])
         _check(id_field, _COLUMN if sql else _FIELD, "the name of the field with the document ids")
         return cls(into, id_field, () if hybrid is None else _text_fields(hybrid))
 
 
 def _check(name: str, pattern: re.Pattern[str], what: str) -> None:
-    too_long = any(len(part.encode()) > 63 for part in name.split(".")) and pattern is not _INDEX
+    too_long = any(len(part.encode()) > 63 for part in name.split(".")) and pattern in (_TABLE, _COLUMN)
     if not pattern.fullmatch(name) or too_long or len(name.encode()) > 255:
         raise UserError(f"{name!r:.80} cannot be {what}", hint="use letters, digits, _ and -")
 

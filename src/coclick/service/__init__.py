@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coclick.errors import UserError
+from coclick.service.settings import EngineSettings, Settings
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -26,6 +27,11 @@ def serve(
     port: int = 8765,
     api_key: str | None = None,
     report: str | Path | None = None,
+    graph: str | Path | None = None,
+    judgments: str | Path | None = None,
+    review: str | Path | None = None,
+    images: bool = False,
+    engine: EngineSettings | None = None,
     workers: int = 1,
     timeout: float = 10.0,
 ) -> None:
@@ -33,7 +39,11 @@ def serve(
 
     Parameters: `models`, directories of trained models, the default first, or texts NAME=DIR; `host` and
     `port` to listen on, port 0 for a free one; `api_key`, which every request must send; `report`, an HTML
-    report for the studio; `workers`, the number of processes; `timeout` of a request in seconds.
+    report for the studio; `graph`, for the fields of documents and queries that fail; `judgments`, a file to
+    which ratings by hand are added; `review`, a file of rules to decide about; `images`, whether the studio
+    loads pictures from the hosts that fields name; `engine`, a search engine to compare with
+    (`coclick.service.settings.EngineSettings`); `workers`, the number of processes; `timeout` of a request
+    in seconds.
     """
     given = [models] if isinstance(models, str | Path) else models
     if not isinstance(given, Sequence) or not all(isinstance(path, str | Path) for path in given):
@@ -49,8 +59,7 @@ def serve(
     except ModuleNotFoundError as missing:
         gc.enable()
         raise UserError(f"the service needs {missing.name}", hint='pip install "coclick[serve]"') from None
-    from coclick.service.settings import Settings
-
+    _check_studio(graph, judgments, review, engine)
     if report is not None and not Path(report).is_file():
         raise UserError(
             "the report does not exist", where=str(report), hint="coclick compare GRAPH --html FILE"
@@ -58,5 +67,44 @@ def serve(
     if api_key is None and host not in _LOOPBACK:
         note = "note: no API key is set: anyone who can reach this address can query it"
         print(f"{note}; --api-key-file sets a key", file=sys.stderr)
-    page = None if report is None else str(Path(report).resolve())
-    run_server(Settings(named_paths(map(str, given)), api_key, timeout, page), host, port, workers)
+    settings = Settings(
+        named_paths(map(str, given)),
+        api_key,
+        timeout,
+        report=_absolute(report),
+        graph=_absolute(graph),
+        judgments=_absolute(judgments),
+        review=_absolute(review),
+        images=images,
+        engine=engine,
+    )
+    run_server(settings, host, port, workers)
+
+
+def _absolute(path: str | Path | None) -> str | None:
+    return None if path is None else str(Path(path).resolve())
+
+
+def _check_studio(
+    graph: str | Path | None,
+    judgments: str | Path | None,
+    review: str | Path | None,
+    engine: EngineSettings | None,
+) -> None:
+    """Raise before models are loaded if the studio cannot use what it is given."""
+    if graph is not None:
+        from coclick.graph.click_graph import ClickGraph
+
+        ClickGraph.open(graph)
+    if judgments is not None:
+        from coclick.evaluation.rated_judgments import RatedJudgments
+
+        RatedJudgments(Path(judgments))
+    if review is not None:
+        from coclick.rules.review import load_review
+
+        load_review(review)
+    if engine is not None:
+        from coclick.service.studio.engine import check_engine
+
+        check_engine(engine)

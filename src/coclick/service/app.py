@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -45,8 +44,7 @@ def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
         docs_url=None,  # both pages would load scripts from other hosts
         redoc_url=None,
     )
-    report = Path(settings.report) if settings.report else None
-    for part in (api.router(models, executor, metrics), studio.router(models, executor, report)):
+    for part in (api.router(models, executor, metrics), studio.router(models, executor, settings)):
         app.router.routes.extend(part.routes)  # `include_router` would build each route a second time
     errors.install_handlers(app, read_files()["studio.html"].not_found)
     app.add_middleware(ServiceMiddleware, settings=settings, metrics=metrics)

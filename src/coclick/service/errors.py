@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from coclick.errors import ArtefactError, CoclickError, NotFoundError, counted
+from coclick.errors import ArtefactError, CoclickError, NotFoundError, UserError, counted
 
 
 class BusyError(CoclickError):
@@ -24,7 +24,16 @@ class BusyError(CoclickError):
         super().__init__("too many requests", hint="retry in a second")
 
 
-_CODES = {NotFoundError: 404, ArtefactError: 500, BusyError: 503}  # other errors of the user are 400
+class ForbiddenError(UserError):
+    """A request that the server understands and refuses."""
+
+
+_CODES = {
+    NotFoundError: 404,
+    ForbiddenError: 403,
+    ArtefactError: 500,
+    BusyError: 503,
+}  # other errors of the user are 400
 
 
 class JsonResponse(Response):

@@ -21,12 +21,13 @@ log = logging.getLogger("coclick.service")
 
 _TOO_LARGE, _SPLIT = f"the body has more than {MAX_BODY:,} bytes", "split it into several requests"
 _PUBLIC = ("/health", "/ready")  # for monitoring; they reveal no content
+_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+_PICTURES = "; img-src 'self' http: https:"  # of documents, from wherever their fields say
 _HEADERS = [  # unless the response sets its own; as ASGI sends them
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
-    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
     (b"cache-control", b"no-store"),
 ]
 
@@ -39,6 +40,8 @@ class ServiceMiddleware:
         self._key = settings.api_key.encode() if settings.api_key else None
         self._timeout = settings.timeout
         self._metrics = metrics
+        policy = _POLICY + (_PICTURES if settings.images else "")
+        self._headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -55,7 +58,7 @@ class ServiceMiddleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 present = {name for name, _ in message["headers"]}
-                message["headers"].extend(header for header in _HEADERS if header[0] not in present)
+                message["headers"].extend(header for header in self._headers if header[0] not in present)
             await send(message)
 
         self._metrics.request_started()

@@ -23,16 +23,17 @@ from coclick.exporters.programs.samples import Hit
 
 @dataclass
 class Action:
-    """Two lines of a bulk request: what to do with which document, and the document or update."""
+    """Lines of a bulk request: what to do with which document, and the document or update."""
 
     doc: str  # id in the export
-    kind: str  # index or update
+    kind: str  # index, update or delete
     target: dict[str, Any]
-    body: str
+    body: str | None = None
 
     def lines(self) -> str:
-        """Return the lines."""
-        return f"{json.dumps({self.kind: self.target})}\n{self.body}\n"
+        """Return the lines; a deletion has only one."""
+        action = json.dumps({self.kind: self.target})
+        return f"{action}\n" if self.body is None else f"{action}\n{self.body}\n"
 
 
 @dataclass
@@ -64,7 +65,7 @@ class BulkLoad:
     def _count(self, action: Action, item: dict[str, Any]) -> bool:
         """Count what became of an action; return whether it has to be sent again."""
         status, error = item["status"], item.get("error", {})
-        if status < 300:
+        if status < 300 or item.get("result") == "not_found":  # deleted already
             self.counts["unchanged" if item.get("result") == "noop" else item.get("result", "done")] += 1
         elif error.get("type") == "document_missing_exception":
             self.missing.append(action.doc)
@@ -104,6 +105,22 @@ def read_actions(path: Path, kind: str) -> list[tuple[str, str]]:
     lines = read_lines(path)
     pairs = zip(lines[::2], lines[1::2], strict=True)
     return [(json.loads(action)[kind]["_id"], body) for action, body in pairs]
+
+
+def run_task(engine: Engine, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Start a long task (reindex, update by query) and wait for its end; stop if documents fail."""
+    task = engine.ask("POST", f"{path}{'&' if '?' in path else '?'}wait_for_completion=false", body)["task"]
+    attempt = 0
+    while not (status := engine.ask("GET", f"/_tasks/{task}")).get("completed"):
+        engine.wait(min(attempt, 4))
+        attempt += 1
+    if error := status.get("error"):
+        stop(f"the engine could not finish: {_full_reason(error)}. Run this again.")
+    response: dict[str, Any] = status["response"]
+    if failures := response.get("failures"):
+        reason = failures[0].get("cause", {}).get("reason", json.dumps(failures[0]))
+        stop(f"the engine refused {len(failures):,} documents, the first: {reason}. Run this again.")
+    return response
 
 
 def search(engine: Engine, index: str, id_field: str, request: dict[str, Any]) -> list[Hit]:

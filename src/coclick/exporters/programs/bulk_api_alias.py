@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from coclick.exporters.programs.bulk_api import Action, BulkLoad, read_actions, search
+from coclick.exporters.programs.bulk_api import Action, BulkLoad, read_actions, run_task, search
 from coclick.exporters.programs.engine import Engine, EngineError, Settings, read_json, stop
-from coclick.exporters.programs.samples import check_samples
+from coclick.exporters.programs.samples import check_samples, read_deletions
 
 
 def load(engine: Engine, folder: Path, settings: Settings) -> None:
@@ -24,12 +24,18 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
             f"{alias} is an index, not an alias: delete it if an earlier export made it "
             "(DELETE /NAME), or export with another --name"
         )
+    if settings["base"] and current == [index]:
+        print(f"{alias} is this version already: {index}")
+        return
     if not _exists(engine, index):
         engine.ask("PUT", f"/{index}", read_json(folder / "index.json"))
+    if settings["base"]:
+        _copy(engine, settings["base"], index)
     load = BulkLoad(engine, index)
     for part in sorted(folder.glob("documents-*.ndjson")):
         load.send([Action(doc, "index", {"_id": doc}, body) for doc, body in read_actions(part, "index")])
         print(f"{part.name}: {load.report()}", flush=True)
+    load.send([Action(doc, "delete", {"_id": doc}) for doc in read_deletions(folder)])
     load.stop_if_refused(f"The alias {alias} has not changed.")
     engine.ask("POST", f"/{index}/_refresh")
     count = engine.ask("GET", f"/{index}/_count")["count"]
@@ -76,6 +82,18 @@ def prune(engine: Engine, folder: Path, settings: Settings) -> None:
 def remove(engine: Engine, folder: Path, settings: Settings) -> None:
     """Delete all versions, and the aliases with them."""
     _delete(engine, settings["alias"], in_use=True)
+
+
+def _copy(engine: Engine, base: str, index: str) -> None:
+    """Copy the documents of the version that an increment changes."""
+    if not _exists(engine, base):
+        stop(
+            f"this folder has only the changes since {base}, which the engine does not have: load that "
+            "version first, or export without --changes-from"
+        )
+    copied = run_task(engine, "/_reindex", {"source": {"index": base}, "dest": {"index": index}})
+    print(f"documents of {base}, copied: {copied['total']:,}", flush=True)
+    engine.ask("POST", f"/{index}/_refresh")
 
 
 def _delete(engine: Engine, alias: str, *, in_use: bool) -> None:

@@ -14,10 +14,11 @@ from coclick.exporters.programs.bulk_api import (
     doc_id,
     put_all,
     read_actions,
+    run_task,
     search,
 )
 from coclick.exporters.programs.engine import MAX_TRIES, Engine, Settings, read_json, stop
-from coclick.exporters.programs.samples import check_samples, write_missing_ids
+from coclick.exporters.programs.samples import check_samples, read_deletions, write_missing_ids
 
 LOOKED_UP = 500  # ids at a time
 MAX_HITS = 10_000  # of a search, the default of `index.max_result_window`
@@ -29,22 +30,14 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
     index, id_field = settings["index"], settings["id_field"]
     mapping = read_json(folder / "mapping.json")
     whole_numbers = _check_mapping(engine, index, mapping, id_field)
+    if settings["base"]:
+        _check_base(engine, settings)
     engine.ask("PUT", f"/{index}/_mapping", mapping)
     put_all(engine, folder, [("script.json", _stored(settings)["script.json"])])
+    _record_start(engine, settings)
     load = BulkLoad(engine, index)
     for part in sorted(folder.glob("updates-*.ndjson")):
-        updates = read_actions(part, "update")
-        targets = {doc: [{"_id": doc}] for doc, _ in updates}
-        if id_field != "_id":
-            targets = _find_targets(engine, index, id_field, list(targets), whole_numbers)
-            load.missing += [doc for doc, _ in updates if doc not in targets]
-        load.send(
-            [
-                Action(doc, "update", target | {"retry_on_conflict": 3}, update)
-                for doc, update in updates
-                for target in targets.get(doc, [])
-            ]
-        )
+        _send_updates(load, read_actions(part, "update"), id_field, whole_numbers)
         print(f"{part.name}: {load.report()}", flush=True)
     write_missing_ids(folder, load.missing)
     load.stop_if_refused("Documents that are done are left alone.")
@@ -54,11 +47,15 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
             "export with --id and the field that has the ids of the click log"
         )
     engine.ask("POST", f"/{index}/_refresh")
-    vanished = _update_by_query(engine, index, read_json(folder / "vanished.json"))
+    if settings["base"]:
+        vanished = _remove_deleted(engine, folder, settings, whole_numbers)
+    else:
+        vanished = _update_by_query(engine, index, read_json(folder / "vanished.json"))
     print(f"documents of an earlier version only, which lost their words: {vanished:,}")
     if load.missing:
         print(f"ids that {index} does not have: {len(load.missing):,}; missing-ids.txt lists them")
     put_all(engine, folder, _stored(settings).items())
+    _record(engine, settings, settings["version"])
     print(f"version {settings['version']} is loaded")
 
 
@@ -72,6 +69,7 @@ def rollback(engine: Engine, folder: Path, settings: Settings) -> None:
     """Go back to the version before; do nothing if this version is not loaded."""
     engine.ask("POST", f"/{settings['index']}/_refresh")
     changed = _update_by_query(engine, settings["index"], read_json(folder / "rollback.json"))
+    _record(engine, settings, None)
     print(f"documents changed back from version {settings['version']}: {changed:,}")
 
 
@@ -80,6 +78,8 @@ def remove(engine: Engine, folder: Path, settings: Settings) -> None:
     engine.ask("POST", f"/{settings['index']}/_refresh")
     changed = _update_by_query(engine, settings["index"], read_json(folder / "remove.json"))
     print(f"documents of {settings['index']} that lost the fields: {changed:,}")
+    for name, (meta, _) in _recorded(engine, settings).items():
+        _write_versions(engine, settings, name, meta, {})
     delete_all(engine, [path for name, path in _stored(settings).items() if (folder / name).exists()])
 
 
@@ -90,6 +90,80 @@ def _stored(settings: Settings) -> dict[str, str]:
         "template.json": f"/_scripts/{settings['template']}",
         "pipeline.json": f"/_search/pipeline/{settings['pipeline']}",
     }
+
+
+def _send_updates(load: BulkLoad, updates: list[tuple[str, str]], id_field: str, whole_numbers: bool) -> None:
+    """Send updates to the documents that have their ids."""
+    targets = {doc: [{"_id": doc}] for doc, _ in updates}
+    if id_field != "_id":
+        targets = _find_targets(load.engine, load.index, id_field, list(targets), whole_numbers)
+        load.missing += [doc for doc, _ in updates if doc not in targets]
+    load.send(
+        [
+            Action(doc, "update", target | {"retry_on_conflict": 3}, update)
+            for doc, update in updates
+            for target in targets.get(doc, [])
+        ]
+    )
+
+
+def _remove_deleted(engine: Engine, folder: Path, settings: Settings, whole_numbers: bool) -> int:
+    """Remove the words of documents that an increment deletes; those that are gone are fine."""
+    update = json.dumps({"script": {"id": settings["script"], "params": {"words": None}}})
+    load = BulkLoad(engine, settings["index"])
+    deleted = [(doc, update) for doc in read_deletions(folder)]
+    _send_updates(load, deleted, settings["id_field"], whole_numbers)
+    load.stop_if_refused("Documents that are done are left alone.")
+    return load.counts["updated"]
+
+
+def _recorded(engine: Engine, settings: Settings) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """Return `_meta` of each index, and in it the versions of this name."""
+    mappings = engine.ask("GET", f"/{settings['index']}/_mapping")
+    metas = {name: found.get("mappings", {}).get("_meta", {}) for name, found in mappings.items()}
+    return {name: (meta, meta.get("coclick", {}).get(settings["name"], {})) for name, meta in metas.items()}
+
+
+def _check_base(engine: Engine, settings: Settings) -> None:
+    """Stop if the version that an increment changes is not loaded, or if another load was interrupted."""
+    base, this = settings["base"], settings["version"]
+    for name, (_, versions) in _recorded(engine, settings).items():
+        loaded, loading = versions.get("version", "none"), versions.get("loading", this)
+        if loaded not in (base, this) or loading != this:
+            has = f"version {loaded}" if loading == this else f"a part of version {loading}"
+            stop(
+                f"{name} has {has}, and this folder has only the changes since {base}: "
+                "load that version first, or export without --changes-from"
+            )
+
+
+def _record_start(engine: Engine, settings: Settings) -> None:
+    """Keep the version that is being loaded, in case that it is interrupted."""
+    for name, (meta, versions) in _recorded(engine, settings).items():
+        if versions.get("version") != settings["version"]:
+            _write_versions(engine, settings, name, meta, versions | {"loading": settings["version"]})
+
+
+def _record(engine: Engine, settings: Settings, version: str | None) -> None:
+    """Keep the version that is loaded in `_meta` of the mapping; None goes back to the one before."""
+    for name, (meta, versions) in _recorded(engine, settings).items():
+        loaded = versions.get("version")
+        if version is not None and loaded != version:
+            _write_versions(engine, settings, name, meta, {"version": version, "previous": loaded})
+        elif version is None and loaded == settings["version"]:
+            before = versions.get("previous")
+            _write_versions(engine, settings, name, meta, {"version": before} if before else {})
+        elif version is None and versions.get("loading") == settings["version"]:
+            del versions["loading"]
+            _write_versions(engine, settings, name, meta, versions)
+
+
+def _write_versions(
+    engine: Engine, settings: Settings, index: str, meta: dict[str, Any], versions: dict[str, Any]
+) -> None:
+    """Write the versions of this name; what else is in `_meta` stays."""
+    ours = meta.get("coclick", {}) | {settings["name"]: versions}
+    engine.ask("PUT", f"/{index}/_mapping", {"_meta": meta | {"coclick": ours}})
 
 
 def _check_mapping(engine: Engine, index: str, mapping: dict[str, Any], id_field: str) -> bool:
@@ -152,10 +226,7 @@ def _update_by_query(engine: Engine, index: str, body: dict[str, Any]) -> int:
     changed = 0
     for attempt in range(MAX_TRIES):
         path = f"/{index}/_update_by_query?conflicts=proceed&refresh=true"
-        answer = engine.ask("POST", path, body)
-        if failures := answer.get("failures"):
-            reason = failures[0].get("cause", {}).get("reason", json.dumps(failures[0]))
-            stop(f"the engine refused {len(failures):,} documents, the first: {reason}. Run this again.")
+        answer = run_task(engine, path, body)
         changed += answer.get("updated", 0)
         if not answer.get("version_conflicts"):
             return changed

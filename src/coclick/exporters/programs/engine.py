@@ -36,7 +36,7 @@ class Engine:
         self.url, self.pause = url.rstrip("/"), pause
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send a request and return the JSON of the answer; a body of type str is lines of JSON."""
+        """Send a request and return the JSON of the answer; str is sent as lines of JSON, bytes as JSON."""
         for attempt in range(MAX_TRIES):
             try:
                 with urllib.request.urlopen(self._request(method, path, body), timeout=TIMEOUT) as response:
@@ -60,7 +60,9 @@ class Engine:
 
     def _request(self, method: str, path: str, body: Any) -> urllib.request.Request:
         lines = isinstance(body, str)
-        data = None if body is None else (body if lines else json.dumps(body)).encode()
+        data = body
+        if body is not None and not isinstance(body, bytes):
+            data = (body if lines else json.dumps(body)).encode()
         headers = {"Content-Type": "application/x-ndjson" if lines else "application/json"}
         if "AUTHORIZATION" in os.environ:
             headers["Authorization"] = os.environ["AUTHORIZATION"]

@@ -1,4 +1,4 @@
-"""The sample queries of an export, compared with what the engine finds."""
+"""The sample queries of an export, compared with what the engine finds; ids that are missing or deleted."""
 
 from __future__ import annotations
 
@@ -64,3 +64,9 @@ def write_missing_ids(folder: Path, ids: Iterable[str]) -> None:
     """Write the ids that the index does not have."""
     lines = "".join(json.dumps(doc, ensure_ascii=False) + "\n" for doc in ids)
     (folder / MISSING_IDS).write_text(lines, encoding="utf-8")
+
+
+def read_deletions(folder: Path) -> list[str]:
+    """Return the ids of documents that an increment deletes."""
+    path = folder / "deleted-docs.ndjson"
+    return [json.loads(line) for line in read_lines(path)] if path.exists() else []

@@ -32,11 +32,6 @@ def node_of(graph: ClickGraph, kind: Kind, row: int) -> dict[str, Any]:
     return {"kind": kind, "name": graph.docs[row], "title": graph.title(row)}
 
 
-def total_clicks(graph: ClickGraph, kind: Kind, row: int) -> float:
-    """Return all clicks of a query or document."""
-    return float(_edges(graph, kind, row)[1].sum(dtype=np.float64))
-
-
 def clicks_of(graph: ClickGraph, kind: Kind, row: int) -> dict[str, Any]:
     """Return the clicked documents of a query, or the queries of a document, most clicks first."""
     others, clicks = _edges(graph, kind, row)

@@ -35,7 +35,7 @@ def describe_log(model: Model) -> dict[str, Any]:
             "queries": _most_clicked(graph, "query", clicks),
             "docs": _most_clicked(graph, "doc", graph.clicks_by_doc.row_sums()),
         },
-        "examples": [graph.queries[int(row)] for row in _examples(clicks)],
+        "examples": [graph.queries[int(row)] for row in spread_rows(clicks, N_EXAMPLES)],
     }
 
 
@@ -63,12 +63,12 @@ def _order(clicks: NDArray[np.float64]) -> NDArray[np.int64]:
     return rows[np.argsort(-clicks[rows], kind="stable")]
 
 
-def _examples(clicks: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Example queries from head to tail."""
+def spread_rows(clicks: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return at most `count` rows from head to tail, at ranks evenly spaced on a log scale."""
     order = _order(clicks)
     if not len(order):
         return order
-    return order[np.unique(np.geomspace(1, len(order), N_EXAMPLES).round().astype(np.int64)) - 1]
+    return order[np.unique(np.geomspace(1, len(order), count).round().astype(np.int64)) - 1]
 
 
 def _most_clicked(graph: ClickGraph, kind: Kind, clicks: NDArray[np.float64]) -> list[dict[str, Any]]:

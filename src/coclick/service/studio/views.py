@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coclick import answers
 from coclick.errors import UserError
 from coclick.models.base import Model
-from coclick.service.studio.clicks import Kind, clicks_of, row_of, total_clicks, walk
+from coclick.service.studio.clicks import clicks_of, row_of, walk
 from coclick.text.normalise import normalise
+
+if TYPE_CHECKING:
+    from coclick.service.studio.doc_fields import DocFields
+    from coclick.service.studio.engine import Engine
 
 MAX_WORDS = 40  # of a vector
 MAX_SIMILAR = 15
@@ -20,9 +24,9 @@ MAX_RANK = 50  # how far down the ranking a document is searched for
 View = dict[str, Any]
 
 
-def compare(query: str, k: int, sides: Sequence[tuple[str, Model]]) -> View:
-    """Return the rankings of one or two models, and the rank of each document in both."""
-    rankings = [_ranking(name, model, query, k) for name, model in sides]
+def compare(query: str, k: int, sides: Sequence[Callable[[str, int], View]]) -> View:
+    """Return one or two rankings, each by a function, and the rank of each document in both."""
+    rankings = [rank(query, k) for rank in sides]
     ranks = [{hit["doc"]: i + 1 for i, hit in enumerate(side["results"])} for side in rankings]
     moves = []
     if len(ranks) == 2:
@@ -68,13 +72,14 @@ def query_page(name: str, model: Model, query: str) -> View:
     }
 
 
-def document_page(name: str, model: Model, doc: str) -> View:
-    """Return the vector of a document, similar documents, and its clicks."""
+def document_page(name: str, model: Model, fields: DocFields, doc: str) -> View:
+    """Return the fields and vector of a document, similar documents, and its clicks."""
     row = int(model.rows_of_docs([doc])[0])
     return {
         "model": name,
         "doc": doc,
         "title": model.title(doc),
+        **fields.of(doc),
         "words": _if_supported(model, None, _doc_words, doc),
         "similar": _if_supported(model, "similar", _similar_docs, doc),
         "clicks": clicks_of(model.graph_, "doc", row),
@@ -102,17 +107,44 @@ def topics(model: Model) -> list[View]:
     return answers.topics(model, 10)
 
 
-def _ranking(name: str, model: Model, query: str, k: int) -> View:
+def ranking(name: str, model: Model, query: str, k: int) -> View:
+    """Return the ranking of a model, with the clicks of each document for the query."""
+    answer: View = {"results": [], "guess": False}
+    if query:
+        answer = answers.search(model, [query], k)[0]
+    found = _with_clicks(model, query, answer["results"])
+    return {"model": name, "live": False, "problem": None, "guess": answer["guess"], **found}
+
+
+def live_ranking(name: str, engine: Engine, model: Model, query: str, k: int) -> View:
+    """Return the ranking of the user's own engine, or why there is none; clicks are those of the model."""
+    results: list[View] = []
+    problem = None
+    try:
+        for hit in engine.search(query, k) if query else []:
+            known = model.trained_on.docs.id(hit["doc"]) >= 0
+            title = hit["title"] or (model.title(hit["doc"]) if known else "")
+            results.append({"doc": hit["doc"], "title": title, "score": None, "known": known})
+    except UserError as error:
+        problem = {"message": error.what, "hint": error.hint}
+    return {
+        "model": name,
+        "live": True,
+        "problem": problem,
+        "guess": False,
+        **_with_clicks(model, query, results),
+    }
+
+
+def _with_clicks(model: Model, query: str, results: list[View]) -> View:
     graph = model.trained_on
     row = row_of(graph, "query", query)
     clicked: dict[int, float] = {}
     if row >= 0:
         docs, clicks = graph.clicks.row(row)
         clicked = dict(zip(docs.tolist(), clicks.tolist(), strict=True))
-    results = answers.search(model, [query], k)[0]["results"] if query else []
-    for hit in results:
-        hit["clicks"] = clicked.get(graph.docs.id(hit["doc"]), 0.0)
-    return {"model": name, "known": row >= 0, "clicks": sum(clicked.values()), "results": results}
+    hits = [{**hit, "clicks": clicked.get(graph.docs.id(hit["doc"]), 0.0)} for hit in results]
+    return {"known": row >= 0, "clicks": sum(clicked.values()), "results": hits}
 
 
 def _if_supported(model: Model, capability: str | None, compute: Callable[..., Any], *args: Any) -> View:
@@ -126,19 +158,11 @@ def _if_supported(model: Model, capability: str | None, compute: Callable[..., A
 
 
 def _similar_queries(model: Model, query: str) -> list[View]:
-    found = answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
-    return [{**hit, "clicks": _clicks(model, "query", hit["query"])} for hit in found]
+    return answers.similar_queries(model, [query], MAX_SIMILAR)[0]["results"]
 
 
 def _similar_docs(model: Model, doc: str) -> list[View]:
-    found = answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
-    return [{**hit, "clicks": _clicks(model, "doc", hit["doc"])} for hit in found]
-
-
-def _clicks(model: Model, kind: Kind, name: str) -> float:
-    """All clicks of a query or document."""
-    row = row_of(model.graph_, kind, name)
-    return total_clicks(model.graph_, kind, row) if row >= 0 else 0.0
+    return answers.similar_docs(model, [doc], MAX_SIMILAR)[0]["results"]
 
 
 def _query_words(model: Model, query: str) -> list[View]:

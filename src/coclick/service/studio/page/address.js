@@ -26,10 +26,17 @@ export class Failure extends Error {
 }
 
 // Fetch JSON, or fail with a message and a hint.
-export async function fetchJson(url, signal) {
+export const fetchJson = (url, signal) => ask(url, { signal });
+
+// Send a change to the server.
+export function postJson(url, value) {
+  return ask(url, { method: "POST", body: JSON.stringify(value), headers: { "Content-Type": "application/json" } });
+}
+
+async function ask(url, options) {
   let answer;
   try {
-    answer = await fetch(url, { signal, headers: { Accept: "application/json" } });
+    answer = await fetch(url, { ...options, headers: { Accept: "application/json", ...options.headers } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Failure({ message: "The server does not answer.", hint: "check that coclick serve is running" });

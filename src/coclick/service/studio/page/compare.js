@@ -2,10 +2,13 @@
 
 import { named, node, quiet } from "./report/nodes.js";
 import { address, changed } from "./address.js";
+import { picture } from "./fields.js";
+import { gradeButtons } from "./grades.js";
 import { threads } from "./threads.js";
 import { choice, clicksText, counted, docName, examples, figure, link, meter, sentence } from "./ui.js";
 
 const RESULTS = [10, 20, 50];
+const ENGINE = "/engine"; // the user's own engine, among names of models
 const CAPABILITIES = {
   similar: "find similar queries and documents",
   expand: "expand queries",
@@ -47,10 +50,13 @@ function served(models) {
   return node("section", {}, node("h2", {}, "Served models"), node("ul", { class: "models" }, items));
 }
 
+const called = (page, name) => (name === ENGINE ? `your engine at ${page.options.engine}` : name);
+
 function settings(page) {
   const [a, b] = page.data.sides.map((side) => side.model);
   const go = (changes) => page.go(changed("compare", page.params, changes));
-  const options = page.models.map((model) => [model.name, model.name]);
+  const engine = page.options.engine ? [[ENGINE, called(page, ENGINE)]] : [];
+  const options = [...page.models.map((model) => [model.name, model.name]), ...engine];
   const swap = node("button", { type: "button", title: "Swap the two models" }, "⇄");
   swap.setAttribute("aria-label", "Swap the two models");
   swap.addEventListener("click", () => go({ a: b, b: a }));
@@ -68,13 +74,15 @@ function remarks(page) {
     known ? `in the log, with ${clicksText(clicks)}` : "not in the log",
   );
   const same = new Set(texts).size === 1;
-  const each = sides.map((side, i) => `${side.model}: ${texts[i]}`);
+  const each = sides.map((side, i) => `${called(page, side.model)}: ${texts[i]}`);
   const text = same ? `This query is ${texts[0]}.` : `${each.join("; ")}.`;
-  const model = sides[0].model;
+  const { model } = sides.find((side) => !side.live) || { model: page.models[0].name };
+  const rate = page.options.rate ? [" · ", link(address("rate", { q: query }), "Rate its results")] : [];
   const more = [
     link(address("query", { q: query, model }), "Vector and clicks"),
     " · ",
     link(address("walk", { query, model }), "Walk the click graph"),
+    ...rate,
   ];
   return [node("p", { class: "quiet", id: "remarks" }, `${text} `, ...more)];
 }
@@ -105,10 +113,11 @@ function board(page) {
 }
 
 function nothingFound(page) {
-  const models = page.data.sides.map((side) => side.model).join(" nor ");
+  const models = page.data.sides.map((side) => called(page, side.model)).join(" nor ");
+  const problems = page.data.sides.filter((side) => side.problem).map((side) => problem(side.problem));
   const text = page.data.sides.length > 1 ? `Neither ${models} has results.` : `${models} has no results.`;
   const others = examples(page.data.examples, (q) => changed("compare", page.params, { q }));
-  return node("div", {}, node("p", { class: "lead" }, text), ...others);
+  return node("div", {}, node("p", { class: "lead" }, text), ...problems, ...others);
 }
 
 function kindOf({ a, b }) {
@@ -126,25 +135,47 @@ function ranking(page, side, i, byDoc) {
     return made;
   });
   const model = page.models.find((one) => one.name === side.model);
-  const exactly = model && model.spec !== side.model ? [node("small", {}, model.spec)] : [];
-  const head = node("h2", {}, side.model, ...exactly);
-  const empty = node("p", { class: "quiet" }, "No results: no document scores above zero.");
+  const exactly = model && model.spec !== side.model ? [node("small", { class: "spec" }, model.spec)] : [];
+  const guess = side.guess ? [node("small", {}, "a guess: nothing in the query is known to the model")] : [];
+  const head = node("h2", {}, called(page, side.model), ...exactly, ...guess);
+  const none = side.live ? "No results." : "No results: no document scores above zero.";
+  const empty = side.problem ? problem(side.problem) : node("p", { class: "quiet" }, none);
   const list = items.length ? node("ol", { class: "hits", "data-list": "" }, items) : empty;
-  const name = `${i ? "Right" : "Left"}: ${side.model}`;
+  const name = `${i ? "Right" : "Left"}: ${called(page, side.model)}`;
   const kind = items.length ? `side side-${i}` : `side side-${i} side-empty`;
   return { made: node("section", { class: kind, "aria-label": name }, head, list), hits };
 }
 
+// What an engine says when it has no answer.
+function problem({ message, hint }) {
+  return node("p", { class: "problem", role: "alert" }, `${sentence(message)}. ${hint ? `${sentence(hint)}.` : ""}`);
+}
+
 function oneHit(page, side, hit, place, largest, move, i) {
-  const why = changed("compare", page.params, { q: page.data.query, why: hit.doc, of: side.model });
-  const item = { href: why, class: "title", "data-item": "", "data-doc": hit.doc };
-  const name = node("a", item, docName(hit.doc, hit.title));
-  const id = link(address("document", { doc: hit.doc, model: side.model }), hit.doc);
+  const { query, grades } = page.data;
+  const model = side.live ? explainer(page) : side.model;
+  const shown = docName(hit.doc, hit.title);
+  const item = { class: "title", "data-item": "", "data-doc": hit.doc };
+  const known = !side.live || hit.known;
+  const why = changed("compare", page.params, { q: query, why: hit.doc, of: model });
+  const name = known ? node("a", { ...item, href: why }, shown) : node("span", { ...item, tabindex: 0 }, shown);
+  const id = known ? link(address("document", { doc: hit.doc, model }), hit.doc) : node("span", {}, hit.doc);
   const clicks = hit.clicks ? [" · ", node("span", {}, clicksText(hit.clicks))] : [];
-  const score = node("span", {}, figure(hit.score));
-  const meta = node("div", { class: "meta" }, id, " · ", score, ...clicks, ...(move ? moved(move, i) : []));
+  const score = side.live ? [] : [" · ", node("span", {}, figure(hit.score))];
+  const strange = known ? [] : [" · ", node("span", {}, "not in the log")];
+  const meta = node("div", { class: "meta" }, id, ...score, ...clicks, ...strange, ...(move ? moved(move, i) : []));
   const number = node("span", { class: "place", "aria-hidden": "true" }, String(place));
-  return node("li", { class: "hit" }, number, node("div", {}, name, meta, meter(hit.score, largest)));
+  const bar = side.live ? [] : [meter(hit.score, largest)];
+  const rates = grades ? [gradeButtons(query, hit.doc, grades[hit.doc], shown)] : [];
+  const rated = grades ? { "data-rate": "" } : {};
+  const words = node("div", {}, picture(hit, shown), name, meta, ...bar, ...rates);
+  return node("li", { class: "hit", ...rated }, number, words);
+}
+
+// The model that explains a result of the engine: the one beside it.
+function explainer(page) {
+  const other = page.data.sides.find((side) => !side.live);
+  return other ? other.model : page.models[0].name;
 }
 
 // On the right, the change of rank; on the left only documents that are missing on the right.

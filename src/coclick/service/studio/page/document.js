@@ -2,6 +2,7 @@
 
 import { node, whole } from "./report/nodes.js";
 import { address } from "./address.js";
+import { fieldList, picture } from "./fields.js";
 import { clicksPanel, wordBars } from "./query.js";
 import { bars, docLink, docName, link, modelChoice, nothing } from "./ui.js";
 import { panel, queryLink, scored, unsupported } from "./ui.js";
@@ -16,8 +17,14 @@ export function draw(page) {
     node("h1", {}, docName(data.doc, data.title)),
     node("p", { class: "quiet" }, `${data.doc} · `, walk),
     modelChoice(page),
+    about(page),
     node("div", { class: "panels" }, words(page), similar(page), clicks(page)),
   ];
+}
+
+function about({ data }) {
+  const made = [picture(data, docName(data.doc, data.title)), fieldList(data.fields)].filter(Boolean);
+  return made.length ? node("div", { class: "about" }, made) : "";
 }
 
 function words(page) {

@@ -7,6 +7,8 @@ const KEYS = [
   ["j k  or  ↓ ↑", "next and previous result, part or node"],
   ["h l  or  ← →", "the other list: the same document, if it is there"],
   ["Enter", "open the explanation of a result, or a part of it"],
+  ["0 1 2 3 4", "grade the document, where results can be rated"],
+  ["a r", "accept or reject the rule"],
   ["Esc", "close, or leave the search field"],
   ["?", "show these shortcuts"],
 ];
@@ -35,6 +37,7 @@ function press(event) {
   } else if (event.key === "?") showKeys();
   else if (event.key === "j") move(1, event);
   else if (event.key === "k") move(-1, event);
+  else if (/^[0-4ar]$/.test(event.key)) decide(event);
   else if (event.key === "h" || event.key === "l") cross(event.key === "l" ? 1 : -1, event);
   else if (focused && focused.matches("[data-item]")) {
     // arrow keys scroll the page unless a list item has the focus
@@ -80,6 +83,16 @@ function cross(step, event) {
   if (!next) return;
   event.preventDefault();
   next.focus();
+}
+
+// Grade the document, or decide about the rule, that has the focus.
+function decide(event) {
+  const focused = document.activeElement;
+  const rated = focused && focused.closest("[data-rate]");
+  const button = rated && rated.querySelector(`[data-key="${event.key}"]`);
+  if (!button) return;
+  button.click();
+  if (focused.matches("[data-item]")) move(1, event);
 }
 
 function showKeys() {

@@ -7,13 +7,15 @@ import { watchKeys } from "./keys.js";
 import * as leaderboard from "./leaderboard.js";
 import * as log from "./log.js";
 import * as query from "./query.js";
+import * as rate from "./rate.js";
+import * as rules from "./rules.js";
 import { node } from "./report/nodes.js";
 import * as topics from "./topics.js";
 import { failure } from "./ui.js";
 import * as walk from "./walk.js";
 import * as why from "./why.js";
 
-const VIEWS = { compare, why, walk, query, document: document_, topics, leaderboard, log };
+const VIEWS = { compare, why, walk, query, document: document_, topics, leaderboard, log, rate, rules };
 const DRAWER = ["why", "of"]; // parameters that open the drawer, and do not belong to the view
 
 const byId = (id) => document.getElementById(id);
@@ -21,6 +23,7 @@ const main = byId("main");
 const drawer = byId("drawer");
 
 let models = null; // the served models, fetched once
+let options = null; // what the server was started with, fetched once
 let shown = null; // key of the view that is drawn, without the parameters of the drawer
 let loading = null; // AbortController of the view that is being fetched
 let inDrawer = null; // the URL that the drawer shows
@@ -36,7 +39,9 @@ function split(url) {
 }
 
 // Moving from one drawer to another adds no history entry: Esc closes both.
-export function go(address, { replace = false } = {}) {
+// `again` fetches the view anew.
+export function go(address, { replace = false, again = false } = {}) {
+  if (again) shown = "";
   const url = new URL(address, location.href);
   const overSameView = keyOf(split(url)) === shown;
   history.replaceState({ ...history.state, scroll: scrollY }, "");
@@ -72,7 +77,7 @@ class NotFound extends Error {}
 
 // The page for an address that does not exist.
 function notFound() {
-  const views = [...document.querySelectorAll("nav [data-view]")].map((one) => node("li", {}, one.cloneNode(true)));
+  const views = [...document.querySelectorAll("nav li:not([hidden]) [data-view]")].map((one) => node("li", {}, one.cloneNode(true)));
   const api = node("a", { href: "/openapi.json" }, "/openapi.json");
   return [
     node("h1", {}, "There is no page at this address"),
@@ -93,8 +98,10 @@ async function load(here, { scroll, moveFocus }) {
     const module = VIEWS[here.view];
     if (!module) throw new NotFound();
     models = models || (await fetchJson("/studio/models.json", mine.signal));
+    options = options || (await fetchJson("/studio/options.json", mine.signal));
+    showMenu(options);
     const data = await fetchJson(jsonOf(here.view, here.search), mine.signal);
-    const page = { ...here, data, models, go };
+    const page = { ...here, data, models, options, go };
     made = module.draw(page);
     name = `${module.title(page)} · coclick`;
   } catch (error) {
@@ -117,6 +124,13 @@ async function load(here, { scroll, moveFocus }) {
   const typing = document.activeElement === byId("q");
   if (moveFocus && !first && !typing) main.focus({ preventScroll: true });
   return true;
+}
+
+// Pages that the server has only with an option.
+function showMenu(found) {
+  for (const link of document.querySelectorAll("nav [data-option]")) {
+    link.parentNode.hidden = !found[link.dataset.option];
+  }
 }
 
 // Update the search field, the menu and the JSON link.
@@ -152,7 +166,7 @@ async function syncDrawer(here) {
   byId("json").href = wanted;
   try {
     const data = await fetchJson(wanted);
-    if (wanted === inDrawer) place.replaceChildren(...why.drawer({ ...here, data, models, go }));
+    if (wanted === inDrawer) place.replaceChildren(...why.drawer({ ...here, data, models, options, go }));
   } catch (error) {
     const again = () => {
       inDrawer = null;

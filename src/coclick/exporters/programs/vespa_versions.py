@@ -1,0 +1,73 @@
+"""Vespa, a document type of its own: the documents of all versions side by side.
+
+Vespa has no aliases. A document's id begins with its version and its field `version` has it too. Queries
+name a query profile of the application, which has the current version: `vespa deploy` changes it at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from coclick.exporters.programs.engine import Engine, Settings, stop
+from coclick.exporters.programs.samples import check_samples
+from coclick.exporters.programs.vespa import (
+    VespaLoad,
+    Write,
+    ask_search,
+    delete_where,
+    document_path,
+    search,
+)
+
+
+def load(engine: Engine, folder: Path, settings: Settings) -> None:
+    """Send the documents of this version; queries see them after `vespa deploy`."""
+    kind, version = settings["type"], settings["version"]
+    load = VespaLoad(engine)
+    load.send(_writes(folder / "documents.jsonl", version), lambda text: print(text, flush=True))
+    load.stop_if_refused("Queries have not changed.")
+    yql = f'select * from {kind} where version contains "{version}"'
+    request = {"yql": yql, "hits": 0, "timeout": "60s"}
+    count = ask_search(engine, request)["fields"]["totalCount"]
+    if count != settings["documents"]:
+        stop(
+            f"version {version} has {count:,} documents instead of {settings['documents']:,}: run load again "
+            "before you deploy"
+        )
+    print(f"version {version} is complete: deploy the application of this folder to use it")
+
+
+def check(engine: Engine, folder: Path, settings: Settings) -> None:
+    """Ask the sample queries and compare the results with those of coclick."""
+    check_samples(folder, lambda request: search(engine, "doc", request))
+
+
+def prune(engine: Engine, folder: Path, settings: Settings) -> None:
+    """Delete the documents of all other versions."""
+    kind, version = settings["type"], settings["version"]
+    deleted = delete_where(engine, kind, kind, kind, f'{kind}.version != "{version}"')
+    print(f"documents of other versions, deleted: {deleted:,}")
+
+
+def remove(engine: Engine, folder: Path, settings: Settings) -> None:
+    """Delete the documents of all versions."""
+    kind = settings["type"]
+    deleted = delete_where(engine, kind, kind, kind, kind)
+    print(f"documents of all versions, deleted: {deleted:,}")
+
+
+def _writes(path: Path, version: str) -> Iterator[Write]:
+    """Yield the documents with their version."""
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            put: dict[str, Any] = json.loads(line)
+            doc = put["fields"]["doc"]
+            head = put["put"].removesuffix(doc)
+            path_ = document_path(f"{head}{version}/{doc}")
+            yield doc, "POST", path_, {"fields": put["fields"] | {"version": version}}
+
+
+COMMANDS = {"load": load, "check": check, "prune": prune, "remove": remove}

@@ -1,0 +1,1 @@
+"""The files of search engines, a module for each: rules to text."""

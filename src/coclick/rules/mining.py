@@ -1,0 +1,48 @@
+"""Find the rules that a log supports."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coclick.graph.click_graph import ClickGraph
+from coclick.rules.applying import phrases_in
+from coclick.rules.corrections import find_corrections
+from coclick.rules.pins import find_pins
+from coclick.rules.rewrites import find_rewrites
+from coclick.rules.rule import KINDS, Rule
+from coclick.rules.translations import find_translations
+from coclick.rules.words import LogWords, is_spaced
+
+CORRECTION_FACTOR = 5  # corrections need so many times fewer clicks: the letters agree already
+
+
+def mine(graph: ClickGraph, min_clicks: float, min_share: float) -> list[Rule]:
+    """Return the rules of a graph, without their effect, by kind and clicks.
+
+    Synonyms and rewrites need `min_clicks` clicks and a share whose interval begins at `min_share` or above.
+    """
+    found = find_pins(graph, min_clicks)
+    if is_spaced(graph):
+        found += _from_words(graph, min_clicks, min_share)
+    unique = {rule.id: rule for rule in found}
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    return sorted(unique.values(), key=lambda rule: (order[rule.kind], -rule.clicks, rule.left, rule.right))
+
+
+def _from_words(graph: ClickGraph, min_clicks: float, min_share: float) -> list[Rule]:
+    words = LogWords.from_graph(graph)
+    if not len(words.clicks):
+        return []
+    corrections = find_corrections(words, min_clicks / CORRECTION_FACTOR)
+    spellings = [(found.left, found.right) for found in corrections]
+    rules = [found.rule for found in corrections]
+    corrected = {rule.left for rule in rules}
+    for rule in find_translations(words, min_clicks, spellings):
+        if rule.interval[0] >= min_share and rule.left not in corrected:
+            rules.append(rule)
+    covered = np.zeros(len(words.queries), np.bool_)
+    lefts = {rule.left for rule in rules}
+    for row in np.flatnonzero(words.query_clicks >= min_clicks).tolist():
+        covered[row] = any(True for _ in phrases_in(words.query_words(row), lefts))
+    rewrites = find_rewrites(graph, words, min_clicks, covered)
+    return rules + [rule for rule in rewrites if rule.interval[0] >= min_share]
