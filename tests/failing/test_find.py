@@ -113,15 +113,6 @@ def test_similar_wordings_are_one_cluster(tmp_path):
     assert [len(cluster["examples"]) for cluster in clusters] == [2, 1]
 
 
-def test_without_clicks_there_is_no_model(tmp_path):
-    log = Log()
-    log.session(("lamp", "lamp"))
-    for _ in range(6):
-        log.session(("hat", None), "cap")
-    found = find_failing(log.build(tmp_path).filter_pairs(min_clicks=2))
-    assert set(queries_of(found)) == {"hat", "cap"} and found["model"] == ""
-
-
 def test_what_the_log_lacks_is_said(log, tmp_path):
     without_searches = find_failing(log.build(tmp_path, fields=FIELDS[:-1]), "cos_clicks")
     assert "unobtainium ring" not in queries_of(without_searches)

@@ -19,18 +19,15 @@ _TEXT_SIMILARITY = 0.5
 _DEPTH = 50  # similar queries of a query
 
 
-def cluster_queries(
-    queries: Sequence[str], model: Model | None, progress: Progress = quiet
-) -> list[list[int]]:
+def cluster_queries(queries: Sequence[str], model: Model, progress: Progress = quiet) -> list[list[int]]:
     """Return groups of similar queries, given in order of importance, as positions in the list.
 
     The most important query that is in no group starts one, and takes those that are similar to it: by the
-    vectors of the model, if there is one, damped, or by their letters and words.
+    vectors of the model, damped, or by their letters and words.
     """
     similar = _by_text(queries)
-    if model is not None:
-        for query, others in _by_model(queries, model, progress).items():
-            similar[query] |= others
+    for query, others in _by_model(queries, model, progress).items():
+        similar[query] |= others
     groups: list[list[int]] = []
     taken: set[int] = set()
     for query in range(len(queries)):

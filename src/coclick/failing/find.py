@@ -56,8 +56,8 @@ def find_failing(
     clusters: list[dict[str, Any]] = []
     name = ""
     if listed:
-        trained = _trained(model, opened, progress) if opened.clicks.nnz else None
-        name = str(trained or "")
+        trained = _trained(model, opened, progress)
+        name = str(trained)
         clusters = _clusters(opened, counts, kinds, trends, listed, trained, examples, progress)
     return {
         "model": name,
@@ -93,7 +93,7 @@ def _clusters(
     kinds: Mapping[int, list[str]],
     trends: Mapping[int, Trend],
     rows: Sequence[int],
-    model: Model | None,
+    model: Model,
     examples: int,
     progress: Progress,
 ) -> list[dict[str, Any]]:
@@ -112,10 +112,8 @@ def _clusters(
     return sorted(found, key=lambda one: (-one["failed"], -one["searches"], one["name"]))
 
 
-def _similar(queries: Sequence[str], model: Model | None) -> list[list[tuple[str, float]]]:
+def _similar(queries: Sequence[str], model: Model) -> list[list[tuple[str, float]]]:
     """Similar queries of each query; sums of models, which may exceed 1, are divided by the largest."""
-    if model is None:  # nothing was clicked, so there is nothing to learn from
-        return [[] for _ in queries]
     found = model.similar_queries(queries, _SIMILAR, damped=True)
     best = max(1.0, float(found.scores.max(initial=0)))
     return [[(query, score / best) for query, score in hits] for hits in found.hits()]

@@ -38,6 +38,7 @@ $main
 </body>
 </html>
 """)
+_TEXTS = ("meaning", "next queries", "fix")  # columns
 _LABELS = {kind: kind.replace("_", " ") for kind in KINDS}
 
 
@@ -85,7 +86,7 @@ def _kinds(found: Mapping[str, Any]) -> str:
     head = ["kind", "queries", found["counted"], "meaning"]
     note = f"Queries with fewer than {found['min_searches']} {found['counted']} are left out. "
     note += "Click rates over the weeks of {:,} queries were tested.".format(found["trends_tested"])
-    return f"<section><h2>Kinds</h2>{_table(head, rows, last_left=True)}<p>{escape(note)}</p></section>"
+    return f"<section><h2>Kinds</h2>{_table(head, rows)}<p>{escape(note)}</p></section>"
 
 
 def _heading(found: Mapping[str, Any], shown: int) -> str:
@@ -130,7 +131,7 @@ def _weeks(weeks: Sequence[Mapping[str, Any]]) -> str:
     return "; clicked by week: " + ", ".join(f"{week['clicked']} of {week['searches']}" for week in weeks)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]], last_left: bool = False) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     def cell(value: Any) -> str:
         if value is None:
             return "<td>–</td>"
@@ -138,9 +139,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[Any]], last_left: bool =
             return f"<td>{value:,}</td>"
         return f'<td style="text-align:left">{escape(str(value))}</td>'
 
-    titles = "".join(f"<th>{escape(name)}</th>" for name in head)
-    if last_left:
-        titles = titles[: -len(f"<th>{escape(head[-1])}</th>")] + f'<th class="left">{escape(head[-1])}</th>'
+    titles = "".join(f'<th class="{"left" if name in _TEXTS else ""}">{escape(name)}</th>' for name in head)
     lines = "".join(
         f"<tr><th>{escape(str(first))}</th>{''.join(map(cell, rest))}</tr>" for first, *rest in rows
     )
