@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,7 @@ def reference() -> str:
     group = get_command(app)
     assert isinstance(group, LazyGroup)
     parts = [HEAD]
-    for name in sorted(group.list_commands(None)):
-        command = group.get_command(None, name)
+    for name, command in _commands(group):
         arguments = " ".join(_name(option) for option in command.params if not option.opts[0].startswith("-"))
         parts.append(
             f"## coclick {name}\n\n    coclick {name} {arguments}\n\n{(command.help or '').strip()}\n"
@@ -36,6 +36,15 @@ def reference() -> str:
         if rows:
             parts.append("| option | meaning | default |\n|---|---|---|\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)
+
+
+def _commands(group: LazyGroup) -> Iterator[tuple[str, Any]]:
+    """All commands by name; those of a group follow it."""
+    for name in sorted(group.list_commands(None)):
+        command = group.get_command(None, name)
+        yield name, command
+        for inner in sorted(getattr(command, "commands", ())):
+            yield f"{name} {inner}", command.commands[inner]
 
 
 def _name(option: Any) -> str:

@@ -23,6 +23,7 @@ ORDER = (
     ("text",),
     ("graph",),
     ("features", "index", "solvers", "logs"),
+    ("suggestions",),
     ("models",),
     ("evaluation", "click_models"),
     ("ltr", "rules", "failing"),

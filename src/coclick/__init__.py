@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from coclick.rules import find_rules, write_rules
     from coclick.rules.rule import Rule
     from coclick.service import serve
+    from coclick.suggestions.suggestions import Suggestions
     from coclick.text.analyzer import Analyzer
 
 _MODULES = {
@@ -47,6 +48,7 @@ _MODULES = {
     "Model": "models.base",
     "Rule": "rules.rule",
     "Run": "results",
+    "Suggestions": "suggestions.suggestions",
     "UserError": "errors",
     "build": "logs",
     "check": "logs",
@@ -73,6 +75,7 @@ __all__ = [
     "Model",
     "Rule",
     "Run",
+    "Suggestions",
     "UserError",
     "__version__",
     "build",

@@ -25,6 +25,7 @@ from coclick.models.spec import parameters_of
 from coclick.models.text_model import TextModel
 from coclick.results import Contribution, Run
 from coclick.storage.artefact import Artefact
+from coclick.suggestions import suggestions
 from coclick.text.query import Query
 
 Answer = dict[str, Any]
@@ -228,12 +229,28 @@ def _vector(model: Any, vectors: Any, row: int) -> Answer:
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)  # lower bounds; the last bin is open
 
 
+def complete(found: suggestions.Suggestions, text: str, k: int = 10) -> Answer:
+    """Return the queries that complete a text, best first."""
+    return {"text": text, "completions": [one._asdict() for one in found.complete(text, k)]}
+
+
+def correct(
+    found: suggestions.Suggestions, text: str, min_confidence: float = suggestions.MIN_CONFIDENCE
+) -> Answer:
+    """Return what a query was probably meant to be; `correction` is None if nothing is proposed."""
+    correction = found.correct(text, min_confidence=min_confidence)
+    sure = None if correction is None else correction.confidence
+    return {"query": text, "correction": correction and correction.query, "confidence": sure}
+
+
 def describe(path: str | Path) -> dict[str, Any]:
     """Describe the graph or model in a directory: what `coclick info` shows."""
     source = Artefact(path)
     head = {"kind": source.kind, "path": str(path), "bytes": source.size(), "digest": source.digest}
     if source.kind == "graph":
         return head | describe_graph(ClickGraph.read(source))
+    if source.kind == suggestions.KIND:
+        return head | dict(suggestions.Suggestions.read(source).stats)
     return head | describe_model(open_model(path))
 
 

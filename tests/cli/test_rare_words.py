@@ -60,6 +60,23 @@ def test_a_graph_has_none(run, log, tmp_path):
     assert run("verify", tmp_path / "out").code == 0
 
 
+def test_suggestions_have_none(run, log, tmp_path):
+    """Of a private graph, and of a plain one with a threshold of its own."""
+    build(run, log, tmp_path / "private", *OPTIONS, "--key-file", tmp_path / "key")
+    build(run, log, tmp_path / "plain")
+    for graph, options in (("private", ()), ("plain", ("--min-users", rare_words.K))):
+        out = tmp_path / "suggestions" / graph
+        done = run("suggest", "build", tmp_path / graph, "-o", out, *options)
+        assert done.code == 0, done.err
+        shown = done.out + run("suggest", "complete", out, "", "-k", 100, "--json").out
+        shown += run("suggest", "complete", out, "xylo").out + run("suggest", "correct", out, "xylozorv").out
+        assert "warm hat" in shown and words_in(shown) == []
+    assert rare_words.find_in_files(tmp_path / "suggestions") == {}
+    run("suggest", "build", tmp_path / "plain", "-o", tmp_path / "all")
+    found = {word for words in rare_words.find_in_files(tmp_path / "all").values() for word in words}
+    assert found == {rare_words.RARE_QUERY}  # the search works; personal data is left out in any case
+
+
 @pytest.mark.slow
 def test_models_exports_and_pages_have_none(run, log, tmp_path):
     out = tmp_path / "out"

@@ -17,7 +17,7 @@ BARS = re.compile("[▏▎▍▌▋▊▉█]+")
 SECONDS = re.compile(r"\d+\.\d s$")
 
 
-PROGRESS = re.compile(r"[\w ]+ \(\d+ s\)")  # of a step that takes long, so it depends on the machine
+PROGRESS = re.compile(r"[\w ]+(?:: [\d,]+(?: of [\d,]+)?)? \(\d+ s\)")  # of a slow step
 
 
 class Step(NamedTuple):

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import planted
-from coclick import train
+from coclick import Suggestions, train
 from coclick.service.app import create_app
 from coclick.service.loaded_models import LoadedModels
 from coclick.service.settings import Settings
@@ -27,6 +27,12 @@ def models(graph, tmp_path_factory):
     train("pls(dim=8)", graph).save(home / "pls")
     train("popularity", graph).save(home / "popularity")
     return home
+
+
+@pytest.fixture(scope="session")
+def suggestions(graph, tmp_path_factory):
+    """The directory of suggestions from the same graph."""
+    return Suggestions.build(graph).save(tmp_path_factory.mktemp("suggestions") / "saved").artefact.path
 
 
 @pytest.fixture

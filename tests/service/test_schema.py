@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 import planted
-from coclick import answers, open_model
+from coclick import Suggestions, answers, open_model
 from coclick.results import Explanation
 from coclick.service import responses
 from coclick.service.app import create_app
@@ -42,8 +42,9 @@ TRIALS = settings(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
-def test_responses_conform_to_the_openapi_document(models, mode):
-    settings_ = Settings(tuple((name, str(models / name)) for name in ("vpcg", "pls")))
+def test_responses_conform_to_the_openapi_document(models, suggestions, mode):
+    served = tuple((name, str(models / name)) for name in ("vpcg", "pls"))
+    settings_ = Settings(served, suggestions=str(suggestions))
     schema = schemathesis.openapi.from_asgi(
         "/openapi.json", create_app(LoadedModels(settings_.models), settings_)
     )
@@ -60,7 +61,15 @@ def test_responses_conform_to_the_openapi_document(models, mode):
 
         trial()
         tried.add(operation.label)
-    assert {"GET /search", "POST /search", "POST /rank", "GET /explain", "POST /vectors"} <= tried
+    assert {
+        "GET /search",
+        "POST /search",
+        "POST /rank",
+        "GET /explain",
+        "POST /vectors",
+        "GET /suggest",
+        "GET /correct",
+    } <= tried
 
 
 def has_declared_shape(kind, answer):
@@ -86,6 +95,16 @@ def test_answers_have_the_declared_shape(models, name):
         assert has_declared_shape(kind, answer), kind
 
 
+def test_suggestions_have_the_declared_shape(suggestions):
+    opened, query = Suggestions.open(suggestions), next(iter(planted.TOPICS))
+    for kind, answer in (
+        (responses.SuggestResponse, answers.complete(opened, query[:2])),
+        (responses.CorrectResponse, answers.correct(opened, query)),
+        (responses.CorrectResponse, answers.correct(opened, query[:-1], 0)),
+    ):
+        assert has_declared_shape(kind, answer), kind
+
+
 def documented_examples():
     """{section: examples} of docs/json.md, without the `…` that stand for more of the same."""
     page = Path(__file__).parents[2].joinpath("docs/json.md").read_text()
@@ -102,6 +121,7 @@ def test_documented_examples_have_the_declared_shape():
         "vectors": [responses.VectorResponse],
         "rank": [responses.RankResponse],
         "explain": [Explanation],
+        "suggest": [responses.SuggestResponse, responses.CorrectResponse],
     }
     examples = dict(documented_examples())
     for section, declared in kinds.items():

@@ -35,6 +35,7 @@ _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
     ("evaluate", "run evaluate-similar evaluate-units"),
     ("failing", "failing"),
     ("topics", "topics translate"),
+    ("suggest", "suggest"),
     ("serve", "serve"),
     ("export", "export"),
     ("rules", "rules"),
@@ -59,9 +60,12 @@ class LazyGroup(TyperGroup):
         """Return a command, or None if there is none of that name."""
         if name in MODULES and self.commands[name] is None:
             module = import_module(f"coclick.cli.{MODULES[name]}")
-            program = typer.Typer(add_completion=False)
-            program.command(name)(getattr(module, name.replace("-", "_")))
-            self.commands[name] = get_command(program)
+            found = getattr(module, name.replace("-", "_"))
+            if not isinstance(found, typer.Typer):  # a group of commands is one already
+                program = typer.Typer(add_completion=False)
+                program.command(name)(found)
+                found = program
+            self.commands[name] = get_command(found)
         return self.commands.get(name)
 
     def invoke(self, ctx: Any) -> Any:

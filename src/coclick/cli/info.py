@@ -10,7 +10,9 @@ import typer
 from coclick.cli.arguments import GraphPath, Json
 from coclick.cli.terminal import output, print_json, print_table, say
 
-AnyPath = Annotated[Path, typer.Argument(metavar="GRAPH|MODEL", help="Directory of a graph or model.")]
+AnyPath = Annotated[
+    Path, typer.Argument(metavar="GRAPH|MODEL", help="Directory of a graph, model or other artefact.")
+]
 
 
 def info(

@@ -27,6 +27,10 @@ def serve(
         Path | None,
         typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
     ] = None,
+    suggestions: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory of `suggest build`, for GET /suggest and GET /correct."),
+    ] = None,
     graph: Annotated[
         Path | None, typer.Option(help="Graph whose documents have the fields that the studio shows.")
     ] = None,
@@ -100,6 +104,7 @@ def serve(
         engine=engine,
         workers=workers,
         timeout=timeout,
+        suggestions=suggestions,
     )
 
 

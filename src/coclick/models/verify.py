@@ -10,6 +10,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.integrity import out_of_bounds
 from coclick.models.persistence import open_model
 from coclick.storage.artefact import Artefact
+from coclick.suggestions import suggestions
 
 
 def verify(path: str | Path) -> list[tuple[str, str]]:
@@ -25,6 +26,8 @@ def _problems(source: Artefact, path: str | Path) -> Iterator[tuple[str, str]]:
     try:
         if source.kind == "graph":
             yield from out_of_bounds("graph", ClickGraph.read(source))
+        elif source.kind == suggestions.KIND:
+            yield from suggestions.Suggestions.read(source).content_defects()
         else:
             for name, value in vars(open_model(path)).items():
                 yield from out_of_bounds(name, value)

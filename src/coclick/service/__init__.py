@@ -1,6 +1,6 @@
 """The service: an HTTP API over trained models, and the studio page that shows what they have learned.
 
-loaded_models   the models that are served, reloaded when they change on disk
+loaded_models   the models that are served, reloaded when they change on disk; loaded_suggestions likewise
 api             the routes of the API; requests, responses and openapi describe what they take and return
 middleware      what applies to every request: API key, limits, timeouts, headers, metrics
 app             all of it as one application; `run` starts it
@@ -34,6 +34,7 @@ def serve(
     engine: EngineSettings | None = None,
     workers: int = 1,
     timeout: float = 10.0,
+    suggestions: str | Path | None = None,
 ) -> None:
     """Serve models over HTTP, with a studio page to inspect them, until Ctrl-C or SIGTERM.
 
@@ -43,7 +44,7 @@ def serve(
     which ratings by hand are added; `review`, a file of rules to decide about; `images`, whether the studio
     loads pictures from the hosts that fields name; `engine`, a search engine to compare with
     (`coclick.service.settings.EngineSettings`); `workers`, the number of processes; `timeout` of a request
-    in seconds.
+    in seconds; `suggestions`, a directory of `coclick suggest build` for completions and corrections.
     """
     given = [models] if isinstance(models, str | Path) else models
     if not isinstance(given, Sequence) or not all(isinstance(path, str | Path) for path in given):
@@ -77,6 +78,7 @@ def serve(
         review=_absolute(review),
         images=images,
         engine=engine,
+        suggestions=_absolute(suggestions),
     )
     run_server(settings, host, port, workers)
 

@@ -18,12 +18,15 @@ from coclick.service import requests
 from coclick.service.errors import JsonResponse
 from coclick.service.executor import Executor
 from coclick.service.loaded_models import LoadedModel, LoadedModels
+from coclick.service.loaded_suggestions import ServedSuggestions
 from coclick.service.metrics import Metrics
 from coclick.service.openapi import ERROR_RESPONSES, batch_response, json_response
 from coclick.service.requests import SEARCH_PARAMETERS, check_parameters, read_search
 
 
-def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRouter:
+def router(
+    models: LoadedModels, suggestions: ServedSuggestions, executor: Executor, metrics: Metrics
+) -> APIRouter:
     """Create the routes of the API."""
     api = APIRouter(responses=ERROR_RESPONSES)
     known = [Depends(check_parameters)]
@@ -122,6 +125,16 @@ def router(models: LoadedModels, executor: Executor, metrics: Metrics) -> APIRou
     async def vectors_batch(body: requests.VectorRequest) -> Response:
         """Return the vectors of several queries and documents."""
         return await call_batch(body.model, _vectors, body.queries, body.docs)
+
+    @api.get("/suggest", responses=json_response("SuggestResponse"), dependencies=known)
+    async def suggest(q: requests.Typed = "", k: requests.Completions = 10) -> Response:
+        """Complete what was typed so far: queries of the log, the most used and successful first."""
+        return JsonResponse(await executor.call(suggestions.get(), answers.complete, q, k))
+
+    @api.get("/correct", responses=json_response("CorrectResponse"), dependencies=known)
+    async def correct(q: requests.Q) -> Response:
+        """Say what a query was probably meant to be; `correction` is null if it is likely right."""
+        return JsonResponse(await executor.call(suggestions.get(), answers.correct, q))
 
     @api.get("/models", responses=json_response("ModelsResponse"), dependencies=known)
     async def list_models() -> Response:

@@ -13,7 +13,8 @@ from coclick._version import __version__
 from coclick.jit.threads import set_threads
 from coclick.service import api, errors
 from coclick.service.executor import Executor
-from coclick.service.loaded_models import LoadedModels
+from coclick.service.loaded_models import LoadedModel, LoadedModels
+from coclick.service.loaded_suggestions import LoadedSuggestions, ServedSuggestions
 from coclick.service.metrics import Metrics
 from coclick.service.middleware import ServiceMiddleware
 from coclick.service.openapi import ServiceApp
@@ -27,10 +28,11 @@ log = logging.getLogger("coclick.service")
 def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
     """Create the application that serves these models."""
     executor, metrics = Executor(), Metrics()
+    suggestions = ServedSuggestions(settings.suggestions)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watcher = asyncio.create_task(_watch(models, settings.watch, metrics))
+        watcher = asyncio.create_task(_watch(models, suggestions, settings.watch, metrics))
         yield
         watcher.cancel()
         executor.close()
@@ -44,7 +46,10 @@ def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
         docs_url=None,  # both pages would load scripts from other hosts
         redoc_url=None,
     )
-    for part in (api.router(models, executor, metrics), studio.router(models, executor, settings)):
+    for part in (
+        api.router(models, suggestions, executor, metrics),
+        studio.router(models, executor, settings),
+    ):
         app.router.routes.extend(part.routes)  # `include_router` would build each route a second time
     errors.install_handlers(app, read_files()["studio.html"].not_found)
     app.add_middleware(ServiceMiddleware, settings=settings, metrics=metrics)
@@ -58,13 +63,17 @@ def for_worker() -> FastAPI:
     return create_app(LoadedModels(settings.models), settings)
 
 
-async def _watch(models: LoadedModels, seconds: float, metrics: Metrics) -> None:
-    """Reload models whose directories have changed, every few seconds."""
+async def _watch(
+    models: LoadedModels, suggestions: ServedSuggestions, seconds: float, metrics: Metrics
+) -> None:
+    """Reload models and suggestions whose directories have changed, every few seconds."""
     while True:
         await asyncio.sleep(seconds)
-        for loaded in await asyncio.to_thread(models.refresh):
+        changed: list[LoadedModel | LoadedSuggestions] = [*await asyncio.to_thread(models.refresh)]
+        changed += await asyncio.to_thread(suggestions.refresh)
+        for loaded in changed:
             if loaded.problem:
-                kept = "changed on disk but cannot be loaded; the old model is still served"
+                kept = "changed on disk but cannot be loaded; the old version is still served"
                 log.warning("%s %s: %s", loaded.name, kept, loaded.problem)
             else:
                 log.warning("%s changed on disk and was reloaded", loaded.name)

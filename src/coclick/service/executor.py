@@ -12,12 +12,24 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from coclick.service.errors import BusyError
-from coclick.service.loaded_models import LoadedModel
 
 T = TypeVar("T")
+
+
+class Loaded(Protocol):
+    """What functions are called with: a model or suggestions."""
+
+    @property
+    def model(self) -> Any:
+        """The first argument of the functions."""
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The average CPU time by function."""
+
 
 _MAX_WAITING = 256  # calls; further requests get 503
 _FAST = 0.002  # seconds of CPU time
@@ -31,13 +43,13 @@ class Executor:
         self._pool = ThreadPoolExecutor(_cores(), "coclick")
         self._running = 0
 
-    async def call(self, loaded: LoadedModel, function: Callable[..., T], *args: Any) -> T:
+    async def call(self, loaded: Loaded, function: Callable[..., T], *args: Any) -> T:
         """Call `function(model, *args)`, in the event loop if such calls are fast."""
         if loaded.seconds.get(function.__name__, math.inf) < _FAST:
             return _timed(loaded, function, args)
         return await self.run_in_thread(_timed, loaded, function, args)
 
-    async def call_batch(self, loaded: LoadedModel, function: Callable[..., T], *args: Any) -> T:
+    async def call_batch(self, loaded: Loaded, function: Callable[..., T], *args: Any) -> T:
         """Call `function(model, *args)` in a thread: the size of a batch varies."""
         return await self.run_in_thread(function, loaded.model, *args)
 
@@ -58,7 +70,7 @@ class Executor:
         self._running -= 1
 
 
-def _timed(loaded: LoadedModel, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+def _timed(loaded: Loaded, function: Callable[..., T], args: tuple[Any, ...]) -> T:
     """Call a function and update its average time: CPU time of this thread, without waiting."""
     began = time.thread_time()
     result = function(loaded.model, *args)

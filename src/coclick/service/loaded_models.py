@@ -71,7 +71,7 @@ class LoadedModels:
             return [changed for loaded in self.all() if (changed := self._reload(loaded))]
 
     def _reload(self, loaded: LoadedModel) -> LoadedModel | None:
-        if _version(loaded.path) == loaded.version:
+        if version_of(loaded.path) == loaded.version:
             return None
         try:
             changed = _load(loaded.name, loaded.path)
@@ -99,11 +99,11 @@ def named_paths(paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
 def _load(name: str, path: Path) -> LoadedModel:
     """Open a model and search once, so that first-use compilation and mapping happen before it is served."""
     for attempt in range(1, _MAX_ATTEMPTS + 1):
-        version = _version(path)
+        version = version_of(path)
         try:
             model = _open_mapped(path)
         except (CoclickError, OSError):
-            if attempt < _MAX_ATTEMPTS and _version(path) != version:
+            if attempt < _MAX_ATTEMPTS and version_of(path) != version:
                 continue  # replaced while it was opened
             raise
         search(model, [model.graph_.queries[0]])
@@ -121,7 +121,8 @@ def _open_mapped(path: Path) -> Model:
     return model
 
 
-def _version(path: Path) -> tuple[int, ...]:
+def version_of(path: Path) -> tuple[int, ...]:
+    """Return what tells a manifest on disk from another one; empty if there is none."""
     try:
         manifest = (path / MANIFEST).stat()
     except OSError:

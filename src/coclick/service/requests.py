@@ -9,6 +9,8 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.datastructures import QueryParams
 
+from coclick.suggestions.suggestions import MAX_COMPLETIONS
+
 MAX_QUERY_LENGTH = 1000  # characters
 MAX_ID_LENGTH = 2048  # characters of a document id, which may be a URL
 MAX_FIELD_LENGTH = 20_000  # characters of a candidate's text field
@@ -28,6 +30,8 @@ ViewFeatures = Annotated[dict[Text, FeatureValues], Field(max_length=MAX_VIEWS)]
 Q = Annotated[str, Query(alias="q", max_length=MAX_QUERY_LENGTH, description="Text of the query.")]
 Doc = Annotated[str, Query(alias="doc", max_length=MAX_ID_LENGTH, description="Id of the document.")]
 K = Annotated[int, Query(ge=1, le=MAX_RESULTS, description="Number of results.")]
+Typed = Annotated[str, Query(alias="q", max_length=MAX_QUERY_LENGTH, description="What was typed so far.")]
+Completions = Annotated[int, Query(ge=1, le=MAX_COMPLETIONS, description="Number of completions.")]
 Clicks = Annotated[int, Query(ge=1, le=MAX_CLICKS, description="Number of clicks for each part.")]
 _MODEL = "Name of the model; the first by default."
 ModelName = Annotated[str | None, Query(alias="model", max_length=255, description=_MODEL)]

@@ -119,6 +119,29 @@ class VectorResponse(BaseModel):
     values: list[float] | None = None
 
 
+class Completion(BaseModel):
+    """A query of the log that completes what was typed, with the typos in it."""
+
+    query: str
+    score: float
+    typos: int
+
+
+class SuggestResponse(BaseModel):
+    """Queries that complete a text, best first."""
+
+    text: str
+    completions: list[Completion]
+
+
+class CorrectResponse(BaseModel):
+    """What a query was probably meant to be; both are null if nothing is proposed."""
+
+    query: str
+    correction: str | None
+    confidence: float | None
+
+
 class ServedModel(BaseModel):
     """A model that is served."""
 
@@ -168,6 +191,8 @@ RESPONSES: tuple[type, ...] = (
     ExpandResponse,
     Explanation,
     VectorResponse,
+    SuggestResponse,
+    CorrectResponse,
     ModelsResponse,
     StatusResponse,
     ErrorResponse,

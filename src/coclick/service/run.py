@@ -17,6 +17,7 @@ import uvicorn
 from coclick.errors import UserError
 from coclick.service.app import for_worker
 from coclick.service.loaded_models import LoadedModels
+from coclick.service.loaded_suggestions import ServedSuggestions
 from coclick.service.settings import Settings
 
 _GRACE = 5  # seconds beyond the timeout of a request, to finish running requests at shutdown
@@ -57,6 +58,7 @@ def run_server(settings: Settings, host: str, port: int, workers: int = 1) -> No
             _Server(config).run(sockets=[listening])
         return
     LoadedModels(settings.models)  # report a bad model once, before workers start
+    ServedSuggestions(settings.suggestions)
     _freeze_loaded_objects()
     with tempfile.TemporaryDirectory(prefix="coclick-metrics-") as directory:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory

@@ -37,6 +37,7 @@ class Settings:
     images: bool = False  # whether the studio loads pictures from other hosts
     engine: EngineSettings | None = None
     watch: float = 1.0  # seconds between checks of the model directories
+    suggestions: str | None = None  # directory of suggestions
 
     def export_env(self) -> None:
         """Store the settings in an environment variable for worker processes."""

@@ -77,6 +77,7 @@ def test_an_engine_that_is_not_there():
     [
         ("file:///etc/passwd", TEMPLATE, "http:// or https://"),
         ("localhost:9200", TEMPLATE, "http:// or https://"),
+        ("http://me:secret@localhost:9200", TEMPLATE, "password"),
         ("http://localhost:9200/_search", None, "where the query goes"),
         ("http://localhost:9200/_search", '{"query": {}}', "no {{query}}"),
         ("http://localhost:9200/_search", '{"query": {{query}}}', "not JSON"),

@@ -4,10 +4,12 @@ import { bar, bestModels, frame, node, section, shortName, table, three, whole }
 
 const GROUPINGS = {
   query: "Seen and unseen queries",
+  document: "Documents with and without clicks (each group ranked alone)",
   clicks: "Clicks of the query",
   words: "Words of the query",
-  document: "Documents with and without clicks (each group ranked alone)",
 };
+
+const HALF = 3; // groups of a table that takes half of the page
 
 export function breakdown(data) {
   const main = data.protocol.main_measure;
@@ -40,5 +42,6 @@ function grouping(models, main, by, title) {
     return node("tr", {}, shortName(model.name), cells);
   });
   const head = [node("th", { scope: "col" }, "model"), ...heads];
-  return [node("div", {}, node("h3", {}, title), frame(title, table("", head, rows)))];
+  const kind = groups.length > HALF ? "whole" : "";
+  return [node("div", { class: kind }, node("h3", {}, title), frame(title, table("", head, rows)))];
 }

@@ -27,7 +27,7 @@ class Engine:
     def __init__(self, settings: EngineSettings) -> None:
         check_engine(settings)
         self._settings = settings
-        self.address = urlsplit(settings.url).netloc.rpartition("@")[2]
+        self.address = urlsplit(settings.url).netloc
         self._opener = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler({}))
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
@@ -102,6 +102,11 @@ def check_engine(settings: EngineSettings) -> None:
     parts = urlsplit(settings.url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise UserError("the engine's URL must start with http:// or https://", where=settings.url)
+    if "@" in parts.netloc:
+        raise UserError(
+            "the engine's URL must not have a password",
+            hint="write the header Authorization: Basic … to a file: --engine-headers FILE",
+        )
     if settings.template is None:
         if _QUERY not in settings.url:
             raise UserError(

@@ -1,0 +1,181 @@
+"""The queries of a log, sorted for completion: which queries begin with what was typed, best first.
+
+A query is found by its beginning or by the beginning of a later word. Whole queries, and what begins at each
+later word, are sorted by their bytes, so that all that begin with a text are next to each other. Of every 64
+and 4,096 of them the best is known, so that the best k of a range are found without reading all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coclick.arrays.strings import Strings, Vocab
+from coclick.errors import corrupt_error
+from coclick.storage.state import stored
+
+LATER_WORD_WEIGHT = np.float32(0.25)  # of a query that is found by a later word, relative to its beginning
+_MIN_TYPED = 4  # characters from which one typo is tolerated
+_MIN_TYPED_FOR_TWO = 9
+_MAX_TYPED = 64  # characters up to which typos are tolerated
+_SPACE = 32
+
+
+@stored
+@dataclass(frozen=True)
+class CompletionIndex:
+    """Texts sorted by their bytes, with weights. Make one with `build`."""
+
+    texts: Vocab
+    weights: NDArray[np.float32]
+    merits: NDArray[np.int32]  # the order of weights: larger is better; 0 is never found
+    merits_64: NDArray[np.int32]  # the largest of every 64
+    merits_4096: NDArray[np.int32]
+    suffix_text: NDArray[np.int32]  # later words, sorted by what follows: the text
+    suffix_begin: NDArray[np.uint16]  # the byte at which the word begins
+    suffix_merits: NDArray[np.int32]
+    suffix_merits_64: NDArray[np.int32]
+    suffix_merits_4096: NDArray[np.int32]
+
+    @classmethod
+    def build(
+        cls, texts: Vocab, weights: NDArray[np.float32], shown: NDArray[np.bool_] | None = None
+    ) -> CompletionIndex:
+        """Index texts that are distinct and sorted by their bytes, each of at most 65,535 bytes.
+
+        Those that are not `shown` are never found.
+        """
+        from coclick.suggestions._completion_kernels import BLOCK, SUPERBLOCK, block_maxima
+
+        count = len(texts)
+        merits = np.empty(count, np.int32)
+        merits[np.lexsort((np.arange(count), -weights))] = np.arange(count, 0, -1)
+        if shown is not None:
+            merits[~shown] = 0
+        suffix_text, suffix_begin = _sorted_suffixes(texts)
+        of_suffixes = merits[suffix_text]
+        return cls(
+            texts,
+            weights,
+            merits,
+            block_maxima(merits, BLOCK),
+            block_maxima(merits, SUPERBLOCK),
+            suffix_text,
+            suffix_begin,
+            of_suffixes,
+            block_maxima(of_suffixes, BLOCK),
+            block_maxima(of_suffixes, SUPERBLOCK),
+        )
+
+    def complete(
+        self, prefix: str, k: int, *, typos: bool = True
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int32]]:
+        """Return the texts that a normalised prefix completes to, with their scores and numbers of typos."""
+        from coclick.suggestions._completion_kernels import complete
+
+        max_typos = allowed_typos(len(prefix)) if typos else 0
+        rows, scores, found_typos, damaged = complete(
+            (self.texts.offsets, self.texts.data),
+            (_NO_ROWS, _NO_BEGINS),
+            (self.merits, self.merits_64, self.merits_4096),
+            (self.suffix_text, self.suffix_begin),
+            (self.suffix_merits, self.suffix_merits_64, self.suffix_merits_4096),
+            self.weights,
+            _characters(prefix, "utf-8", np.uint8),
+            _characters(prefix, "utf-32-le", np.int32) if max_typos else _NO_CHARACTERS,
+            max_typos,
+            LATER_WORD_WEIGHT,
+            k,
+        )
+        if damaged:
+            raise corrupt_error("the index of completions is")
+        return rows, scores, found_typos
+
+    def find_defect(self) -> str | None:
+        """Return what is wrong with the sizes and types of the arrays, or None. Reads no array."""
+        count, later = len(self.texts), len(self.suffix_text)
+        expected = (
+            (self.texts.offsets, np.int64, count + 1),
+            (self.texts.data, np.uint8, len(self.texts.data)),
+            (self.weights, np.float32, count),
+            (self.merits, np.int32, count),
+            (self.merits_64, np.int32, -(-count // 64)),
+            (self.merits_4096, np.int32, -(-count // 4096)),
+            (self.suffix_text, np.int32, later),
+            (self.suffix_begin, np.uint16, later),
+            (self.suffix_merits, np.int32, later),
+            (self.suffix_merits_64, np.int32, -(-later // 64)),
+            (self.suffix_merits_4096, np.int32, -(-later // 4096)),
+        )
+        if any(array.dtype != dtype or array.shape != (size,) for array, dtype, size in expected):
+            return "the arrays of completions do not fit together"
+        return None
+
+
+def allowed_typos(characters: int) -> int:
+    """Return how many typos are tolerated in so many characters."""
+    if not _MIN_TYPED <= characters <= _MAX_TYPED:
+        return 0
+    return 2 if characters >= _MIN_TYPED_FOR_TWO else 1
+
+
+def _sorted_suffixes(texts: Strings) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
+    """Where later words begin, as text and byte, sorted by the bytes that follow."""
+    starts = np.flatnonzero(texts.data == _SPACE) + 1
+    rows = (np.searchsorted(texts.offsets, starts, "right") - 1).astype(np.int32)
+    order = sorted_by_bytes(texts.data, starts, texts.offsets[rows + 1])
+    rows, starts = rows[order], starts[order]
+    return rows, (starts - texts.offsets[rows]).astype(np.uint16)
+
+
+def sorted_by_bytes(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the order of stretches of bytes without zeros; equal ones stay in their order.
+
+    Sorts by eight bytes at a time, each time only those that are equal so far.
+    """
+    order = np.arange(len(starts))
+    places, group = (
+        order.copy(),
+        np.zeros(len(order), np.int64),
+    )  # what is not in order yet, and what is equal
+    depth = 0
+    while len(places):
+        chosen = order[places]
+        keys = _eight_bytes(data, starts[chosen] + depth, ends[chosen])
+        inside = np.lexsort((keys, group))
+        order[places] = chosen[inside]
+        keys, group = keys[inside], group[inside]
+        is_first = np.append(True, (np.diff(group) != 0) | (keys[1:] != keys[:-1]))
+        is_alone = is_first & np.append(is_first[1:], True)
+        unfinished = ~is_alone & (keys & np.uint64(255) != 0)  # ends with zero: all of them have ended
+        places, group = places[unfinished], np.cumsum(is_first)[unfinished]
+        depth += 8
+    return order
+
+
+def _eight_bytes(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """The next eight bytes of each stretch as a number; zeros after its end."""
+    keys = np.zeros(len(starts), np.uint64)
+    padded = np.append(data, np.uint8(0))
+    for i in range(8):
+        inside = starts + i < ends
+        byte = np.where(inside, padded[np.where(inside, starts + i, len(data))], 0)
+        keys = (keys << np.uint64(8)) | byte.astype(np.uint64)
+    return keys
+
+
+def _characters(text: str, encoding: str, dtype: type) -> NDArray[Any]:
+    """The characters of a text in a writable array: numba compiles another function for read-only ones."""
+    encoded = bytearray(text.encode(encoding, "replace"))
+    return np.frombuffer(encoded, dtype) if encoded else np.empty(0, dtype)
+
+
+_NO_ROWS, _NO_BEGINS = np.empty(0, np.int32), np.empty(0, np.uint16)
+_NO_CHARACTERS = np.empty(0, np.int32)
