@@ -38,7 +38,7 @@ def export(
         typer.Option(
             metavar="INDEX",
             help="Add the vectors to this index or table, which exists, instead of making one "
-            "(all engines but qdrant, tantivy and parquet).",
+            "(all engines but tantivy and parquet).",
         ),
     ] = None,
     id_: Annotated[

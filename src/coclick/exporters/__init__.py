@@ -20,7 +20,7 @@ from coclick.exporters.existing_index import ExistingIndex
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.output_folder import check_folder, create_folder, write_manifest
 from coclick.exporters.readme import readme
-from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries, pick_sample_query
+from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries
 from coclick.models.base import Model
 from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
@@ -55,7 +55,7 @@ def export(
         queries: how many queries of the log to export with their vectors, most clicked first.
         max_weights: keep only this many words of a document, those with the largest weights.
         into: add the vectors to this index or table, which exists, instead of making one; `name` then names
-            the added fields. For pgvector, opensearch, elasticsearch, solr and vespa.
+            the added fields. For all engines but tantivy and parquet.
         id_field: the field or column of `into` that has the document ids. pgvector needs
             it; the others take the engine's own id.
         hybrid: text fields of `into` with weights, such as `title^3,body`, for a query that adds BM25.
@@ -90,7 +90,7 @@ def export(
     tracked = ContentTracker(columns, base.queries if base else None)
     with create_folder(path, force=force) as folder:
         with progress("queries"):
-            sample = pick_sample_query(exporter)
+            sample = exporter.samples[0]  # the most clicked query with ten results
             exporter.write_queries(folder, _differing_queries(exporter, queries, tracked))
             error = measure_score_error(exporter)
         with progress("documents", len(source.graph.docs)) as done:
@@ -117,6 +117,7 @@ def _open_base(exporter: Exporter, path: Path) -> BaseExport:
         raise UserError(f"--changes-from does not work with {exporter.title}: export the whole model")
     base = BaseExport.open(path, _identity(exporter))
     exporter.base_version = base.version
+    exporter.keep_score_unit(base.score_unit)
     return base
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.errors import UserError
+from coclick.errors import UserError, corrupt_error
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.projection._base import ProjectionModel
@@ -86,13 +86,22 @@ class ModelVectors:
             return _to_csr(self.model.doc_index_.vectors[rows])
         return self.model.doc_index_.vectors.take_checked(rows, "the vectors of documents")
 
+    def doc_range(self, first: int, last: int) -> Csr:
+        """Return the vectors of documents first … last − 1, without copying sparse ones."""
+        if isinstance(self.model, ProjectionModel):
+            return _to_csr(self.model.doc_index_.vectors[first:last])
+        rows = self.model.doc_index_.vectors.row_slice(first, last)
+        if rows.indptr[-1] != rows.nnz:
+            raise corrupt_error("the vectors of documents are")
+        return rows.checked("the vectors of documents")
+
     def query_vectors(self, texts: Sequence[str]) -> Csr:
         """Return the vectors of normalised queries."""
         found = self.model.embed_queries(texts)
         return found if isinstance(found, Csr) else _to_csr(found)
 
-    def row_blocks(self) -> Iterator[NDArray[np.int64]]:
-        """Yield the rows of all documents in blocks of bounded size."""
+    def row_blocks(self) -> Iterator[tuple[int, int]]:
+        """Yield the first row and the end of blocks of documents of bounded size."""
         if isinstance(self.model, ProjectionModel):
             ends = np.arange(len(self.graph.docs) + 1) * self.dim
         else:
@@ -101,7 +110,7 @@ class ModelVectors:
         while first < count:
             within = int(np.searchsorted(ends, ends[first] + _MAX_WEIGHTS, side="right")) - 1
             last = min(max(within, first + 1), first + _MAX_DOCS, count)
-            yield np.arange(first, last)
+            yield first, last
             first = last
 
     def max_weight(self) -> float:
