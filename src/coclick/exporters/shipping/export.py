@@ -64,7 +64,7 @@ def write_shipped(
     }
     if measure:
         stats["loss"] = measure_loss(shipped.model, progress)
-    (folder / "README.md").rename(folder / "DOCUMENTS.md")
+    (folder / "README.md").rename(folder / "vectors.md")
     write_file(folder / "README.md", readme(exporter, engine.commands(exporter), stats, samples))
     return stats
 

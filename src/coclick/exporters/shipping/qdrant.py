@@ -39,7 +39,7 @@ def write_search(exporter: Qdrant, shipped: ShippedModel, folder: Path, queries:
 
 def commands(exporter: Qdrant) -> str:
     """Return the commands of the README."""
-    return f"""Load the documents as `DOCUMENTS.md` says. Then run these commands in this folder:
+    return f"""Load the documents as `vectors.md` says. Then run these commands in this folder:
 
     pip install qdrant-client
     python3 search/ask.py http://localhost:6333 load        # the queries, as {exporter.index}_queries

@@ -22,7 +22,7 @@ both were learned from held-out clicks. coclick does not have to run where the e
 {commands.replace("xbox", known.replace('"', "").replace("'", "''")) if known else commands}
 
 `search/expected.json` has {len(samples)} queries, some of them not in the log, with the results to expect.
-`DOCUMENTS.md` is about the vectors of documents, which the words of queries are matched with.
+`vectors.md` is about the vectors of documents, which the words of queries are matched with.
 
 ## What is lost
 
