@@ -4,6 +4,9 @@ Peers: the slowest of the parts alone, which a combination cannot be faster than
 combination by brute force, which scores all documents. Graphs are random (`benchmarks._shapes`), with as many
 documents as the shape has, as many clicked pairs, and a fifth as many queries. Half of the queries are in the
 log; the others are made of words of two of its queries.
+
+`ltr` has its default parts, but random trees: a search takes the same time, and learning them would take far
+longer. Its candidates are the best of each part, so its only peer is its slowest part.
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ from benchmarks._saved_graphs import graph_of
 from benchmarks._shapes import SHAPES, shaped_graph
 from coclick.graph.click_graph import ClickGraph
 from coclick.jit.threads import set_threads
+from coclick.ltr.features import RankingFeatures
+from coclick.ltr.model import Ltr
+from coclick.ltr.trees import Trees
 from coclick.models.base import Model
 from coclick.models.combination._base import Combination
 from coclick.models.combination.held_out import HeldOutClicks
@@ -53,7 +59,8 @@ def rows(shape: str, threads: int) -> list[dict]:
     set_threads(1)
     texts = _queries(graph)
     times = {spec: _times(part, texts) for spec, part in parts.items()}
-    return [row for model in combinations for row in _rows(shape, model, texts, times)]
+    found = [row for model in combinations for row in _rows(shape, model, texts, times)]
+    return [*found, _ltr_row(shape, graph, parts, texts, threads)]
 
 
 def _graph(shape: str) -> ClickGraph:
@@ -104,13 +111,64 @@ def _rows(shape: str, model: Combination, texts: list[str], parts: dict[str, Tim
     ]
 
 
-def _times(model: Model, texts: Sequence[str]) -> Times:
+def _ltr_row(
+    shape: str, graph: ClickGraph, trained: dict[str, Model], texts: list[str], threads: int
+) -> dict:
+    model = Ltr()
+    set_threads(threads)
+    model.graph_ = graph
+    model.parts_ = [trained.get(spec) or create(spec).fit(graph) for spec in model.part_specs]
+    set_threads(1)
+    model.features_ = RankingFeatures.of(model.parts_, graph, model.n_candidates)
+    model.trees_ = _random_trees(len(model.features_.names), model.n_trees, model.n_leaves)
+    model.start_weight_ = 0.0
+    ours = _times(model, texts)
+    by_part = {str(part): _times(part, texts, model.n_candidates) for part in model.parts_}
+    slowest = max(by_part, key=lambda part: float(np.median(by_part[part])))
+    p99, part_p99 = (float(np.percentile(one, 99)) for one in (ours, by_part[slowest]))
+    return make_row(
+        name="combination",
+        shape=shape,
+        params=f"ltr, {model.n_trees} random trees, {len(graph.docs):,} documents, k={N_RESULTS}, "
+        f"best of {RUNS}, p99 {p99:.3f}, p99 of {slowest} {part_p99:.3f}",
+        threads=1,
+        peer=f"slowest part ({slowest}, k={model.n_candidates})",
+        ours=float(np.median(ours)),
+        theirs=float(np.median(by_part[slowest])),
+        unit="ms (median)",
+        check=f"{len(model.parts_)} parts, the best {model.n_candidates} of each",
+        p99=p99,
+        their_p99=part_p99,
+    )
+
+
+def _random_trees(width: int, n_trees: int, n_leaves: int) -> Trees:
+    """Trees of the usual size that split at random features."""
+    random = np.random.default_rng(0)
+
+    def grow(leaves: int) -> dict[str, Any]:
+        if leaves == 1:
+            return {"value": float(random.normal())}
+        left = int(random.integers(1, leaves))
+        return {
+            "feature": int(random.integers(width)),
+            "threshold": float(random.random()),
+            "missing": 1,
+            "value": 0.0,
+            "left": grow(left),
+            "right": grow(leaves - left),
+        }
+
+    return Trees.from_nested([grow(n_leaves) for _ in range(n_trees)], width)
+
+
+def _times(model: Model, texts: Sequence[str], k: int = N_RESULTS) -> Times:
     """Milliseconds of each query; the best of several runs, because other processes interrupt."""
     best = np.full(len(texts), np.inf)
     for _ in range(RUNS):
         for i, query in enumerate(Query.list_of(texts, model.graph_.queries)):
             started = time.perf_counter()
-            model._search([query], N_RESULTS, None)
+            model._search([query], k, None)
             best[i] = min(best[i], 1000 * (time.perf_counter() - started))
     return best
 

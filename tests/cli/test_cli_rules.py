@@ -29,7 +29,7 @@ def test_a_review_decides_what_is_written(run, log, tmp_path):
     review.write_text("".join("\t".join(row) + "\n" for row in rows))
     before = review.read_text()
     done = run(*command, "--force")
-    assert done.code == 0 and "1 accepted, 2 rejected" in done.out
+    assert done.code == 0 and "1 accepted, 4 rejected" in done.out
     assert out.read_text().splitlines()[1:] == ["cod => cod, call of duty"]
     assert review.read_text() == before  # nothing is asked again
 
@@ -54,5 +54,9 @@ def test_wrong_arguments_are_told_before_the_work(run, log, tmp_path):
     done = run("rules", log, "--to", "querqy", "-o", tmp_path / "new", "--review", review)
     assert done.code == 2 and "not a review file" in done.err and "line 1" in done.err
     assert review.read_text() == "a\tb\n" and not (tmp_path / "new").exists()
+    run("train", "bm25", log, "-o", tmp_path / "model")
+    run("export", tmp_path / "model", "--to", "parquet", "-o", tmp_path / "export")
+    done = run("rules", tmp_path / "export", "--to", "querqy", "-o", tmp_path / "new")
+    assert done.code == 2 and "this is an export, neither a graph nor a model" in done.err
     done = run("rules", tmp_path / "absent", "--to", "querqy", "-o", tmp_path / "new")
     assert done.code != 0 and "Traceback" not in done.err

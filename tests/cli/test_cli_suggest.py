@@ -39,8 +39,8 @@ def test_wrong_directories_and_options(run, graph, model, tmp_path):
     for place in (graph, model):
         done = run("suggest", "complete", place, "a")
         assert done.code == 2 and "not a suggestion index" in done.err
-    done = run("suggest", "build", graph, "-o", tmp_path / "out", "--min-users", 5)
-    assert done.code == 2 and "does not say how many users" in done.err and not (tmp_path / "out").exists()
+    done = run("suggest", "build", graph, "-o", tmp_path / "out", "--min-users", 1_000_000)
+    assert done.code == 2 and "no query that may be suggested" in done.err and not (tmp_path / "out").exists()
     assert run("suggest", "complete", tmp_path / "none", "a").code == 2
     assert run("suggest", "complete", tmp_path, "a", "-k", 101).code == 2
     assert run("suggest", "nothing").code == 2

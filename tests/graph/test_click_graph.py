@@ -211,3 +211,12 @@ def test_merge_adds_clicks_and_fills_texts():
     merged = first.merge(second)
     assert edges(merged) == {("a", "x"): 11, ("b", "y"): 2, ("c", "z"): 3}
     assert dict(zip(merged.docs, merged.texts["title"], strict=True)) == {"x": "X", "y": "Y", "z": "Z"}
+
+
+def test_a_graph_that_was_split_by_queries_is_split_again_by_others():
+    graph = ClickGraph.from_clicks([(f"query {i}", f"d{i % 7}", 1 + i % 3) for i in range(60)])
+    train, first = graph.split("queries", 0.3)
+    again, second = train.split("queries", 0.3)
+    assert first.nnz and second.nnz
+    assert not {*np.flatnonzero(first.row_nnz())} & {*np.flatnonzero(second.row_nnz())}
+    assert first.nnz + second.nnz + again.clicks.nnz == graph.clicks.nnz

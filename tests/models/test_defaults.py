@@ -72,7 +72,7 @@ DEFAULTS = {
     "lsi_qd": {"dim": 300, **CONTENT_WORDS, **SPACE, "weight": "log1p"},
     "ltr": {
         "parts": "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
-        " + vpcg(start=doc) + wtm + clicks + popularity",
+        " + vpcg(start=doc,units=words) + wtm + clicks + popularity",
         "task": "retrieval",
         "objective": "lambdarank",
         "n_trees": 100,

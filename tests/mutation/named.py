@@ -46,13 +46,14 @@ NAMED = [
         "units of documents come from all fields",
         "models/propagation/vpcg.py",
         'if self.start == "query" else (titles(graph.texts), None)',
-        'if self.start == "query" else (Strings.from_list(list(document_texts(graph.texts, "all"))), None)',
+        'if self.start == "query" else (Strings.from_list(" ".join(row) for row in '
+        "zip(*map(Strings.to_list, graph.texts.values()), strict=True)), None)",
     ),
     Named(
         "propagation from documents ignores `fields`",
         "models/propagation/vpcg.py",
-        "document_texts(graph.texts, self.fields)",
-        'document_texts(graph.texts, "all")',
+        "fields = choose_fields(graph.texts, self.fields)",
+        'fields = choose_fields(graph.texts, "all")',
     ),
     Named(
         "validation prefers more iterations where several are best",

@@ -1,7 +1,8 @@
 """A log of a games shop, small enough to know its rules: an abbreviation, a synonym, errors, a pin.
 
-People write "cod" for Call of Duty and "hotels" for accommodation, misspell "batman", and add "xbox" to
-anything, which no title has. Nothing else is to be learned.
+People write "cod" for Call of Duty, "gta" for the first words of a title, "hotels" for accommodation and
+"trainers" for running shoes, misspell "batman", and add "xbox" to anything, which no title has. "High" alone
+means nothing. Nothing else is to be learned.
 """
 
 from coclick import ClickGraph
@@ -16,6 +17,9 @@ TITLES = {
     "hp-1": "Hypertension Explained",
     "hp-2": "Life with Hypertension",
     "fo-1": "Fallout Vegas",
+    "gta-1": "Grand Theft Auto Liberty",
+    "sh-1": "Running Shoes Alpha",
+    "sh-2": "Running Shoes Beta",
     "sky": "Skyrim",
 }
 CLICKS = [
@@ -35,6 +39,15 @@ CLICKS = [
     ("hotels", "ny-1", 3),
     ("high blood pressure", "hp-1", 20),
     ("high blood pressure life", "hp-2", 12),
+    ("high bpp", "hp-1", 3),
+    ("high tension", "hp-2", 3),
+    ("gta", "gta-1", 20),
+    ("gta game", "gta-1", 15),
+    ("trainers", "sh-1", 15),
+    ("trainers", "sh-2", 15),
+    ("trainers sale", "sh-1", 5),
+    ("running shoes", "sh-1", 20),
+    ("running shoes", "sh-2", 20),
     ("xbox call of duty", "cod-1", 10),
     ("xbox batman", "bat-1", 10),
     ("fall out", "fo-1", 6),

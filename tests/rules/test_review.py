@@ -136,6 +136,8 @@ def test_what_spreadsheets_change_is_read(tmp_path):
         tmp_path, lambda text: "\ufeff" + text.replace("accept", " Accept ").replace("\n", "\r\n") + "\r\n"
     )
     assert [one.decision for one in load_review(path)] == ["", "accept"]
+    path = edited(tmp_path, lambda text: text.replace("accept\t", "accept\t'tis typed by hand"))
+    assert load_review(path)[1].note == "'tis typed by hand"
     path.write_text(path.read_text().lstrip("\ufeff"), encoding="utf-16")
     with pytest.raises(UserError, match="not UTF-8"):
         load_review(path)

@@ -67,7 +67,7 @@ def naive(log, typed, k, typos=True):
     return [(row[4], -row[1], row[0]) for row in best[:k]]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(LOGS, TEXTS | st.just(""), st.integers(1, 6))
 @example({"ab": 1.0}, "", 3)
 @example({"aab ba": 1.0, "baa": 2.0, "aba": 5.0}, "aabb", 2)

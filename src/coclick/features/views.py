@@ -97,8 +97,8 @@ class TextView:
     def fit(cls, name: str, graph: ClickGraph, options: TextOptions) -> tuple[TextView, FeatureMatrices]:
         """Count the words of queries and documents, and weigh them by TF-IDF."""
         fields = choose_fields(graph.texts, options.fields if name == "words" else name)
-        texts = chain(each_text(graph.queries), joined_fields(graph.texts, fields))
-        words = TermMatrix.fit(texts, options.analyzer).most_frequent(options.max_terms)
+        words = TermMatrix.fit_collection(graph.queries, graph.texts, fields, options.analyzer)
+        words = words.most_frequent(options.max_terms)
         counts = words.counts()
         queries, docs = _split_rows(counts, len(graph.queries))
         shared_idf = inverse_frequency(counts) if options.one_idf else None

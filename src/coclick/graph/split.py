@@ -44,10 +44,19 @@ def split(graph: ClickGraph, by: str = "time", fraction: float = 0.2, seed: int 
     if by == "time":
         return _by_time(graph, fraction)
     if by == "queries":
-        return hold_out_queries(graph, random.random(len(graph.queries)) < fraction)
+        return hold_out_queries(graph, _choose_queries(graph, fraction, random))
     if by == "pairs":
         return _by_pairs(graph, fraction, random)
     raise UserError(f"cannot split by {by!r}", hint="use time, queries or pairs")
+
+
+def _choose_queries(graph: ClickGraph, fraction: float, random: np.random.Generator) -> Mask:
+    """A random share of the queries. A graph that was split before lacks the clicks of the same share."""
+    clicked = graph.clicks.row_nnz() > 0
+    chosen = random.random(len(clicked)) < fraction
+    if clicked.any() and not clicked[chosen].any():
+        chosen = random.random(len(clicked)) < fraction
+    return chosen
 
 
 def hold_out_queries(graph: ClickGraph, held_out: Mask) -> Split:

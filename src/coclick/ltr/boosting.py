@@ -80,12 +80,16 @@ class Boosting:
 
     def cross_validate(self, examples: Examples, folds: NDArray[np.integer]) -> dict[str, float]:
         """Return the mean measures of queries ranked by trees that were trained without their fold."""
+        return {MAIN_MEASURE: float(self.rank_folds(examples, folds).mean())}
+
+    def rank_folds(self, examples: Examples, folds: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the main measure of each query, ranked by trees that were trained without its fold."""
         values = np.zeros(len(examples.queries))
         for fold in np.unique(folds).tolist():
             held_out = examples.only(folds == fold)
             trees = self.grow(examples.only(folds != fold))
             values[folds == fold] = _quality(held_out, trees.outputs(held_out.features))
-        return {MAIN_MEASURE: float(values.mean())}
+        return values
 
     def _parameters(self, train: Examples, judged: Examples | None) -> dict[str, Any]:
         n_rows = len(train.grades)

@@ -10,8 +10,9 @@ No feature depends on the other candidates. Evidence that a part does not have f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ Mask = NDArray[np.bool_]
 _TINY = np.float32(1e-30)
 _MAX_SCORES = 1 << 21  # of a part, in memory at a time
 _MAX_BLOCK = 256  # queries
+MAX_SCANNED = 100_000  # documents that a part may scan for each query
 OF_PARTS = ("score", "relative", "rank")
 OF_QUERIES = ("query words", "query characters", "query clicks", "query docs")
 
@@ -37,7 +39,7 @@ class QuerySignals:
     """The scores and evidence of all parts for one query, the input of `RankingFeatures.features`."""
 
     scores: Floats  # parts × documents, all or those of `rows`
-    best: list[Floats]  # for each part its highest scores, descending, as many as there are candidates
+    best: list[Floats]  # for each part its highest scores, descending: of all documents, or of the candidates
     per_query: Floats
     finding: Mask  # parts whose scores above 0 find a document
     candidates: NDArray[np.int32]
@@ -101,19 +103,23 @@ class RankingFeatures:
         The parts find candidates through their indexes.
         """
         depth = min(self.depth, len(self.doc_values))
-        finding = _finding(parts)
-        best, candidates = [], []
-        for part, finds in zip(parts, finding.tolist(), strict=True):
-            rows, values = (one[0] for one in part._search([query], depth, None))
-            best.append(values[rows >= 0])
-            if finds and mask is not None:
-                rows = part._search([query], depth, mask)[0][0]
-            if finds:
-                candidates.append(rows[rows >= 0])
-        chosen = np.unique(np.concatenate(candidates))
-        scored = chosen if docs is None else np.unique(docs)
+        finding, searched = _finding(parts, len(self.doc_values))
+        found = {i: parts[i]._search([query], depth, None) for i in np.flatnonzero(searched).tolist()}
+        candidates = _union(rows for i, (rows, _) in found.items() if finding[i])
+        allowed = candidates
+        if mask is not None:
+            masked = (part._search([query], depth, mask)[0] for part in compress(parts, finding))
+            allowed = _union(masked)
+        scored = allowed if docs is None else np.unique(docs)
         scores = np.stack([part._score(query, scored) for part in parts])
-        return QuerySignals(scores, best, self._query_values(parts, [query])[0], finding, chosen, scored)
+        best = []
+        for i, part in enumerate(parts):
+            if i in found:
+                best.append(found[i][1][found[i][0] >= 0])
+            else:
+                of_candidates = scores[i] if scored is candidates else part._score(query, candidates)
+                best.append(top_rows(of_candidates, depth)[1])
+        return QuerySignals(scores, best, self._query_values(parts, [query])[0], finding, allowed, scored)
 
     def signals_of(self, parts: Sequence[Model], queries: Sequence[Query]) -> Iterator[QuerySignals]:
         """Return the same for many queries, whose scores are computed block by block."""
@@ -145,11 +151,14 @@ class RankingFeatures:
 
     def _signals(self, parts: Sequence[Model], scores: Floats, per_query: Floats) -> QuerySignals:
         """The signals of a query, given the scores of all documents."""
-        finding = _finding(parts)
-        found = [top_rows(of_part, self.depth) for of_part in scores]
-        candidates = [rows for (rows, _), finds in zip(found, finding.tolist(), strict=True) if finds]
-        best = [values for _, values in found]
-        return QuerySignals(scores, best, per_query, finding, np.unique(np.concatenate(candidates)))
+        finding, searched = _finding(parts, scores.shape[1])
+        found = {i: top_rows(scores[i], self.depth) for i in np.flatnonzero(searched).tolist()}
+        candidates = _union(rows for i, (rows, _) in found.items() if finding[i])
+        best = [
+            (found[i] if searched[i] else top_rows(of_part[candidates], self.depth))[1]
+            for i, of_part in enumerate(scores)
+        ]
+        return QuerySignals(scores, best, per_query, finding, candidates)
 
     def _query_values(self, parts: Sequence[Model], queries: Sequence[Query]) -> Floats:
         """The features that are the same for all documents, one row per query."""
@@ -168,10 +177,23 @@ class RankingFeatures:
         return np.array(columns, np.float32).T
 
 
-def _finding(parts: Sequence[Model]) -> Mask:
-    """The parts that find documents: those that use the query, if there are any."""
+def _union(several: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """The documents of several rankings, ascending."""
+    rows = np.unique(np.concatenate([one.reshape(-1) for one in several]))
+    return rows[rows >= 0]
+
+
+def _finding(parts: Sequence[Model], n_docs: int) -> tuple[Mask, Mask]:
+    """The parts that find documents: those that use the query, if there are any; and those to search with.
+
+    In large collections, parts that look at every document only score what the others find.
+    """
     by_query = np.array([part.uses_query for part in parts])
-    return by_query if by_query.any() else ~by_query
+    by_index = np.array([not part.scans_docs or n_docs <= MAX_SCANNED for part in parts])
+    if not by_index.any():
+        by_index[:] = True
+    finding = by_query & by_index
+    return (finding if finding.any() else by_index), by_index
 
 
 def reciprocal_ranks(scores: Floats, best: Floats) -> Floats:

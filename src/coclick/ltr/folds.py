@@ -115,11 +115,7 @@ def cross_fitted(
     given: GivenCandidates | None = None,
 ) -> Examples:
     """Return examples whose grades are judgments or, without any, the clicks of the graph."""
-    if judgments is not None:
-        labels = judged_labels(graph, judgments)
-    else:
-        rows = _sample_rows(np.flatnonzero(graph.clicks.row_nnz()), sampling)
-        labels = {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
+    labels = _clicked_labels(graph, sampling) if judgments is None else judged_labels(graph, judgments)
     several = [*_by_fold(graph, labels, parts, features, sampling, progress, given)]
     if judgments is None and "days" in graph.provides:
         several += _by_time(graph, parts, features, sampling, progress, given)
@@ -128,6 +124,15 @@ def cross_fitted(
             "the graph has too few queries for learning to rank", hint="it needs some in at least two folds"
         )
     return Examples.join(several)
+
+
+def first_fold(
+    graph: ClickGraph, parts: Sequence[Model], features: RankingFeatures, sampling: Sampling
+) -> Examples | None:
+    """Return the examples of the first fold, graded by clicks; None if there are none."""
+    labels = _clicked_labels(graph, sampling)
+    of_folds = _by_fold(graph, labels, parts, features, sampling, quiet, None)
+    return next(of_folds, None)
 
 
 def judged_labels(graph: ClickGraph, judgments: Judgments) -> dict[str, DocGrades]:
@@ -277,6 +282,11 @@ def _hidden_docs(graph: ClickGraph, sampling: Sampling, fold: int, usual: float 
     without = float((graph.clicks_by_doc.row_nnz() == 0).mean())
     share = min(max(without - usual, 0) / (1 - usual), MAX_HIDDEN_SHARE)
     return np.random.default_rng([sampling.seed, fold]).random(len(graph.docs)) < share
+
+
+def _clicked_labels(graph: ClickGraph, sampling: Sampling) -> dict[str, DocGrades]:
+    rows = _sample_rows(np.flatnonzero(graph.clicks.row_nnz()), sampling)
+    return {graph.queries[row]: _grades(*graph.clicks.row(row)) for row in rows.tolist()}
 
 
 def _grades(docs: NDArray[np.int32], clicks: NDArray[np.float32]) -> DocGrades:

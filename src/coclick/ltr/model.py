@@ -40,6 +40,7 @@ from coclick.ltr.folds import (
     fold_of,
     judged_labels,
 )
+from coclick.ltr.part_choice import choose_parts
 from coclick.models import spec as specs
 from coclick.models.base import DocMask, Model, TopK
 from coclick.models.combination._base import combined_capabilities
@@ -48,10 +49,11 @@ from coclick.models.spec import Range
 from coclick.progress import Progress, quiet
 from coclick.results import Contribution, Explanation, padded
 from coclick.text.query import Query
+from coclick.text.term_matrix import shared_terms
 
 _PARTS = (
     "bm25 + bm25sd_mult + vsm + neighbours(word_weight=1) + neighbours(word_weight=0) + vpcg"
-    " + vpcg(start=doc) + wtm + clicks + popularity"
+    " + vpcg(start=doc,units=words) + wtm + clicks + popularity"
 )
 _START_WEIGHT = 3.0  # of BM25, divided by its maximum, in re-ranking
 _THIN = 0.5  # share of documents with clicks, below which re-ranking does not use their clicks
@@ -125,8 +127,11 @@ class Ltr(Model):
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Train the parts on all clicks, and the trees on features of cross-fitted parts."""
-        self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = self._features(self.parts_, graph)
+        with shared_terms():
+            self._fit_parts_and_trees(graph, progress)
+
+    def _fit_parts_and_trees(self, graph: ClickGraph, progress: Progress) -> None:
+        self._fit_parts(graph, progress)
         self.start_weight_ = _START_WEIGHT if self.task == "reranking" else 0.0
         judgments, labels = self._judged or (None, "clicks")
         learned_from = judgments if labels == "judgments" else None
@@ -134,7 +139,7 @@ class Ltr(Model):
         judged = None
         if judgments and labels == "clicks":
             judged = examples(self.parts_, self.features_, judged_labels(graph, judgments))
-        boosting = Boosting(self.objective, self.n_trees, self.n_leaves, self.learning_rate, self.seed)
+        boosting = self._boosting
         with progress("trees"):
             if self.task == "reranking":
                 held_out = np.array([fold_of(query, self._sampling) == 0 for query in train.queries])
@@ -143,7 +148,8 @@ class Ltr(Model):
                 self.trees_ = boosting.grow(train, judged)
         importance = dict(zip(self.features_.names, self.trees_.importance().tolist(), strict=True))
         self.stats_ = {"queries": len(train.queries), "examples": len(train.grades),
-                         "trees": len(self.trees_.roots), "importance": importance}  # fmt: skip
+                         "trees": len(self.trees_.roots), "importance": importance,
+                         "further_parts": self.features_.parts[len(self.part_specs):]}  # fmt: skip
         if labels == "judgments":
             folds = np.array([fold_of(query, self._sampling) for query in train.queries])
             self.stats_["cross_validated"] = boosting.cross_validate(train, folds)
@@ -157,9 +163,9 @@ class Ltr(Model):
         self, graph: ClickGraph, judgments: Judgments | None = None, progress: Progress = quiet
     ) -> tuple[list[str], Examples]:
         """Return the names of the features and the training examples, for other tools."""
-        parts = [create(spec).fit(graph, progress) for spec in self.part_specs]
-        self.features_ = self._features(parts, graph)
-        return self.features_.names, self._examples(graph, parts, judgments, progress)
+        with shared_terms():
+            self._fit_parts(graph, progress)
+            return self.features_.names, self._examples(graph, self.parts_, judgments, progress)
 
     # -- ranking ---------------------------------------------------------------------------------------
 
@@ -208,6 +214,21 @@ class Ltr(Model):
         return Explanation(query.text, doc_id, sum(part.value for part in parts), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _fit_parts(self, graph: ClickGraph, progress: Progress) -> None:
+        """Train the parts; the default ones are joined by those that help on this graph."""
+        self.parts_ = [create(spec).fit(graph, progress) for spec in self.part_specs]
+        self.features_ = self._features(self.parts_, graph)
+        if self.parts == _PARTS:
+            chosen = choose_parts(
+                graph, self.parts_, self.features_, self._sampling, self._boosting, progress
+            )
+            self.parts_ += chosen
+            self.features_ = self._features(self.parts_, graph) if chosen else self.features_
+
+    @property
+    def _boosting(self) -> Boosting:
+        return Boosting(self.objective, self.n_trees, self.n_leaves, self.learning_rate, self.seed)
 
     def _scores(self, signals: QuerySignals, docs: NDArray[np.int32]) -> NDArray[np.float32]:
         features = self.features_.features(signals, docs)

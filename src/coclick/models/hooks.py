@@ -42,6 +42,7 @@ class ModelHooks:
     max_docs: float = math.inf  # above it `compare` leaves the model out unless asked for
     relative_cost: float = 1.0  # of training and evaluating, BM25 = 1: `compare` plans its time with it
     uses_query: bool = True
+    scans_docs: bool = False  # whether a search looks at every document: it takes longer the more there are
     uses_clicks: bool = True  # whether training reads clicks and queries; otherwise texts of documents only
 
     graph_: ClickGraph

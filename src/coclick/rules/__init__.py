@@ -19,6 +19,7 @@ from coclick.rules.review import ReviewedRule, decide, load_review
 from coclick.rules.rule import Effect, Rule
 from coclick.rules.writing import FORMATS, write_rules
 from coclick.storage.artefact import Artefact
+from coclick.storage.manifest import with_article
 
 __all__ = [
     "FORMATS",
@@ -73,5 +74,9 @@ def _graph(source: ClickGraph | Model | str | Path) -> ClickGraph:
     if isinstance(source, ClickGraph):
         return source
     if isinstance(source, str | Path):
-        return ClickGraph.read(Artefact(Path(source)))
+        artefact = Artefact(Path(source))
+        if artefact.kind not in ("graph", "model"):
+            what = f"this is {with_article(artefact.kind)}, neither a graph nor a model"
+            raise UserError(what, where=str(source))
+        return ClickGraph.read(artefact)
     raise UserError(f"rules are found in a graph or a model, not in {source!r:.50}")

@@ -34,7 +34,7 @@ WEIGHTS = {
     "similarity": 1.145,
 }
 _MAX_LETTERS = 12  # more make no difference
-_JOIN_ODDS, _JOIN_PRIOR = 10.0, 5.0  # a joined word must be used ten times as often as both side by side
+_JOIN_ODDS, _JOIN_PRIOR = 20.0, 20.0  # a joined word must be used thirty times as often as both apart
 
 
 class QueryEvidence(NamedTuple):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings, Vocab
 from coclick.errors import UserError
 from coclick.text.analyzer import Analyzer, Tokens, VocabularyBuilder
+
+_MAX_SHARED = 4  # collections of texts
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,24 @@ class TermMatrix:
             Vocab(packed.offsets, packed.data),
             Strings.from_list(vocabulary.display_terms),
         )
+
+    @classmethod
+    def fit_collection(
+        cls, queries: Strings | None, texts: Mapping[str, Strings], fields: list[str], analyzer: Analyzer
+    ) -> TermMatrix:
+        """Split queries, if any, and then the joined fields of documents into terms; see `shared_terms`."""
+        columns = [texts[name] for name in fields] + ([] if queries is None else [queries])
+        key = (*map(id, columns), queries is None, analyzer)
+        shared = _shared.get()
+        if key not in shared:
+            docs = joined_fields(texts, fields)
+            words = cls.fit(docs if queries is None else chain(each_text(queries), docs), analyzer)
+            if shared is _NOT_SHARED:
+                return words
+            while len(shared) >= _MAX_SHARED:
+                del shared[next(iter(shared))]  # the oldest
+            shared[key] = columns, words  # while the texts are held, no others have their ids
+        return shared[key][1]
 
     def most_frequent(self, max_terms: int | None) -> TermMatrix:
         """Keep only the `max_terms` most frequent terms; ties go to the smaller id."""
@@ -66,6 +89,20 @@ class TermMatrix:
         return count_terms(self.tokens, len(self.terms))
 
 
+_NOT_SHARED: dict[Any, Any] = {}
+_shared: ContextVar[dict[Any, Any]] = ContextVar("shared", default=_NOT_SHARED)
+
+
+@contextmanager
+def shared_terms() -> Iterator[None]:
+    """Split the same texts into terms only once, for several models that are trained one after the other."""
+    before = _shared.set({} if _shared.get() is _NOT_SHARED else _shared.get())
+    try:
+        yield
+    finally:
+        _shared.reset(before)
+
+
 def choose_fields(texts: Mapping[str, Any], fields: str) -> list[str]:
     """Return the text fields for `"all"` or for names joined with `+`, such as `"title+body"`."""
     if not texts:
@@ -77,11 +114,6 @@ def choose_fields(texts: Mapping[str, Any], fields: str) -> list[str]:
         if name not in texts:
             raise UserError(f"the documents have no field {name!r}", hint=f"they have {', '.join(texts)}")
     return wanted
-
-
-def document_texts(texts: Mapping[str, Strings], fields: str) -> Iterator[str]:
-    """Yield for each document the text of its `fields`: see `choose_fields`."""
-    return joined_fields(texts, choose_fields(texts, fields))
 
 
 def short_field(names: Iterable[str]) -> str:

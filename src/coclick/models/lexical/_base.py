@@ -54,7 +54,7 @@ class LexicalModel(SparseVectorModel):
         """Count the terms of the documents and index their weights."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
-            words = TermMatrix.fit(joined_fields(graph.texts, self.fields_), self._analyzer)
+            words = TermMatrix.fit_collection(None, graph.texts, self.fields_, self._analyzer)
             counts = words.counts()
         self.terms_, self.display_terms_ = words.terms, words.display_terms
         self.query_index_ = None

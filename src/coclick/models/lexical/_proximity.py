@@ -38,7 +38,7 @@ from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.storage.state import stored
 from coclick.text.analyzer import Analyzer, Tokenizer, Tokens
 from coclick.text.query import Query, known_share, lookup_query_terms
-from coclick.text.term_matrix import TermMatrix, joined_fields
+from coclick.text.term_matrix import TermMatrix
 
 WINDOW = 8  # positions that an unordered pair may span
 
@@ -62,7 +62,7 @@ class WindowIndex:
     @classmethod
     def from_fields(cls, texts: dict[str, Strings], analyzer: Analyzer) -> WindowIndex:
         """Index the joined text fields of documents: each document is one passage."""
-        words = TermMatrix.fit(joined_fields(texts, list(texts)), analyzer)
+        words = TermMatrix.fit_collection(None, texts, list(texts), analyzer)
         docs = len(words.tokens)
         return cls._build(words.terms, words.tokens, np.arange(docs), np.ones(docs), docs)
 

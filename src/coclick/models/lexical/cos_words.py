@@ -13,7 +13,6 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -28,9 +27,7 @@ from coclick.progress import Progress
 from coclick.text.term_matrix import (
     TermMatrix,
     choose_fields,
-    each_text,
     inverse_frequency,
-    joined_fields,
     tf_idf,
 )
 
@@ -60,8 +57,7 @@ class CosWords(LexicalModel):
         """Count the words of both sides and index their TF-IDF vectors."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
-            texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
-            words = TermMatrix.fit(texts, self._analyzer)
+            words = TermMatrix.fit_collection(graph.queries, graph.texts, self.fields_, self._analyzer)
             counts = words.counts()
         self.terms_, self.display_terms_ = words.terms, words.display_terms
         queries = counts.take(np.arange(len(graph.queries)))

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Annotated
 
 import numpy as np
@@ -38,7 +37,7 @@ from coclick.progress import Progress
 from coclick.results import padded, top_rows
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query, known_share, lookup_query_terms
-from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields, titles
+from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, titles
 
 _BLOCK = 1024  # documents per step
 _MAX_COUNT = 1 << 20  # of a word in a text, so that sums of products stay in 64 bits
@@ -87,8 +86,8 @@ class WMD(TextModel):
         short = titles(graph.texts) if self.fields == "short" else None
         fields = {"short": short} if short else graph.texts
         with progress("words"):
-            docs = joined_fields(fields, choose_fields(fields, "all" if short else self.fields))
-            words = TermMatrix.fit(chain(each_text(graph.queries), docs), self._analyzer)
+            chosen = choose_fields(fields, "all" if short else self.fields)
+            words = TermMatrix.fit_collection(graph.queries, fields, chosen, self._analyzer)
             counts = words.counts()
         queries = counts.take(np.arange(len(graph.queries)))
         texts = counts.take(np.arange(len(graph.queries), counts.rows))

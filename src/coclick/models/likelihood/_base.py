@@ -18,7 +18,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -39,7 +38,7 @@ from coclick.progress import Progress
 from coclick.results import Contribution, Explanation, padded, top_rows
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query, known_share, lookup_query_terms
-from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, each_text, joined_fields
+from coclick.text.term_matrix import TermMatrix, choose_fields, count_terms, joined_fields
 
 Terms = NDArray[np.int32]
 _BLOCK = 1 << 14  # documents per step
@@ -79,6 +78,7 @@ class LikelihoodModel(_LikelihoodParameters):
 
     requires = ("texts",)
     evidence_names = ("coverage",)
+    scans_docs = True
     capabilities = frozenset({"unseen_queries", "unseen_docs", "explain", "add"})
 
     terms_: Vocab
@@ -120,8 +120,8 @@ class LikelihoodModel(_LikelihoodParameters):
         """Count the words of both sides; learn the language models of documents and collection."""
         self.fields_ = choose_fields(graph.texts, self.fields)
         with progress("words"):
-            texts = chain(each_text(graph.queries), joined_fields(graph.texts, self.fields_))
-            words = TermMatrix.fit(texts, self._analyzer).most_frequent(max_terms)
+            words = TermMatrix.fit_collection(graph.queries, graph.texts, self.fields_, self._analyzer)
+            words = words.most_frequent(max_terms)
             counts = words.counts()
         self.terms_, self.display_terms_ = words.terms, words.display_terms
         of_queries = counts.take(np.arange(len(graph.queries)))

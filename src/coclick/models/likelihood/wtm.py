@@ -80,12 +80,15 @@ class WTM(LikelihoodModel):
     def _word_probabilities(self, terms: NDArray[np.int32], docs: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return Σ_w t(t|w) P(w|d)."""
         found = np.zeros((len(terms), len(docs)))
-        held = self.doc_words_
+        held = self.doc_words_.take_checked(docs, "the words of documents")
+        doc_of = np.repeat(np.arange(len(docs)), held.row_nnz())
         for of_term, term in zip(found, terms, strict=True):
             words, probabilities = self.sources_.row(int(term))
-            for word, probability in zip(words, probabilities, strict=True):
-                shares = values_at(held.indptr, held.indices, held.data, docs, word)
-                of_term += np.float64(probability) * shares
+            if len(words):
+                place = np.minimum(np.searchsorted(words, held.indices), len(words) - 1)
+                source = np.flatnonzero(words[place] == held.indices)
+                likely = probabilities[place[source]].astype(np.float64) * held.data[source]
+                of_term += np.bincount(doc_of[source], likely, len(docs))
         return found
 
     def _word_probabilities_block(

@@ -66,6 +66,7 @@ class ProjectionModel(_ProjectionParameters):
     """A model whose queries and documents are dense embeddings of their features."""
 
     evidence_names = ("coverage", "support")
+    scans_docs = True  # in its exact index
 
     capabilities = frozenset(
         {"unseen_queries", "unseen_docs", "similar", "expand", "expand_docs", "explain", "add", "export"}

@@ -48,7 +48,7 @@ from coclick.models.spec import Range
 from coclick.progress import Progress
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
-from coclick.text.term_matrix import TermMatrix, document_texts, inverse_frequency, short_field, titles
+from coclick.text.term_matrix import TermMatrix, choose_fields, inverse_frequency, short_field, titles
 
 
 @register
@@ -112,8 +112,12 @@ class VPCG(SparseVectorModel):
     def _propagate(self, graph: ClickGraph, progress: Progress) -> tuple[Csr, Csr]:
         """The vectors of queries and documents with clicks; also learns units."""
         with progress("words"):
-            texts = graph.queries if self.start == "query" else document_texts(graph.texts, self.fields)
-            words = TermMatrix.fit(texts, self._analyzer).sorted_by_hash()  # ties are pruned by number
+            if self.start == "query":
+                words = TermMatrix.fit(graph.queries, self._analyzer)
+            else:
+                fields = choose_fields(graph.texts, self.fields)
+                words = TermMatrix.fit_collection(None, graph.texts, fields, self._analyzer)
+            words = words.sorted_by_hash()  # ties are pruned by number
             start = initial_vectors(words.counts())
         self.idf_ = inverse_frequency(start)
         self.terms_, self.display_terms_ = words.terms, words.display_terms
