@@ -239,3 +239,25 @@ def test_an_increment_that_is_killed_changes_nothing(increment, database, tmp_pa
     assert content(database) == before
     psql(database, increment / "second-changes", "-f", "load.sql")
     assert titles(database) == expected_titles(increment, "second-whole")
+
+
+def test_check_finds_what_is_not_as_expected(shop, exports, database):
+    """Another version, a changed vector, a missing row, a row too many."""
+    psql(database, shop / "old", "-f", "load.sql")
+    for _ in range(2):
+        assert "1 sample queries have the expected results" in psql(database, shop / "old", "-f", "check.sql")
+    heavy = "'{1000000000:9}/1000000000'"
+    other = "(SELECT vector FROM shop WHERE doc LIKE 'a''%')"  # has more words
+    damages = {
+        f"UPDATE shop SET vector = {other} WHERE doc = 'd1'": "instead",
+        "DELETE FROM shop WHERE doc = 'd3'": "d3 with the score",
+        "INSERT INTO shop SELECT 'extra', '', vector FROM shop WHERE doc = 'd3'": "is not expected",
+        f"UPDATE shop SET vector = {heavy} WHERE doc = 'd1'": "is not found",
+    }
+    for sql, message in damages.items():
+        psql(database, None, "-c", sql)
+        done = run_psql(database, shop / "old", "-f", "check.sql")
+        assert done.returncode == 3 and message in done.stderr, sql
+        assert "HINT" in done.stderr and exports[1]["old"]["version"] in done.stderr
+        psql(database, shop / "old", "-f", "load.sql")
+    psql(database, shop / "old", "-f", "check.sql")

@@ -17,6 +17,7 @@ from coclick import ClickGraph, create
 from coclick.exporters.pgvector import PgVector
 from exporters.postgres import psql
 from exporters.same_ranking import assert_same_ranking
+from exporters.small_exports import run
 
 pytestmark = pytest.mark.slow
 
@@ -84,17 +85,9 @@ def test_pgvector_index_by_number_of_dimensions(dim, index, database, tmp_path):
 def test_qdrant(kind, request, tmp_path, queries):
     model = request.getfixturevalue(kind)
     folder, stats = exported(model, "qdrant", tmp_path)
-    schema = json.loads((folder / "collection.json").read_text())
     client = QdrantClient(":memory:")
-    client.create_collection(
-        "coclick",
-        vectors_config={name: models.VectorParams(**of) for name, of in schema["vectors"].items()},
-        sparse_vectors_config={
-            name: models.SparseVectorParams(**of) for name, of in schema.get("sparse_vectors", {}).items()
-        },
-    )
-    for request_body in lines(folder / "points.ndjson"):
-        client.upsert("coclick", [models.PointStruct(**point) for point in request_body["points"]])
+    for command in ("load", "check"):
+        run("qdrant_alias", command, client, folder)
     assert client.count("coclick").count == stats["documents"]
     vectors = {row["query"]: row["vector"] for row in lines(folder / "queries.ndjson")}
     using = json.loads((folder / "sample.json").read_text())["using"]
@@ -108,23 +101,22 @@ def test_qdrant(kind, request, tmp_path, queries):
 
 def test_tantivy(words, tmp_path, queries):
     folder, stats = exported(words, "tantivy", tmp_path)
-    index = tmp_path / "index"
-    subprocess.run([sys.executable, folder / "load.py", index], check=True)
-    sample = (folder / "sample.json").read_text()
+    place = tmp_path / "place"
+    for command in ("load", "check"):
+        subprocess.run([sys.executable, folder / "run.py", place, command], check=True)
+    index, sample = place / "current", (folder / "sample.json").read_text()
     shown = subprocess.run(
         [sys.executable, folder / "search.py", index, sample], check=True, capture_output=True, text=True
     )
     expected = json.loads((folder / "expected.json").read_text())["results"]
     assert shown.stdout.split("\t")[1] == expected[0]["doc"]
-    again = subprocess.run([sys.executable, folder / "load.py", index], capture_output=True, text=True)
-    assert again.returncode == 1 and "exists already" in again.stderr and "Traceback" not in again.stderr
 
     script = runpy.run_path(folder / "search.py")
     opened = tantivy.Index.open(str(index))
     error = stats["score_error"]["largest"]
     assert 0 < error < 1e-3
     for query in queries:
-        hits = script["search"](opened, script["vector"](query))
+        hits = script["search"](opened, script["vector"](query, index))
         held = set(words.graph_.docs) - {"x" * 70_000}
         assert_same_ranking(words, query, [(doc, score) for score, doc, _ in hits], 2 * error, held)
 

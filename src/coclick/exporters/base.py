@@ -21,7 +21,7 @@ from coclick.exporters.formatting import format_floats, join_entries, join_pairs
 from coclick.exporters.limits import DocBlock, Limits, VectorFilter, Weights
 from coclick.exporters.model_vectors import SPARSE, ModelVectors
 from coclick.exporters.packed_rows import hash_numbers, hash_texts, write_row_parts, write_rows
-from coclick.exporters.sample_queries import SampleQuery
+from coclick.exporters.sample_queries import SampleQuery, pick_sample_queries
 from coclick.storage.directories import write_file
 
 _QUERY_BLOCK = 1000  # queries that are embedded at a time
@@ -53,6 +53,7 @@ class Exporter(ABC):
             limit = f"{self.limits.max_dim:,} dimensions"
             raise UserError(f"{source.model} has {source.dim:,}, but {self.title} allows at most {limit}")
         self.source, self.index = source, index
+        self.model_name = str(source.model)  # of the exported model, whose documents these are
         self.version = ""  # of the documents and queries, known when they are written
         self.base_version: str | None = None  # of an increment: the version that it changes
         self.n_documents = 0  # in the engine once the export is loaded
@@ -108,6 +109,10 @@ class Exporter(ABC):
         """Tokens as keys of JSON objects."""
         return [f"{token}:" for token in json_strings(self.tokens)]
 
+    def keep_score_unit(self, unit: float) -> None:
+        """Take the score unit of the base of an increment, where the engine's weights depend on it."""
+        return  # most engines have a unit of one
+
     # -- the same for all engines ------------------------------------------------------------------------
 
     def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
@@ -135,6 +140,11 @@ class Exporter(ABC):
     def write_queries(self, folder: Path, queries: Sequence[str]) -> None:
         """Write query vectors, for clients that cannot call coclick at query time."""
         write_file(folder / "queries.ndjson", self._query_lines(queries))
+
+    @cached_property
+    def samples(self) -> list[SampleQuery]:
+        """Queries of the log with their results, by which `check` compares the engine with coclick."""
+        return pick_sample_queries(self)
 
     def sample_vector(self, sample: SampleQuery) -> Any:
         """Return the sample's vector as a JSON value in the engine's syntax."""

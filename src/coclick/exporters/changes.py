@@ -120,6 +120,7 @@ class BaseExport:
     """An earlier export, which is loaded in the engine: its version and what it contains."""
 
     version: str
+    score_unit: float
     docs: Contents
     queries: Contents
 
@@ -142,7 +143,7 @@ class BaseExport:
         docs, queries = _read_contents(path)
         if content_version(docs, queries, manifest) != manifest["version"]:
             raise _damaged(path)
-        return cls(manifest["version"], docs, queries)
+        return cls(manifest["version"], float(manifest.get("score_unit", 1)), docs, queries)
 
 
 def content_version(docs: Contents, queries: Contents, stats: dict[str, Any]) -> str:

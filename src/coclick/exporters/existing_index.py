@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 from coclick.errors import UserError
 
-INTO_ENGINES = ("elasticsearch", "opensearch", "pgvector", "solr", "vespa")
-_DEFAULT_IDS = {"elasticsearch": "_id", "opensearch": "_id", "solr": "id", "vespa": "documentid"}
+INTO_ENGINES = ("elasticsearch", "opensearch", "pgvector", "qdrant", "solr", "vespa")
+_DEFAULT_IDS = {
+    "elasticsearch": "_id",
+    "opensearch": "_id",
+    "qdrant": "_id",
+    "solr": "id",
+    "vespa": "documentid",
+}
 MISSING_IDS = "missing-ids.txt"  # filled by the load script
 _PART = r"[^\W\d][\w-]*"
 _TABLE = re.compile(rf"({_PART}\.)?{_PART}")
@@ -20,6 +26,7 @@ _NAMES = {
     "pgvector": (_TABLE, "the name of a table"),
     "elasticsearch": (_INDEX, "the name of an index"),
     "opensearch": (_INDEX, "the name of an index"),
+    "qdrant": (_COLLECTION, "the name of a collection"),
     "solr": (_COLLECTION, "the name of a collection"),
     "vespa": (_DOCUMENT_TYPE, "the name of a document type"),
 }
@@ -47,9 +54,9 @@ class ExistingIndex:
                 hint=f"--into works with {', '.join(INTO_ENGINES)}; without it, an index is made",
             )
         sql = engine == "pgvector"
-        if sql and hybrid is not None:
+        if engine in ("pgvector", "qdrant") and hybrid is not None:
             raise UserError(
-                "--hybrid works with elasticsearch, opensearch, solr and vespa, not with pgvector"
+                f"--hybrid works with elasticsearch, opensearch, solr and vespa, not with {engine}"
             )
         if sql and id_field is None:
             raise UserError(f"which column of {into} has the document ids?", hint="name it with --id COLUMN")

@@ -106,9 +106,8 @@ class VectorFilter:
         """Yield all documents that the engine can store; `done` is called with the rows of each block."""
         graph = self.source.graph
         titles = graph.texts.get("title")
-        for rows in self.source.row_blocks():
-            first, last = int(rows[0]), int(rows[-1]) + 1
-            vectors, dropped = self.filter_doc_vectors(self.source.doc_vectors(rows))
+        for first, last in self.source.row_blocks():
+            vectors, dropped = self.filter_doc_vectors(self.source.doc_range(first, last))
             ids = text_slice(graph.docs, first, last)
             shown = text_slice(titles, first, last) if titles else Strings.from_list([""] * len(ids))
             has_vector, has_valid_id = vectors.row_nnz() > 0, self._accepts(ids)
@@ -123,7 +122,7 @@ class VectorFilter:
             self.n_weights += block.vectors.nnz
             if len(block.packed_ids):
                 yield block
-            done(len(rows))
+            done(last - first)
 
     def accepts_ids(self, ids: list[str]) -> NDArray[np.bool_]:
         """Mark the ids that the engine accepts."""

@@ -7,26 +7,39 @@ score is the dot product of both sides in either case, so every engine computes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
-from coclick.errors import UserError
+from coclick.errors import UserError, corrupt_error
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.projection._base import ProjectionModel
-from coclick.models.registry import model_class, model_names
+from coclick.models.registry import create, model_class, model_names
 from coclick.models.sparse_vectors import SparseVectorModel
 
-SPARSE, DENSE = "sparse vectors", "dense vectors"  # forms of models that engines take
+# Forms of models that engines take; the last one is described in `coclick.exporters.shipping.form`.
+SPARSE, DENSE, SHIPPED = "sparse vectors", "dense vectors", "rankings and signals"
 _MAX_DOCS, _MAX_WEIGHTS = 1 << 13, 1 << 18  # of a block; a single document may have more weights
 
 
+def choose_form(model: Model, accepts: Collection[str]) -> str | None:
+    """Return the first form of a model that is accepted: that of its vectors, then `SHIPPED`; or None."""
+    forms = form_of(model), SHIPPED if can_ship(model) else None
+    return next((form for form in forms if form in accepts), None)
+
+
+def can_ship(model: Model) -> bool:
+    """Return whether rankings and signals can replace a model: `ltr` has features that engines do not."""
+    parts = [create(spec) for spec in getattr(model, "part_specs", [])]
+    return model.name != "ltr" and all(map(can_ship, parts))
+
+
 def form_of(model: Model) -> str | None:
-    """Return the form in which engines could take a model: `SPARSE`, `DENSE`, or None for no form."""
+    """Return the form of a model's vectors: `SPARSE`, `DENSE`, or None if it has none."""
     if "export" not in model.capabilities:
         return None
     if isinstance(model, SparseVectorModel):
@@ -86,13 +99,22 @@ class ModelVectors:
             return _to_csr(self.model.doc_index_.vectors[rows])
         return self.model.doc_index_.vectors.take_checked(rows, "the vectors of documents")
 
+    def doc_range(self, first: int, last: int) -> Csr:
+        """Return the vectors of documents first … last − 1, without copying sparse ones."""
+        if isinstance(self.model, ProjectionModel):
+            return _to_csr(self.model.doc_index_.vectors[first:last])
+        rows = self.model.doc_index_.vectors.row_slice(first, last)
+        if rows.indptr[-1] != rows.nnz:
+            raise corrupt_error("the vectors of documents are")
+        return rows.checked("the vectors of documents")
+
     def query_vectors(self, texts: Sequence[str]) -> Csr:
         """Return the vectors of normalised queries."""
         found = self.model.embed_queries(texts)
         return found if isinstance(found, Csr) else _to_csr(found)
 
-    def row_blocks(self) -> Iterator[NDArray[np.int64]]:
-        """Yield the rows of all documents in blocks of bounded size."""
+    def row_blocks(self) -> Iterator[tuple[int, int]]:
+        """Yield the first row and the end of blocks of documents of bounded size."""
         if isinstance(self.model, ProjectionModel):
             ends = np.arange(len(self.graph.docs) + 1) * self.dim
         else:
@@ -101,7 +123,7 @@ class ModelVectors:
         while first < count:
             within = int(np.searchsorted(ends, ends[first] + _MAX_WEIGHTS, side="right")) - 1
             last = min(max(within, first + 1), first + _MAX_DOCS, count)
-            yield np.arange(first, last)
+            yield first, last
             first = last
 
     def max_weight(self) -> float:

@@ -119,7 +119,7 @@ def write_rows(path: Path, blocks: Iterable[Strings]) -> None:
 
 def write_row_parts(folder: Path, name: str, blocks: Iterable[Strings], max_size: int = _PART_SIZE) -> None:
     """Write rows to files `name.format(0)` … of about `max_size` bytes; no row is split."""
-    pieces = _pieces(blocks, max_size)
+    pieces = (piece for block in blocks for piece in cut_rows(block, max_size // 8))
     for number in count():
         first = next(pieces, None)
         if first is None and number:
@@ -127,16 +127,15 @@ def write_row_parts(folder: Path, name: str, blocks: Iterable[Strings], max_size
         write_file(folder / name.format(number), _up_to(first, pieces, max_size))
 
 
-def _pieces(blocks: Iterable[Strings], max_size: int) -> Iterator[memoryview]:
-    """Cut blocks into pieces of whole rows of an eighth of `max_size`, or of one row."""
-    for block in blocks:
-        first = 0
-        while first < len(block):
-            end = block.offsets[first] + max(max_size // 8, 1)
-            last = max(int(np.searchsorted(block.offsets, end, side="right")) - 1, first + 1)
-            last = min(last, len(block))
-            yield block.data.data[int(block.offsets[first]) : int(block.offsets[last])]
-            first = last
+def cut_rows(block: Strings, max_size: int) -> Iterator[memoryview]:
+    """Cut a block into pieces of whole rows of at most `max_size` bytes, or of one row."""
+    first = 0
+    while first < len(block):
+        end = block.offsets[first] + max_size
+        last = max(int(np.searchsorted(block.offsets, end, side="right")) - 1, first + 1)
+        last = min(last, len(block))
+        yield block.data.data[int(block.offsets[first]) : int(block.offsets[last])]
+        first = last
 
 
 def _up_to(first: memoryview | None, pieces: Iterator[memoryview], max_size: int) -> Iterator[memoryview]:

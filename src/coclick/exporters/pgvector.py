@@ -20,8 +20,9 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import DENSE, SPARSE, ModelVectors
+from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE, ModelVectors
 from coclick.exporters.packed_rows import COPY, concatenate, escape, format_rows, hash_numbers, write_rows
+from coclick.exporters.pgvector_check import write_check
 from coclick.exporters.pgvector_scripts import OwnTable, Scripts
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
@@ -39,7 +40,7 @@ class PgVector(Exporter):
     name = "pgvector"
     title = "PostgreSQL with pgvector"
     documents_file = "documents.tsv"
-    accepts = frozenset({SPARSE, DENSE})
+    accepts = frozenset({SPARSE, DENSE, SHIPPED})
     query_vectors_in = "The table of queries (`queries.tsv`)"
     limits = Limits(max_id_bytes=2600, max_weights=16_000, max_dim=16_000, forbidden=re.compile("\x00"))
 
@@ -113,21 +114,31 @@ ORDER BY {product}, {self.id_column}
 LIMIT 10;
 """
         write_file(folder / "sample.sql", sql)
+        samples = [found for found in self.samples if found.results]
+        names = {"type": self.vector_type, "table": self.table, "version": self.version}
+        names |= {"id": self.id_column, "vector": self.vector_column}
+        vectors = [self.format_query_vectors(found.vector)[0] for found in samples]
+        write_check(folder, samples, vectors, names, own=self.existing is None)
 
     def readme(self) -> str:
         """Return the psql commands."""
         subquery = f"SELECT vector FROM {self.index}_queries WHERE query = '…'"
         words = "" if self.source.dense else _WORDS
+        whole = f"""`load.sql` makes the tables `{self.index}` and `{self.index}_queries` equal to this
+export in one transaction. Documents that it does not have are removed."""
+        increment = self.increment_note()
         return f"""
 Run these commands in this folder, with the URL of your database as `$DB`:
 
     psql $DB -f load.sql
+    psql $DB -f check.sql
     psql $DB -f sample.sql
 
-`load.sql` makes the tables `{self.index}` and `{self.index}_queries` equal to this export in one
-transaction: if it fails, psql exits with a status other than zero and nothing has changed. It can run
-again. The next export, loaded in the same way, replaces this one; documents that it does not have are
-removed. `{self.index}_versions` shows the current version and the one before.
+{increment or whole}
+It can run again. If it fails, psql exits with a status other than zero and nothing has changed.
+`check.sql` asks sample queries and compares the results with those of coclick; it fails if they differ.
+`{self.index}_versions` shows the current version and the one before. The next export, or the next
+increment, is loaded in the same way.
 
     psql $DB -f rollback.sql     # back to the version that was loaded before this one
     psql $DB -f remove.sql       # remove the tables
@@ -136,6 +147,13 @@ The search is exact and scans the whole table. `psql $DB -f index.sql` creates a
 and approximate (`SET hnsw.ef_search = 200` raises the recall). PostgreSQL uses the index only if `ORDER BY`
 does not contain `doc`. To search for a query of the log, use `ORDER BY vector <#> ({subquery})`.{words}
 """
+
+    def increment_note(self) -> str:
+        """Return what `load.sql` of an increment does; empty for a whole export."""
+        if self.base_version is None:
+            return ""
+        return f"""`load.sql` adds, changes and removes documents and queries in one transaction. It is
+refused if another version than `{self.base_version}` is loaded."""
 
     @cached_property
     def _packed_keys(self) -> Strings:

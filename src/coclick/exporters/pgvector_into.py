@@ -39,10 +39,12 @@ class PgVectorInto(PgVector):
     def readme(self) -> str:
         """Return the psql commands."""
         table, column = self.existing.name, f"{self.index}_vector"
+        increment = f"{note}\n" if (note := self.increment_note()) else ""
         return f"""
 Run these commands in this folder, with the URL of your database as `$DB`:
 
     psql $DB -f load.sql
+    psql $DB -f check.sql
     psql $DB -f sample.sql
 
 `load.sql` adds the column `{column}` to `{table}` and fills it in the rows whose
@@ -50,9 +52,11 @@ Run these commands in this folder, with the URL of your database as `$DB`:
 how many ids `{table}` does not have, and lists them in `{MISSING_IDS}`. Rows that this export does
 not have lose the vector of an earlier one. Vectors change in one transaction: if it fails, psql exits with a
 status other than zero and they are as before. Readers are not blocked; triggers of the table run for the
-changed rows. The script can run again, and the next export is loaded in the same way.
+changed rows. The script can run again, and the next export, or the next increment, is loaded in the same way.
+`check.sql` asks sample queries and compares the results with those of coclick; it fails if they differ.
 `{self.index}_versions` shows the current version and the one before.
 
+{increment}
     psql $DB -f rollback.sql     # back to the version that was loaded before this one
     psql $DB -f remove.sql       # drop the column {column} and the tables {self.index}_…
 

@@ -8,13 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coclick.exporters.sample_queries import SampleQuery, pick_sample_queries
+from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
 if TYPE_CHECKING:
     from coclick.exporters.base import Exporter
 
-_N_SAMPLES = 10  # queries that `check` asks
 _PACKAGE = "coclick.exporters.programs"
 
 _RUN = '''"""Load this folder into {title}: python3 run.py URL COMMAND. Needs Python 3.10 or later."""
@@ -24,7 +23,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # the folder keeps its files
 
-from programs.engine import main
+from programs.{connection} import main
 from programs.{program} import COMMANDS
 
 if __name__ == "__main__":
@@ -33,14 +32,19 @@ if __name__ == "__main__":
 
 
 def write_program(
-    folder: Path, title: str, program: str, modules: tuple[str, ...], settings: dict[str, Any]
+    folder: Path,
+    title: str,
+    program: str,
+    modules: tuple[str, ...],
+    settings: dict[str, Any],
+    connection: str = "engine",
 ) -> None:
-    """Write `run.py`, the modules that it needs, and `settings.json`."""
+    """Write `run.py`, the modules that it needs, and `settings.json`; `connection` has its main function."""
     (folder / "programs").mkdir()
     for name in ("__init__", "engine", "samples", *modules, program):
         text = files(_PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8")
         write_file(folder / "programs" / f"{name}.py", text.replace(f"from {_PACKAGE}.", "from programs."))
-    write_file(folder / "run.py", _RUN.format(title=title, program=program))
+    write_file(folder / "run.py", _RUN.format(title=title, program=program, connection=connection))
     write_json(folder / "settings.json", settings)
 
 
@@ -48,7 +52,7 @@ def write_sample_requests(
     folder: Path, exporter: Exporter, request: Callable[[SampleQuery], dict[str, Any]]
 ) -> None:
     """Write `sample-queries.ndjson`: queries of the log, their requests, and the results to expect."""
-    samples = pick_sample_queries(exporter, _N_SAMPLES)
-    rows = ({**sample.to_dict(), "request": request(sample)} for sample in samples if sample.results)
+    samples = [sample for sample in exporter.samples if sample.results]
+    rows = ({**sample.to_dict(), "request": request(sample)} for sample in samples)
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     write_file(folder / "sample-queries.ndjson", lines)

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import (
-    format_floats,
-    format_integers,
-    join_entries,
-    sort_by_term_id,
-    write_term_ids,
-)
+from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import DENSE, SPARSE
+from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE
+from coclick.exporters.packed_rows import JSON, concatenate, cut_rows, escape, format_rows, hash_numbers
+from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
-_REQUEST_SIZE = 4 << 20  # characters
+_REQUEST_SIZE = 4 << 20  # bytes
+_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+_DASHES = np.array([8, 13, 18, 23])  # in a UUID
 _DENSE_NOTE = "The sample query runs an exact search. Without `params` it is approximate and faster."
 _SPARSE_NOTE = """Qdrant's search of sparse vectors is exact. `terms.tsv` has the index of each word: the
 `number` that `coclick vectors` prints."""
@@ -37,83 +40,137 @@ class Qdrant(Exporter):
 
     name = "qdrant"
     title = "Qdrant"
-    accepts = frozenset({SPARSE, DENSE})
+    accepts = frozenset({SPARSE, DENSE, SHIPPED})
     limits = Limits(max_dim=65_536)
+    takes_changes = True
+    list_name = "points"  # of the documents in a line of `points.ndjson`
 
     @property
-    def _vector(self) -> str:
+    def vector_name(self) -> str:
+        """The name of the vector in the collection."""
         return "embedding" if self.source.dense else "words"
 
     def write_schema(self, folder: Path) -> None:
-        """Write the definition of the collection."""
+        """Write the definition of the collection, and the program that loads it."""
         if self.source.dense:
-            dense = {"embedding": {"size": self.source.dim, "distance": "Dot"}}
+            dense = {self.vector_name: {"size": self.source.dim, "distance": "Dot"}}
             write_json(folder / "collection.json", {"vectors": dense})
         else:
-            write_json(folder / "collection.json", {"vectors": {}, "sparse_vectors": {"words": {}}})
+            sparse: dict[str, Any] = {self.vector_name: {}}
+            write_json(folder / "collection.json", {"vectors": {}, "sparse_vectors": sparse})
             write_term_ids(folder, self.tokens, self.source.term_ids())
+        self.write_programs(folder)
+
+    def write_programs(self, folder: Path) -> None:
+        """Write the program that loads the collection."""
+        settings = {"alias": self.index, **self.version_settings()}
+        write_program(
+            folder, self.title, "qdrant_alias", ("qdrant_connection",), settings, "qdrant_connection"
+        )
+
+    def version_settings(self) -> dict[str, Any]:
+        """Return the versions and the number of documents, for `settings.json`."""
+        return {
+            "version": self.version,
+            "base_version": self.base_version,
+            "documents": self.n_documents,
+        }
 
     def write_documents(self, folder: Path, blocks: Iterator[DocBlock]) -> None:
         """Write one request per line."""
-        points = chain.from_iterable(map(self.doc_texts, blocks))
-        write_file(folder / "points.ndjson", _requests(points))
+        write_file(folder / "points.ndjson", self._requests(map(self.doc_rows, blocks)))
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield one point per document."""
-        rows = block.rows(self.format_query_vectors(block.vectors))
-        for doc, (name, title, vector) in zip(block.ids, rows, strict=True):
-            payload = f'{{"doc":{name},"title":{title}}}'
-            yield f'{{"id":"{point_id(doc)}","payload":{payload},"vector":{{"{self._vector}":{vector}}}}}'
+    def _requests(self, blocks: Iterator[Strings]) -> Iterator[str | memoryview]:
+        for block in blocks:
+            for rows in cut_rows(block, _REQUEST_SIZE):
+                yield f'{{"{self.list_name}":['
+                yield rows[:-1]  # without the last comma
+                yield "]}\n"
+
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return one point per document, and a comma."""
+        doc, title = (escape(texts, JSON) for texts in (block.packed_ids, block.packed_titles))
+        start = ('{"id":"', point_ids(block.packed_ids), '","payload":{"doc":"', doc, '","title":"', title)
+        return concatenate(
+            *start, f'"}},"vector":{{"{self.vector_name}":', *self.vector_columns(block.vectors), "}},"
+        )
+
+    def column_hashes(self) -> NDArray[np.uint64]:
+        """Return a hash of each index."""
+        return super().column_hashes() if self.source.dense else hash_numbers(self.source.term_ids())
+
+    @cached_property
+    def _indices(self) -> Strings:
+        return Strings.from_list(map(str, self.source.term_ids().tolist()))
+
+    def vector_columns(self, vectors: Csr) -> tuple[str | Strings, ...]:
+        """Return `{"indices":[…],"values":[…]}` for sparse vectors, a list for dense ones, in columns."""
+        if self.source.dense:
+            return "[", format_rows(vectors), "]"
+        indices = format_rows(vectors, self._indices, values=False)
+        return '{"indices":[', indices, '],"values":[', format_rows(vectors), "]}"
 
     def format_query_vectors(self, vectors: Csr) -> list[str]:
-        """Return `{"indices": […], "values": […]}` for sparse vectors, a list for dense ones."""
-        if self.source.dense:
-            return super().format_query_vectors(vectors)
-        found, vectors = sort_by_term_id(vectors, self.source.term_ids())
-        indices = join_entries(vectors, format_integers(found), ",")
-        values = join_entries(vectors, format_floats(vectors.data), ",")
-        return [f'{{"indices":[{i}],"values":[{v}]}}' for i, v in zip(indices, values, strict=True)]
+        """Return the vectors of queries in the same form."""
+        return concatenate(*self.vector_columns(vectors)).to_list()
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
-        """Write the body of a search request."""
-        query = {"query": self.sample_vector(sample), "using": self._vector}
+        """Write the body of a search request, and those that `check` sends."""
+        write_json(folder / "sample.json", self._request(sample))
+        write_sample_requests(folder, self, self._request)
+
+    def _request(self, sample: SampleQuery) -> dict[str, Any]:
+        query = {"query": self.sample_vector(sample), "using": self.vector_name}
         query |= {"limit": 10, "with_payload": True}
-        exact = {"params": {"exact": True}} if self.source.dense else {}  # sparse search is always exact
-        write_json(folder / "sample.json", query | exact)
+        return query | ({"params": {"exact": True}} if self.source.dense else {})  # sparse is always exact
 
     def readme(self) -> str:
-        """Return the curl commands."""
+        """Return the commands."""
+        whole = f"""`load` fills the collection `{self.index}_{self.version}` and then lets the alias
+   `{self.index}` point to it, at once: searches of `{self.index}` see one version or the other."""
+        increment = f"""`load` changes the points of the current collection of the alias `{self.index}`. It is
+   refused if another version than `{self.base_version}` is loaded. Until it ends, searches see some of the
+   changes."""
         return f"""
-Run these commands in this folder:
+1. Run these commands in this folder, with the URL of Qdrant:
 
-    URL=http://localhost:6333/collections/{self.index} JSON='Content-Type: application/json'
-    curl -X PUT $URL -H "$JSON" -d @collection.json
-    while read -r points; do curl -X PUT $URL/points -H "$JSON" -d @- <<< "$points"; done < points.ndjson
-    curl -X POST $URL/points/query -H "$JSON" -d @sample.json
+       pip install qdrant-client
+       python3 run.py http://localhost:6333 load
+       python3 run.py http://localhost:6333 check
 
-The id of a point is the MD5 hash of the document id, as a UUID. Loading an export again replaces documents.
+   With an API key, run `export QDRANT_API_KEY=…` first.
+
+2. {increment if self.base_version else whole}
+   It can be interrupted and run again, and a second run changes nothing.
+
+3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick.
+   By hand:
+
+       curl -X POST http://localhost:6333/collections/{self.index}/points/query \\
+           -H 'Content-Type: application/json' -d @sample.json
+
+4. Load the next export, or the next increment, in the same way. The way back:
+
+       python3 run.py http://localhost:6333 rollback     # to the version that was loaded before this one
+       python3 run.py http://localhost:6333 remove       # delete all versions
+
+The id of a point is the MD5 hash of the document id, as a UUID.
 {_DENSE_NOTE if self.source.dense else _SPARSE_NOTE}
 """
 
 
-def point_id(doc: str) -> str:
-    """Return the MD5 hash of a document id as a UUID, which is the same in every export."""
-    digest = hashlib.md5(doc.encode(), usedforsecurity=False).hexdigest()
-    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
-
-
-def _requests(points: Iterator[str]) -> Iterator[str]:
-    """Group points into requests of a few megabytes."""
-    batch: list[str] = []
-    size = 0
-    for point in points:
-        batch.append(point)
-        size += len(point)
-        if size >= _REQUEST_SIZE:
-            yield f'{{"points":[{",".join(batch)}]}}\n'
-            batch, size = [], 0
-    if batch:
-        yield f'{{"points":[{",".join(batch)}]}}\n'
+def point_ids(docs: Strings) -> Strings:
+    """Return the MD5 hash of each document id as a UUID, which is the same in every export."""
+    data, ends = docs.data.tobytes(), docs.offsets.tolist()
+    digests = (
+        hashlib.md5(data[a:b], usedforsecurity=False).digest()
+        for a, b in zip(ends[:-1], ends[1:], strict=True)
+    )
+    found = np.frombuffer(b"".join(digests), np.uint8)
+    letters = np.stack([_HEX[found >> 4], _HEX[found & 15]], axis=1).reshape(len(docs), 32)
+    uuids = np.full((len(docs), 36), ord("-"), np.uint8)
+    uuids[:, np.delete(np.arange(36), _DASHES)] = letters
+    return Strings(np.arange(len(docs) + 1) * 36, uuids.ravel())
 
 
 EXPORTER = Qdrant

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from coclick.exporters.base import Exporter
 
 _N_MEASURED = 200  # queries on which the score error is measured
+_N_MEASURED_INCREMENT = 20  # the same for an increment, whose base was measured
 _DEPTH = 100  # documents of each of them
 _SPARE = 20  # results beyond ten, to replace documents that the engine does not accept
+_N_SAMPLES = 10  # queries that `check` asks
 _N_TRIED = 50  # queries among which the sample is picked
 
 
@@ -41,12 +43,7 @@ def most_clicked_queries(source: ModelVectors, limit: int) -> list[str]:
     return [source.graph.queries[row] for row in rows.tolist()]
 
 
-def pick_sample_query(exporter: Exporter) -> SampleQuery:
-    """Return the most clicked query with ten results or, if there is none, the one with the most results."""
-    return pick_sample_queries(exporter, 1)[0]
-
-
-def pick_sample_queries(exporter: Exporter, count: int) -> list[SampleQuery]:
+def pick_sample_queries(exporter: Exporter, count: int = _N_SAMPLES) -> list[SampleQuery]:
     """Return the most clicked queries with ten results, then those with the most results.
 
     Documents that the engine does not accept are not among the results.
@@ -71,7 +68,8 @@ def pick_sample_queries(exporter: Exporter, count: int) -> list[SampleQuery]:
 def measure_score_error(exporter: Exporter) -> dict[str, Any]:
     """Return how far the engine's scores are from ours, over the best documents of some queries."""
     source = exporter.source
-    texts = _measured_queries(source)
+    count = _N_MEASURED if exporter.base_version is None else _N_MEASURED_INCREMENT
+    texts = _measured_queries(source, count)
     queries = exporter.filter_query_vectors(source.query_vectors(texts))
     rounded = queries.with_data(exporter.round_query_weights(queries.data))
     found = source.model.search(texts, _DEPTH)
@@ -98,11 +96,11 @@ def measure_score_error(exporter: Exporter) -> dict[str, Any]:
     }
 
 
-def _measured_queries(source: ModelVectors) -> list[str]:
+def _measured_queries(source: ModelVectors, limit: int) -> list[str]:
     """One half are the most clicked queries, the other half is spread evenly over the log."""
-    head = most_clicked_queries(source, _N_MEASURED // 2)
+    head = most_clicked_queries(source, limit // 2)
     count = len(source.graph.queries)
-    spread = np.linspace(0, count - 1, min(_N_MEASURED // 2, count)).astype(np.int64)
+    spread = np.linspace(0, count - 1, min(limit // 2, count)).astype(np.int64)
     return list(dict.fromkeys([*head, *(source.graph.queries[row] for row in spread.tolist())]))
 
 

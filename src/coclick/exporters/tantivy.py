@@ -11,49 +11,23 @@ Weights are multiples of the largest weight divided by 4095. A term has at most 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import join_pairs, json_strings
+from coclick.exporters.formatting import json_strings
 from coclick.exporters.limits import DocBlock, Limits, Weights
-from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.model_vectors import SHIPPED, SPARSE, ModelVectors
+from coclick.exporters.packed_rows import JSON, concatenate, escape, format_bits
+from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
 
-_BITS = 12
-_MAX_LEVEL = (1 << _BITS) - 1
-_SUFFIXES = [f'/{bit}"' for bit in range(_BITS)]  # of quoted terms
-
-_LOAD = '''"""Create a tantivy index from documents.ndjson: python load.py INDEX (pip install tantivy)."""
-
-import json
-import sys
-from pathlib import Path
-
-import tantivy
-
-if len(sys.argv) != 2:
-    sys.exit(__doc__)
-here, target = Path(__file__).parent, Path(sys.argv[1])
-if target.exists():
-    sys.exit(f"{target} exists already: remove it, or choose another path")
-target.mkdir(parents=True)
-schema = tantivy.SchemaBuilder()
-schema.add_text_field("doc", stored=True, tokenizer_name="raw", index_option="basic")
-schema.add_text_field("title", stored=True)
-schema.add_text_field("words", tokenizer_name="raw", index_option="basic")
-index = tantivy.Index(schema.build(), path=str(target))
-writer = index.writer()
-with open(here / "documents.ndjson", encoding="utf-8") as lines:
-    for line in lines:
-        writer.add_document(tantivy.Document(**json.loads(line)))
-writer.commit()
-writer.wait_merging_threads()
-'''
+BITS = 12
+MAX_LEVEL = (1 << BITS) - 1
+_SUFFIXES = Strings.from_list(f'/{bit}"' for bit in range(BITS))  # of quoted terms
 
 _SEARCH = '''"""Search for a query of queries.ndjson, or a vector as JSON: python search.py INDEX QUERY."""
 
@@ -66,11 +40,11 @@ import tantivy
 BITS, UNIT = __BITS__, __UNIT__  # bits of document weights; value of the lowest bit
 
 
-def vector(query):
-    """Return words with weights, from JSON or from queries.ndjson."""
+def vector(query, index):
+    """Return words with weights, from JSON or from queries.ndjson in the folder of the index."""
     if query.startswith("{"):
         return json.loads(query)
-    with open(Path(__file__).parent / "queries.ndjson", encoding="utf-8") as lines:
+    with open(Path(index) / "queries.ndjson", encoding="utf-8") as lines:
         for line in lines:
             if (found := json.loads(line))["query"] == query:
                 return found["vector"]
@@ -94,7 +68,7 @@ def search(index, words, k=10):
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    for score, doc, title in search(tantivy.Index.open(sys.argv[1]), vector(sys.argv[2])):
+    for score, doc, title in search(tantivy.Index.open(sys.argv[1]), vector(sys.argv[2], sys.argv[1])):
         print(f"{score:.6f}\\t{doc}\\t{title}")
 '''
 
@@ -105,52 +79,81 @@ class Tantivy(Exporter):
     name = "tantivy"
     title = "tantivy"
     documents_file = "documents.ndjson"
+    takes_changes = True
+    accepts = frozenset({SPARSE, SHIPPED})
     limits = Limits(max_id_bytes=65_530, max_token_bytes=65_500)
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
         """Set the value of the lowest bit."""
         super().__init__(source, index, max_weights)
-        self.score_unit = (source.max_weight() or 1.0) / _MAX_LEVEL
-        self._prefixes = [token[:-1] for token in json_strings(self.tokens)]
+        self.score_unit = (source.max_weight() or 1.0) / MAX_LEVEL
+        self._prefixes = Strings.from_list(token[:-1] for token in json_strings(self.tokens))
+
+    def keep_score_unit(self, unit: float) -> None:
+        """Take the unit of the base if weights have about the same range: fewer documents change then."""
+        levels = self.source.max_weight() / unit
+        if MAX_LEVEL / 2 < levels <= MAX_LEVEL:
+            self.score_unit = unit
 
     def round_weights(self, weights: Weights) -> Weights:
         """Return multiples of the lowest bit."""
         return np.rint(weights / self.score_unit).astype(np.float32)
 
     def write_schema(self, folder: Path) -> None:
-        """Write both scripts; `load.py` contains the schema."""
-        write_file(folder / "load.py", _LOAD)
-        script = _SEARCH.replace("__BITS__", str(_BITS)).replace("__UNIT__", repr(self.score_unit))
+        """Write the program that builds the index, and one that searches."""
+        settings = {
+            "version": self.version,
+            "base_version": self.base_version,
+            "documents": self.n_documents,
+        }
+        write_program(folder, self.title, "tantivy_versions", (), settings, "tantivy_versions")
+        script = _SEARCH.replace("__BITS__", str(BITS)).replace("__UNIT__", repr(self.score_unit))
         write_file(folder / "search.py", script)
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield one line per document."""
-        for doc, title, words in block.rows(self._bits(block.vectors)):
-            yield f'{{"doc":{doc},"title":{title},"words":[{words}]}}\n'
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return one line per document."""
+        doc, title = (escape(texts, JSON) for texts in (block.packed_ids, block.packed_titles))
+        words = format_bits(block.vectors, self._prefixes, _SUFFIXES)
+        return concatenate('{"doc":"', doc, '","title":"', title, '","words":[', words, "]}\n")
 
     def write_sample(self, folder: Path, sample: SampleQuery) -> None:
-        """Write the words and weights."""
+        """Write the words and weights, and the queries of `check`."""
         write_json(folder / "sample.json", self.sample_vector(sample))
+        write_sample_requests(folder, self, self.sample_vector)
 
     def readme(self) -> str:
         """Return the Python commands."""
-        return """
-Run these commands in this folder; `~/tantivy` is the index to create:
+        increment = (
+            ""
+            if self.base_version is None
+            else (
+                f"\n   This increment is refused if another version than `{self.base_version}` is loaded. It "
+                "starts from hard\n   links to the files of that version."
+            )
+        )
+        return f"""
+1. Run these commands in this folder; `~/tantivy` is the folder for all versions of the index:
 
-    pip install tantivy
-    python load.py ~/tantivy
-    python search.py ~/tantivy "$(cat sample.json)"
+       pip install tantivy
+       python3 run.py ~/tantivy load
+       python3 run.py ~/tantivy check
 
-`search.py` is short. It also shows how to build the query in Rust.
+2. `load` builds the index `~/tantivy/versions/{self.version}` and then lets the link
+   `~/tantivy/current` point to it, at once. It can be interrupted and run again, and a second run changes
+   nothing. Programs that have the index open keep the version that they opened.{increment}
+
+3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick.
+   By hand:
+
+       python3 search.py ~/tantivy/current "$(cat sample.json)"
+
+   `search.py` is short. It also shows how to build the query in Rust.
+
+4. Load the next export, or the next increment, in the same way. The way back:
+
+       python3 run.py ~/tantivy rollback     # to the version that was loaded before this one
+       python3 run.py ~/tantivy remove       # delete all versions
 """
-
-    def _bits(self, vectors: Csr) -> list[str]:
-        """The quoted terms of the bits that are set, joined for each document."""
-        values = vectors.data.astype(np.int64)
-        entry, bit = np.nonzero(values[:, None] >> np.arange(_BITS) & 1)
-        ends = np.searchsorted(entry, vectors.indptr)
-        set_bits = Csr(ends, vectors.indices[entry], vectors.data[entry], vectors.columns)
-        return join_pairs(set_bits, self._prefixes, [_SUFFIXES[b] for b in bit.tolist()], ",")
 
 
 EXPORTER = Tantivy

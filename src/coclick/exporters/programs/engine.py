@@ -96,10 +96,10 @@ def read_lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split("\n")[:-1]
 
 
-Command = Callable[[Engine, Path, Settings], None]
+Command = Callable[[Any, Path, Settings], None]  # the engine, the folder of the export, its settings
 
 
-def run_command(commands: Mapping[str, Command], name: str, engine: Engine, folder: Path) -> None:
+def run_command(commands: Mapping[str, Command], name: str, engine: Any, folder: Path) -> None:
     """Run a command with the settings of a folder; an error of the engine ends it with a sentence."""
     try:
         commands[name](engine, folder, read_json(folder / "settings.json"))
