@@ -76,10 +76,10 @@ def test_wrong_options(run, graph, options, told):
 
 
 def test_the_table_is_printed_even_if_no_model_suits_the_target(run, graph, judged):
-    done = run("compare", graph, *judged, "--only", "clicks", "--target", "opensearch")
+    done = run("compare", graph, *judged, "--only", "clicks", "--target", "vespa")
     assert done.code == 2
     assert "clicks" in done.out and "recommended" not in done.out
-    assert "can be used with opensearch" in done.err
+    assert "can be used with vespa" in done.err
 
 
 def test_ctrl_c_prints_the_results_so_far(run, graph, judged, monkeypatch):

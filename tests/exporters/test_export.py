@@ -99,9 +99,17 @@ def test_models_without_vectors_cannot_be_exported(name):
     assert name not in error.value.hint.replace("models that can be exported: ", "").split(", ")
 
 
-def test_dense_vectors_are_refused_by_sparse_engines(dense, tmp_path):
-    with pytest.raises(UserError, match=r"pls has dense vectors.*OpenSearch takes only sparse"):
-        export(dense, "opensearch", tmp_path / "out")
+def test_models_are_refused_by_engines_that_cannot_take_them(dense, tmp_path):
+    refusals = (
+        (dense, r"pls has dense vectors.*Vespa takes only sparse"),
+        (
+            create("neighbours").fit(dense.graph_),
+            "neighbours has no vectors, and the export to Vespa takes only",
+        ),
+    )
+    for model, sentence in refusals:
+        with pytest.raises(UserError, match=sentence):
+            export(model, "vespa", tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
 

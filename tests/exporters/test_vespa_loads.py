@@ -191,12 +191,17 @@ def test_into_errors_are_sentences(tmp_path):
         with pytest.raises(SystemExit, match="refused 1 documents, the first: 'b': No field 'words'"):
             run_into("load", engine, folder)
         vespa.broken = ()
+        run_into("load", engine, folder)
+        other = export_into(tmp_path / "ids", {"z": "red"})
+        with pytest.raises(SystemExit, match=r"none of the 1 ids is in products as documentid"):
+            run_into("load", engine, other)
+        assert held(vespa) == words_of(folder)  # nothing is lost
         other = export_into(tmp_path / "other", {"a": "red"}, into="products")
         with pytest.raises(
             SystemExit, match=r"none of the 1 ids is in products as documentid: .*NAMESPACE\.TYPE"
         ):
             run_into("load", engine, other)
-        assert held(vespa) == {"a": words_of(folder)["a"]}
+        assert held(vespa) == words_of(folder)
 
 
 def test_schema_additions_and_hybrid_query(tmp_path):

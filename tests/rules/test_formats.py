@@ -3,12 +3,13 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from coclick import UserError, write_rules
 from coclick.rules import FORMATS
-from coclick.rules.rule import Rule
+from coclick.rules.rule import Effect, Rule
 
 TEXTS = [
     "call of duty",
@@ -141,6 +142,39 @@ def test_query_rules(tmp_path):
             assert (criterion["type"], criterion["metadata"]) == ("exact", "query_string")
             found |= {(criterion["values"][0], doc) for doc in rule["actions"]["ids"]}
     assert found == pairs(pins)
+
+
+def test_excludes(tmp_path):
+    """A query with a pinned and two excluded documents, in every format that has them."""
+    rules = [
+        Rule(kind, "a <b>", doc, 200, 1, (0.98, 1))
+        for kind, doc in (("pin", "p"), ("exclude", "x"), ("exclude", "y"))
+    ]
+    measured = [replace(rule, effect=Effect(0.5, 0.75, 9)) for rule in rules]
+    [query] = ET.fromstring(write(tmp_path, "elevate", measured)[1].encode())
+    assert [(doc.get("id"), doc.get("exclude")) for doc in query] == [
+        ("p", None),
+        ("x", "true"),
+        ("y", "true"),
+    ]
+    found = json.loads(write(tmp_path, "es-query-rules", measured, force=True)[1])["rules"]
+    assert [(rule["type"], rule["actions"]["ids"]) for rule in found] == [
+        ("pinned", ["p"]),
+        ("exclude", ["x", "y"]),
+    ]
+    assert len({rule["rule_id"] for rule in found}) == 2
+    found = json.loads(write(tmp_path, "algolia", measured, force=True)[1])["rules"]
+    assert [rule["consequence"] for rule in found[1:]] == [
+        {"hide": [{"objectID": "x"}]},
+        {"hide": [{"objectID": "y"}]},
+    ]
+    assert {rule["conditions"][0]["anchoring"] for rule in found} == {"is"}
+    lines = [
+        line.strip() for line in write(tmp_path, "querqy", measured, force=True)[1].split("\n")[2:] if line
+    ]
+    assert lines == ['"a <b>" =>', 'UP(1000): * id:"p"', 'DOWN(1000): * id:"x"', 'DOWN(1000): * id:"y"']
+    stats, _ = write(tmp_path, "elevate", rules, force=True)
+    assert stats["unhelpful"] == 2  # not replayed: a person must accept them
 
 
 def algolia_literal(pattern):

@@ -1,10 +1,13 @@
 """Rules of a log whose rules are known."""
 
 import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import coclick
+from coclick.graph.click_graph import SkipPairs
 from coclick.rules.words import LogWords
 from rules import shop
 
@@ -103,6 +106,21 @@ def test_logs_without_titles_and_without_spaces_have_pins():
         [("東京 ホテル", "a", 30), ("東京ホテル", "a", 9)], {"a": "東京の宿"}, language="ja"
     )
     assert {rule.kind for rule in coclick.find_rules(japanese)} == {"pin"}
+
+
+def test_documents_that_everybody_passes_over_are_excluded():
+    """Votes of 200 clicks: all below document a; nearly all below b; c has too few."""
+    plain = shop.graph(
+        [("q", "a", 0.1), ("q", "b", 30), ("q", "d", 500)], {doc: f"Title {doc}" for doc in "abcd"}
+    )
+    [a, b, c, d] = (plain.docs.id(doc) for doc in "abcd")
+    skipped = np.array([a, a, b, c], np.int32)
+    counts = np.array([150, 50, 200, 50], np.int32)
+    skips = SkipPairs(np.array([0, 4]), np.array([d, b, d, d], np.int32), skipped, counts)
+    graph = replace(plain, skips=skips)
+    [rule] = [rule for rule in coclick.find_rules(graph, replay=False) if rule.kind == "exclude"]
+    assert (rule.left, rule.right, rule.title) == ("q", "a", "Title a")
+    assert (rule.clicks, rule.share) == (pytest.approx(200.1), pytest.approx(200 / 200.1))
 
 
 def test_phrases_are_found_inside_of_texts_only():

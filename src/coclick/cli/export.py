@@ -1,4 +1,4 @@
-"""The command that exports vectors to search engines."""
+"""The command that exports models to search engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def export(
         typer.Option(
             "--to",
             metavar="ENGINE",
-            help="opensearch, elasticsearch, solr, vespa, qdrant, pgvector, tantivy or parquet.",
+            help="opensearch, elasticsearch, solr, vespa, qdrant, pgvector, tantivy or parquet; trees of "
+            "ltr: ltr-opensearch, ltr-elasticsearch, ltr-es-plugin or ltr-solr; rerank.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
@@ -26,9 +27,13 @@ def export(
         str, typer.Option(help="Name of the index, collection or table; with --into, of the added fields.")
     ] = "coclick",
     queries: Annotated[
-        int,
-        typer.Option(min=0, help="Number of log queries to export with their vectors, most clicked first."),
-    ] = 10_000,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Number of log queries to export, most clicked first: by default 10,000 with vectors, "
+            "all with rankings.",
+        ),
+    ] = None,
     max_weights: Annotated[
         int | None,
         typer.Option(min=1, help="Keep only this many words of a document, those with the largest weights."),
@@ -60,12 +65,17 @@ def export(
             "documents and queries.",
         ),
     ] = None,
+    measure: Annotated[
+        bool,
+        typer.Option(help="Measure what is lost where rankings are exported; trains the model once more."),
+    ] = True,
     force: Force = False,
     json_: Json = False,
 ) -> None:
-    """Export a model's vectors to a search engine: schema, data, a sample query and instructions.
+    """Export a model to a search engine: schema, data, a sample query and instructions.
 
-    The engine then ranks like `coclick search`; the error of its scores is measured and printed.
+    A model with vectors is exported as vectors: the engine ranks like `coclick search`. Any other model is
+    exported as rankings of the log's queries, and signals for other queries. What is lost is measured.
     """
     from coclick import open_model
     from coclick.cli import render
@@ -85,6 +95,7 @@ def export(
         id_field=id_,
         hybrid=hybrid,
         changes_from=changes_from,
+        measure=measure,
         force=force,
         progress=for_terminal(),
     )

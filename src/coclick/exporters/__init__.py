@@ -21,12 +21,15 @@ from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.output_folder import check_folder, create_folder, write_manifest
 from coclick.exporters.readme import readme
 from coclick.exporters.sample_queries import measure_score_error, most_clicked_queries
+from coclick.exporters.shipping.export import ship, write_shipped
 from coclick.models.base import Model
 from coclick.models.persistence import open_model
 from coclick.progress import Progress, quiet
 from coclick.storage.directories import write_file, write_json
 
 ENGINES = ("elasticsearch", "opensearch", "parquet", "pgvector", "qdrant", "solr", "tantivy", "vespa")
+LTR_ENGINES = ("ltr-elasticsearch", "ltr-es-plugin", "ltr-opensearch", "ltr-solr")
+_QUERIES = 10_000  # exported with their vectors
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 
 
@@ -36,23 +39,29 @@ def export(
     path: str | Path,
     *,
     name: str = "coclick",
-    queries: int = 10_000,
+    queries: int | None = None,
     max_weights: int | None = None,
     into: str | None = None,
     id_field: str | None = None,
     hybrid: str | None = None,
     changes_from: str | Path | None = None,
+    measure: bool = True,
     force: bool = False,
     progress: Progress = quiet,
 ) -> dict[str, Any]:
-    """Export the vectors of a trained model to a search engine.
+    """Export a trained model to a search engine.
+
+    A model whose scores are dot products is exported as vectors, any other as rankings of the log's queries
+    and signals for other queries (`coclick.exporters.shipping.form`).
 
     Parameters:
-        model: a trained model whose scores are dot products of vectors, or its directory.
-        engine: one of `ENGINES`.
+        model: a trained model, or its directory.
+        engine: one of `ENGINES`; one of `LTR_ENGINES` for the trees of `ltr`; `rerank` for a program that
+            lets `coclick serve` rank what an engine has found.
         path: the folder to write. It appears only when it is complete.
         name: the name of the index, collection or table.
-        queries: how many queries of the log to export with their vectors, most clicked first.
+        queries: how many queries of the log to export, most clicked first; by default 10,000 with vectors,
+            and all with rankings.
         max_weights: keep only this many words of a document, those with the largest weights.
         into: add the vectors to this index or table, which exists, instead of making one; `name` then names
             the added fields. For all engines but tantivy and parquet.
@@ -61,6 +70,8 @@ def export(
         hybrid: text fields of `into` with weights, such as `title^3,body`, for a query that adds BM25.
         changes_from: the folder of the export that is loaded; write only what changed since: documents and
             queries that are new, changed or deleted.
+        measure: whether to measure what is lost where rankings and signals are exported: it trains the model
+            again, without held-out clicks.
         force: replace the folder if it is an earlier export.
         progress: called for each step of the work.
 
@@ -71,8 +82,9 @@ def export(
         model = open_model(model)
     if not isinstance(model, Model):
         raise UserError(f"model must be a trained model or its directory, not {model!r:.50}")
-    if engine not in ENGINES:
-        raise UserError(f"unknown engine {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
+    if engine not in (*ENGINES, *LTR_ENGINES, "rerank"):
+        known = ", ".join([*ENGINES, *LTR_ENGINES, "rerank"])
+        raise UserError(f"unknown engine {engine!r}", hint=f"engines: {known}")
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name!r} cannot be the name of an index",
@@ -80,10 +92,15 @@ def export(
         )
     path = check_path(path, "path")
     check_folder(path, force=force)
-    check_whole(queries, "queries", 0)
+    if engine not in ENGINES:
+        return _export_ranker(model, engine, path, name, into, measure, force, progress)
+    if queries is not None:
+        check_whole(queries, "queries", 0)
     existing = _existing_index(engine, into, id_field, hybrid)
-    source = ModelVectors.from_model(model)
+    shipped = ship(model, engine, progress)
+    source = ModelVectors.from_model(model) if shipped is None else shipped.doc_vectors
     exporter = _create_exporter(engine, source, name, max_weights, existing)
+    exporter.model_name = str(model)
     base = None if changes_from is None else _open_base(exporter, check_path(changes_from, "changes_from"))
     columns = exporter.column_hashes()
     docs = ContentTracker(columns, base.docs if base else None)
@@ -91,7 +108,9 @@ def export(
     with create_folder(path, force=force) as folder:
         with progress("queries"):
             sample = exporter.samples[0]  # the most clicked query with ten results
-            exporter.write_queries(folder, _differing_queries(exporter, queries, tracked))
+            limit = _QUERIES if queries is None else queries
+            differing = _differing_queries(exporter, 0 if shipped else limit, tracked)
+            exporter.write_queries(folder, differing)
             error = measure_score_error(exporter)
         with progress("documents", len(source.graph.docs)) as done:
             blocks = docs.differing(exporter.filter.doc_blocks(done), titles=exporter.stores_titles)
@@ -108,8 +127,32 @@ def export(
         stats |= {"changes": _changes(docs, tracked)} if base else {}
         write_file(folder / "README.md", readme(exporter, sample, stats))
         write_contents(folder, *held)
+        if shipped:
+            stats |= write_shipped(exporter, shipped, folder, queries, measure, progress)
         write_manifest(folder, stats)
     return stats
+
+
+def _export_ranker(
+    model: Model,
+    engine: str,
+    path: Path,
+    name: str,
+    into: str | None,
+    measure: bool,
+    force: bool,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Export what ranks the documents that an engine has found."""
+    if engine == "rerank":
+        from coclick.exporters.rerank_export import export_rerank
+
+        return export_rerank(model, path, force=force)
+    from coclick.exporters.ltr_export import export_ltr
+
+    return export_ltr(
+        model, engine, path, name=name, index=into, measure=measure, force=force, progress=progress
+    )
 
 
 def _open_base(exporter: Exporter, path: Path) -> BaseExport:
@@ -164,7 +207,7 @@ def _create_exporter(
 def _identity(exporter: Exporter) -> dict[str, Any]:
     """Return what the exports of one index have in common, and the unit of scores."""
     source, existing = exporter.source, exporter.existing
-    names: dict[str, Any] = {"engine": exporter.name, "index": exporter.index, "model": str(source.model)}
+    names: dict[str, Any] = {"engine": exporter.name, "index": exporter.index, "model": exporter.model_name}
     names |= {"dimensions": source.dim} if source.dense else {}
     names |= {} if existing is None else {"into": existing.name, "id_field": existing.id_field}
     return names | {"score_unit": exporter.score_unit}

@@ -53,6 +53,7 @@ class Exporter(ABC):
             limit = f"{self.limits.max_dim:,} dimensions"
             raise UserError(f"{source.model} has {source.dim:,}, but {self.title} allows at most {limit}")
         self.source, self.index = source, index
+        self.model_name = str(source.model)  # of the exported model, whose documents these are
         self.version = ""  # of the documents and queries, known when they are written
         self.base_version: str | None = None  # of an increment: the version that it changes
         self.n_documents = 0  # in the engine once the export is loaded

@@ -17,6 +17,7 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import percent_encode
 from coclick.exporters.limits import DocBlock, Limits, Weights
+from coclick.exporters.model_vectors import SHIPPED, SPARSE
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
@@ -31,6 +32,7 @@ first."""
 class BulkApiExporter(Exporter):
     """Exports an index with the fields `doc`, `title` and `words`, and a program that loads it."""
 
+    accepts = frozenset({SPARSE, SHIPPED})
     limits = Limits(max_id_bytes=512, max_token_bytes=32_766)
     takes_changes = True
     part_size = 8 << 20  # below the limit of 10 MB of small clusters

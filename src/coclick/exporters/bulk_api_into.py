@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 from coclick.arrays.strings import Strings
 from coclick.exporters.bulk_api import NOT_RUN, BulkApiExporter
 from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
+from coclick.exporters.hybrid_weights import HybridWeight, Way, tune_hybrid
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
@@ -36,6 +38,7 @@ class BulkApiInto(BulkApiExporter):
 
     documents_file = "updates-{:05}.ndjson"
     field_type: ClassVar[dict[str, Any]]
+    mixes: ClassVar[Way]  # how hybrid queries mix both scores
     stores_titles = False
     existing: ExistingIndex
 
@@ -55,6 +58,17 @@ class BulkApiInto(BulkApiExporter):
     ) -> Query:
         """Combine BM25 and vectors in the way of the engine; `boosts` add to scores, `filters` do not."""
         raise NotImplementedError  # abstract
+
+    @cached_property
+    def tuned(self) -> HybridWeight | str:
+        """The weight of vectors in hybrid queries, or why it is not tuned."""
+        return tune_hybrid(self.source.model, self.existing.text_fields, self.mixes)
+
+    def tuning_note(self) -> str:
+        """Say how the weight was tuned."""
+        if isinstance(self.tuned, HybridWeight):
+            return self.tuned.sentence()
+        return f"It was not tuned: {self.tuned}. Try others on your queries."
 
     def hybrid_note(self) -> str:
         """Return how scores are combined, for the README."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from coclick.exporters.bulk_api_into import BulkApiInto, Query
 from coclick.exporters.elasticsearch import FIELD_TYPE, OLD_FIELD_TYPE, Elasticsearch
+from coclick.exporters.hybrid_weights import HybridWeight, Way
 from coclick.storage.directories import write_json
 
 
@@ -14,6 +15,7 @@ class ElasticsearchInto(BulkApiInto, Elasticsearch):
     """Exports partial updates, with a second mapping for old versions."""
 
     field_type = FIELD_TYPE
+    mixes: ClassVar[Way] = "added"
 
     def write_schema(self, folder: Path) -> None:
         """Write the second mapping too."""
@@ -24,16 +26,20 @@ class ElasticsearchInto(BulkApiInto, Elasticsearch):
         self, multi_match: Query, vector_query: Query, filters: list[Any], boosts: list[Any]
     ) -> Query:
         """Add the scores."""
-        vector_query["sparse_vector"]["boost"] = 1.0
+        vector_query["sparse_vector"]["boost"] = self._boost
         either = {"bool": {"should": [multi_match, vector_query], "minimum_should_match": 1}}
         return {"bool": {"must": [either], "filter": filters, "should": boosts}}
 
+    @property
+    def _boost(self) -> float:
+        """The factor of the vectors' score."""
+        return self.tuned.weight if isinstance(self.tuned, HybridWeight) else 1.0
+
     def hybrid_note(self) -> str:
         """Say where the weights are."""
-        return """The score is that of `multi_match` plus `boost` times that of the vectors. The boost is 1,
-and neither it nor the weights of the fields have been tuned. Both scores have a scale of
-their own: compare them on your queries and change the boost. Filters go into `filter` of `hybrid.json`, your
-own boosts into the last `should`."""
+        return f"""The score is that of `multi_match` plus `boost` times that of the vectors. The boost is
+{self._boost:g}. {self.tuning_note()} The weights of the fields are as given. Filters go into
+`filter` of `hybrid.json`, your own boosts into the last `should`."""
 
     def version_note(self) -> str:
         """Say which file is for which version."""

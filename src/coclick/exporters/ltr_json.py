@@ -49,9 +49,7 @@ def ltr_json(model: Ltr, engine: LtrEngine, name: str, templates: Templates | No
             "the scores of ltr(task=reranking) start from BM25, which these formats do not have",
             hint="train ltr with task=retrieval",
         )
-    names = model.features_.names
-    used = sorted({int(feature) for feature in model.trees_.feature if feature >= 0})
-    _check(model, used, templates or {})
+    names, used = model.features_.names, used_features(model, templates or {})
     write = _solr_feature if engine == "solr" else _elastic_feature
     features = [write(names[i], name, (templates or {}).get(names[i])) for i in used]
     trees, lift = model.trees_.to_nested(), 1 - model.trees_.lowest()
@@ -73,6 +71,13 @@ def ltr_json(model: Ltr, engine: LtrEngine, name: str, templates: Templates | No
         "featureset": {"featureset": {"name": name, "features": features}},
         "model": {"model": {"name": name, "model": definition}},
     }
+
+
+def used_features(model: Ltr, templates: Templates) -> list[int]:
+    """Return the features that the trees use; raise if an engine cannot compute one of them."""
+    used = sorted({int(feature) for feature in model.trees_.feature if feature >= 0})
+    _check(model, used, templates)
+    return used
 
 
 def doc_fields(model: Ltr) -> Iterator[dict[str, Any]]:
@@ -113,19 +118,27 @@ def _check(model: Ltr, used: list[int], templates: Templates) -> None:
                         hint="give query templates for them, or train ltr with other parts")  # fmt: skip
 
 
-def _elastic_feature(name: str, store: str, template: Mapping[str, Any] | None) -> dict[str, Any]:
+def feature_query(name: str, template: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the query of Elasticsearch and OpenSearch whose score is a feature."""
     field = identifier(name)
-    parameters = [field] if name in OF_QUERIES else []
     if template is not None:
-        query: Mapping[str, Any] = template
-        parameters = sorted({*re.findall(r"\{\{\s*(\w+)\s*\}\}", json.dumps(template))})
-    elif name in OF_QUERIES:
-        query = {"constant_score": {"filter": {"match_all": {}}, "boost": f"{{{{{field}}}}}"}}
-    else:
-        value = {"field": field, "factor": 1, "modifier": "none", "missing": 0}
-        query = {"function_score": {"query": {"match_all": {}}, "field_value_factor": value,
-                                    "boost_mode": "replace"}}  # fmt: skip
-    return {"name": field, "params": parameters, "template_language": "mustache", "template": dict(query)}
+        return dict(template)
+    if name in OF_QUERIES:
+        return {"constant_score": {"filter": {"match_all": {}}, "boost": f"{{{{{field}}}}}"}}
+    value = {"field": field, "factor": 1, "modifier": "none", "missing": 0}
+    return {"function_score": {"query": {"match_all": {}}, "field_value_factor": value,
+                               "boost_mode": "replace"}}  # fmt: skip
+
+
+def _elastic_feature(name: str, store: str, template: Mapping[str, Any] | None) -> dict[str, Any]:
+    query = feature_query(name, template)
+    parameters = sorted({*re.findall(r"\{\{\s*(\w+)\s*\}\}", json.dumps(query))})
+    return {
+        "name": identifier(name),
+        "params": parameters,
+        "template_language": "mustache",
+        "template": query,
+    }
 
 
 def _solr_feature(name: str, store: str, template: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ score is the dot product of both sides in either case, so every engine computes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +18,28 @@ from coclick.errors import UserError, corrupt_error
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.projection._base import ProjectionModel
-from coclick.models.registry import model_class, model_names
+from coclick.models.registry import create, model_class, model_names
 from coclick.models.sparse_vectors import SparseVectorModel
 
-SPARSE, DENSE = "sparse vectors", "dense vectors"  # forms of models that engines take
+# Forms of models that engines take; the last one is described in `coclick.exporters.shipping.form`.
+SPARSE, DENSE, SHIPPED = "sparse vectors", "dense vectors", "rankings and signals"
 _MAX_DOCS, _MAX_WEIGHTS = 1 << 13, 1 << 18  # of a block; a single document may have more weights
 
 
+def choose_form(model: Model, accepts: Collection[str]) -> str | None:
+    """Return the first form of a model that is accepted: that of its vectors, then `SHIPPED`; or None."""
+    forms = form_of(model), SHIPPED if can_ship(model) else None
+    return next((form for form in forms if form in accepts), None)
+
+
+def can_ship(model: Model) -> bool:
+    """Return whether rankings and signals can replace a model: `ltr` has features that engines do not."""
+    parts = [create(spec) for spec in getattr(model, "part_specs", [])]
+    return model.name != "ltr" and all(map(can_ship, parts))
+
+
 def form_of(model: Model) -> str | None:
-    """Return the form in which engines could take a model: `SPARSE`, `DENSE`, or None for no form."""
+    """Return the form of a model's vectors: `SPARSE`, `DENSE`, or None if it has none."""
     if "export" not in model.capabilities:
         return None
     if isinstance(model, SparseVectorModel):

@@ -5,9 +5,10 @@ From the documentation of OpenSearch 3.2 ("Hybrid search", "Normalization proces
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from coclick.exporters.bulk_api_into import BulkApiInto, Query
+from coclick.exporters.hybrid_weights import HybridWeight, Way
 from coclick.exporters.opensearch import FIELD_TYPE, OpenSearch
 
 
@@ -15,6 +16,7 @@ class OpenSearchInto(BulkApiInto, OpenSearch):
     """Exports partial updates, and a pipeline for hybrid queries."""
 
     field_type = FIELD_TYPE
+    mixes: ClassVar[Way] = "normalised"
 
     def hybrid_query(
         self, multi_match: Query, vector_query: Query, filters: list[Any], boosts: list[Any]
@@ -26,16 +28,22 @@ class OpenSearchInto(BulkApiInto, OpenSearch):
 
     def pipeline(self) -> dict[str, Any]:
         """Scale both scores to 0…1 and take their mean."""
-        combination = {"technique": "arithmetic_mean", "parameters": {"weights": [0.5, 0.5]}}
+        combination = {"technique": "arithmetic_mean", "parameters": {"weights": self._weights}}
         processor = {"normalization": {"technique": "min_max"}, "combination": combination}
         return {"phase_results_processors": [{"normalization-processor": processor}]}
 
+    @property
+    def _weights(self) -> list[float]:
+        """The weights of text and vectors."""
+        share = self.tuned.weight if isinstance(self.tuned, HybridWeight) else 0.5
+        return [round(1 - share, 2), round(share, 2)]
+
     def hybrid_note(self) -> str:
         """Say where the weights are."""
-        return f"""`pipeline.json` scales both scores to 0…1 and takes their mean with the weights 0.5 and
-0.5; `load` stores it as the search pipeline `{self.pipeline_id}`. Neither these weights nor those of the
-fields have been tuned: try others on your queries. Filters go into both lists `filter` of `hybrid.json`, your
-own boosts into `should` of the first part."""
+        return f"""`pipeline.json` scales both scores to 0…1 and takes their mean with the weights
+{self._weights[0]} and {self._weights[1]}; `load` stores it as the search pipeline `{self.pipeline_id}`.
+{self.tuning_note()} The weights of the fields are as given. Filters go into both lists `filter` of
+`hybrid.json`, your own boosts into `should` of the first part."""
 
     def version_note(self) -> str:
         """Name the versions that have what the queries use."""

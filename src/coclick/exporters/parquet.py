@@ -20,7 +20,7 @@ from coclick.arrays.csr import Csr
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_floats, join_entries
 from coclick.exporters.limits import DocBlock
-from coclick.exporters.model_vectors import DENSE, SPARSE
+from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file
 
@@ -44,7 +44,7 @@ class Parquet(Exporter):
 
     name = "parquet"
     title = "Parquet"
-    accepts = frozenset({SPARSE, DENSE})
+    accepts = frozenset({SPARSE, DENSE, SHIPPED})
     query_vectors_in = "`queries.parquet`"
     takes_changes = True
 

@@ -20,7 +20,7 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import DENSE, SPARSE, ModelVectors
+from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE, ModelVectors
 from coclick.exporters.packed_rows import COPY, concatenate, escape, format_rows, hash_numbers, write_rows
 from coclick.exporters.pgvector_check import write_check
 from coclick.exporters.pgvector_scripts import OwnTable, Scripts
@@ -40,7 +40,7 @@ class PgVector(Exporter):
     name = "pgvector"
     title = "PostgreSQL with pgvector"
     documents_file = "documents.tsv"
-    accepts = frozenset({SPARSE, DENSE})
+    accepts = frozenset({SPARSE, DENSE, SHIPPED})
     query_vectors_in = "The table of queries (`queries.tsv`)"
     limits = Limits(max_id_bytes=2600, max_weights=16_000, max_dim=16_000, forbidden=re.compile("\x00"))
 

@@ -21,7 +21,7 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
-from coclick.exporters.model_vectors import DENSE, SPARSE
+from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE
 from coclick.exporters.packed_rows import JSON, concatenate, cut_rows, escape, format_rows, hash_numbers
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
@@ -40,7 +40,7 @@ class Qdrant(Exporter):
 
     name = "qdrant"
     title = "Qdrant"
-    accepts = frozenset({SPARSE, DENSE})
+    accepts = frozenset({SPARSE, DENSE, SHIPPED})
     limits = Limits(max_dim=65_536)
     takes_changes = True
     list_name = "points"  # of the documents in a line of `points.ndjson`

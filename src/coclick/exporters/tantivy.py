@@ -19,7 +19,7 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import json_strings
 from coclick.exporters.limits import DocBlock, Limits, Weights
-from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.model_vectors import SHIPPED, SPARSE, ModelVectors
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_bits
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
@@ -80,6 +80,7 @@ class Tantivy(Exporter):
     title = "tantivy"
     documents_file = "documents.ndjson"
     takes_changes = True
+    accepts = frozenset({SPARSE, SHIPPED})
     limits = Limits(max_id_bytes=65_530, max_token_bytes=65_500)
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:

@@ -10,7 +10,7 @@ import importlib
 from coclick.errors import CoclickError, UserError
 from coclick.exporters import ENGINES
 from coclick.exporters.base import Exporter
-from coclick.exporters.model_vectors import DENSE, ModelVectors, form_of
+from coclick.exporters.model_vectors import DENSE, ModelVectors, choose_form
 from coclick.models.base import Model
 from coclick.models.registry import create
 
@@ -37,14 +37,14 @@ def may_suit(spec: str, target: str | None) -> bool:
     if target is None or target in ANYWHERE:
         return True
     try:
-        return form_of(create(spec)) in exporter_class(target).accepts
+        return choose_form(create(spec), exporter_class(target).accepts) is not None
     except CoclickError:  # the directory of a saved model
         return True
 
 
 def _takes(exporter: type[Exporter], model: Model) -> bool:
-    form, limit = form_of(model), exporter.limits.max_dim
-    if form not in exporter.accepts:
+    form, limit = choose_form(model, exporter.accepts), exporter.limits.max_dim
+    if form is None:
         return False
     return form != DENSE or limit is None or ModelVectors.from_model(model).dim <= limit
 

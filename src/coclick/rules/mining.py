@@ -7,6 +7,7 @@ import numpy as np
 from coclick.graph.click_graph import ClickGraph
 from coclick.rules.applying import phrases_in
 from coclick.rules.corrections import find_corrections
+from coclick.rules.excludes import find_excludes
 from coclick.rules.pins import find_pins
 from coclick.rules.rewrites import find_rewrites
 from coclick.rules.rule import KINDS, Rule
@@ -21,7 +22,7 @@ def mine(graph: ClickGraph, min_clicks: float, min_share: float) -> list[Rule]:
 
     Synonyms and rewrites need `min_clicks` clicks and a share whose interval begins at `min_share` or above.
     """
-    found = find_pins(graph, min_clicks)
+    found = find_pins(graph, min_clicks) + find_excludes(graph, min_clicks)
     if is_spaced(graph):
         found += _from_words(graph, min_clicks, min_share)
     unique = {rule.id: rule for rule in found}

@@ -62,7 +62,7 @@ def _affected(rules: Sequence[Rule], queries: Mapping[int, str]) -> dict[str, li
     inside: dict[str, list[str]] = defaultdict(list)
     whole: dict[str, list[str]] = defaultdict(list)
     for rule in rules:
-        (whole if rule.kind in ("pin", "rewrite") else inside)[rule.left].append(rule.id)
+        (whole if rule.kind in ("pin", "exclude", "rewrite") else inside)[rule.left].append(rule.id)
     affected: dict[str, list[int]] = defaultdict(list)
     for row, text in queries.items():
         words = Query(text, row).tokens
@@ -94,6 +94,8 @@ def _effects(
                 [rule.right, *(doc for doc in ranking if doc != rule.right)]
                 for ranking in _search(model, texts)
             ]
+        elif rule.kind == "exclude":
+            found = [[doc for doc in ranking if doc != rule.right] for ranking in _search(model, texts)]
         else:
             found = _search(model, [apply(rule, Query(text, -1).tokens) for text in texts])
         after = _values({text: grades[text] for text in texts}, dict(zip(texts, found, strict=True)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-KINDS = ("synonym", "correction", "rewrite", "pin")
+KINDS = ("synonym", "correction", "rewrite", "pin", "exclude")
 _Z = 1.96  # of a 95 % interval
 
 
@@ -33,6 +33,7 @@ class Rule:
     - `correction`: a query with `left` searches for `right` instead.
     - `rewrite`: a query that is `left`, and has no other words, also searches for `right`.
     - `pin`: a query that is `left` has the document `right` first.
+    - `exclude`: a query that is `left` does not have the document `right`.
     """
 
     kind: str
@@ -41,7 +42,7 @@ class Rule:
     clicks: float  # of the queries that the rule applies to
     share: float  # of these clicks on documents that `right` leads to
     interval: tuple[float, float]  # Wilson's, of the share, at 95 %
-    title: str = ""  # of a pinned document
+    title: str = ""  # of the document
     effect: Effect | None = None  # None: not measured
 
     @cached_property

@@ -25,18 +25,20 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
     export = _Updates(folder / "updates.jsonl")
     load, this = VespaLoad(engine), settings["version"]
     found: set[str] = set()
-    counts = {"unchanged": 0, "vanished": 0}
+    unchanged, vanished = 0, list[Write]()
 
     def update(document: Document) -> Write | None:
+        nonlocal unchanged
         doc, version = _doc_of(document, settings), document["fields"].get(settings["version_field"])
         found.add(doc)
         if version == this:
-            counts["unchanged"] += doc in export
+            unchanged += doc in export
             return None
-        if doc not in export and version is None:
-            return None
-        counts["vanished"] += doc not in export
-        return _replacement(document, doc, export.words(doc), settings)
+        if doc in export:
+            return _replacement(document, doc, export.words(doc), settings)
+        if version is not None:
+            vanished.append(_replacement(document, doc, None, settings))
+        return None
 
     _change_all(engine, settings, "true", update, load)
     missing = [doc for doc in export if doc not in found]
@@ -47,8 +49,10 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
             f"none of the {len(missing):,} ids is in {settings['type']} as {settings['id_field']}: export "
             "with --id and the field that has the ids of the click log, and --into NAMESPACE.TYPE"
         )
-    print(f"{load.sent - counts['vanished']:,} updated, {counts['unchanged']:,} unchanged")
-    print(f"documents of an earlier version only, which lost their words: {counts['vanished']:,}")
+    print(f"{load.sent:,} updated, {unchanged:,} unchanged")
+    load.send(vanished)
+    load.stop_if_refused("The others are done.")
+    print(f"documents of an earlier version only, which lost their words: {len(vanished):,}")
     if missing:
         print(f"ids that {settings['type']} does not have: {len(missing):,}; missing-ids.txt lists them")
     print(f"version {this} is loaded")
@@ -116,9 +120,7 @@ class _Updates:
         return len(self._places)
 
     def words(self, doc: str) -> Any:
-        """Return the words of a document, None if it has none."""
-        if doc not in self._places:
-            return None
+        """Return the words of a document."""
         self._file.seek(self._places[doc])
         return json.loads(self._file.readline())["words"]
 

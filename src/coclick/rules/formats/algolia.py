@@ -37,6 +37,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
         consequence = {"params": {"query": {"edits": [edit]}}}
     elif rule.kind == "rewrite":
         consequence = {"params": {"query": rule.right}}
+    elif rule.kind == "exclude":
+        consequence = {"hide": [{"objectID": rule.right}]}
     else:
         consequence = {"promote": [{"objectID": rule.right, "position": 0}]}
     pattern = _SPECIAL.sub(r"\\\g<0>", rule.left)

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from coclick.rules.formats.base import Rendered
 from coclick.rules.rule import Rule
 
-BOOST = 1000  # of a pinned document
+BOOST = 1000  # of a pinned document, and negative of an excluded one
+_OF_DOCUMENTS = ("pin", "exclude")
 _SPECIAL = re.compile(r'[\\"*#]')
 _UNSAFE = re.compile(r"\S:\S|=>|<<|^def |^[@{]|[\x00-\x1f\x7f\x85\u2028\u2029]")
 _UNSAFE_ID = re.compile(r'["\\#%\x00-\x1f\x7f\x85\u2028\u2029]')
@@ -28,13 +29,13 @@ def render(rules: Sequence[Rule], id_field: str) -> Rendered:
     inputs: dict[str, list[str]] = {}
     written = 0
     for rule in rules:
-        if _UNSAFE.search(rule.left) or (rule.kind != "pin" and _UNSAFE.search(rule.right)):
+        if _UNSAFE.search(rule.left) or (rule.kind not in _OF_DOCUMENTS and _UNSAFE.search(rule.right)):
             left_out[f"{rule.kind}: Querqy cannot express its characters"] += 1
-        elif rule.kind == "pin" and _UNSAFE_ID.search(rule.right):
-            left_out["pin: Querqy cannot express the id"] += 1
+        elif rule.kind in _OF_DOCUMENTS and _UNSAFE_ID.search(rule.right):
+            left_out[f"{rule.kind}: Querqy cannot express the id"] += 1
         else:
             escaped = _escape(rule.left)
-            whole = rule.kind in ("pin", "rewrite")
+            whole = rule.kind in (*_OF_DOCUMENTS, "rewrite")
             inputs.setdefault(f'"{escaped}"' if whole else escaped, []).append(_instruction(rule, id_field))
             written += 1
     lines = [
@@ -45,13 +46,13 @@ def render(rules: Sequence[Rule], id_field: str) -> Rendered:
 
 
 def _instruction(rule: Rule, id_field: str) -> str:
-    if rule.kind != "pin":
+    if rule.kind not in _OF_DOCUMENTS:
         return f"SYNONYM: {_escape(rule.right)}"
     if id_field == "_id":
         query = json.dumps({"term": {"_id": rule.right}}, ensure_ascii=False)
     else:
         query = f'{id_field}:"{rule.right}"'
-    return f"UP({BOOST}): * {query}"
+    return f"{'UP' if rule.kind == 'pin' else 'DOWN'}({BOOST}): * {query}"
 
 
 def _escape(text: str) -> str:

@@ -1,0 +1,17 @@
+"""OpenSearch: see `bulk_api`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coclick.exporters.bulk_api import BulkApiExporter
+from coclick.exporters.opensearch import FIELD_TYPE
+from coclick.exporters.shipping import bulk_api
+from coclick.exporters.shipping.form import ShippedModel
+
+commands = bulk_api.commands
+
+
+def write_search(exporter: BulkApiExporter, shipped: ShippedModel, folder: Path, queries: int | None) -> None:
+    """Write the index of queries, whose vectors are `rank_features`."""
+    bulk_api.write_search(exporter, shipped, folder, queries, FIELD_TYPE, "neural_sparse")

@@ -1,0 +1,244 @@
+"""A model without vectors, loaded into real engines, ranks held-out queries as in coclick."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from qdrant_client import QdrantClient, models
+
+from coclick import ClickGraph, build, create, simulate
+from coclick.evaluation.holdout import hold_out
+from coclick.evaluation.protocol import Protocol, evaluate_model, evaluate_rankings
+from coclick.exporters import export
+from coclick.exporters.programs.engine import EngineError
+from coclick.exporters.shipping import ask_bulk_api, ask_parquet, ask_qdrant, ask_tantivy
+from coclick.exporters.shipping.answer import Recipe, answer
+from coclick.exporters.shipping.form import ShippedModel
+from coclick.exporters.shipping.simulation import InMemory
+from exporters.postgres import psql, rows, run_psql
+
+pytestmark = pytest.mark.slow
+
+SPEC = "backoff(neighbours + vpcg(units=words,own_weight=0) + bm25)"
+ODD = ['it\'s $coclick$ \\ "x"', "'; DROP TABLE x; --", "größe 文字", "", "…", "node.js c++"]
+DEPTH = 10
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """A simulated log, of which the last days are held out."""
+    folder = tmp_path_factory.mktemp("log")
+    simulate.sample(folder / "files", queries=300, docs=300, events=8000)
+    files = folder / "files"
+    build([files / "events.parquet"], docs=[files / "docs.tsv"], out=folder / "graph")
+    return hold_out(ClickGraph.open(folder / "graph"))
+
+
+@pytest.fixture(scope="module")
+def model(log):
+    return create(SPEC).fit(log.train)
+
+
+def quality(log, rankings):
+    return evaluate_rankings("engine", rankings, log.judgments, Protocol(depth=DEPTH)).values().mean()
+
+
+def in_coclick(log, model):
+    protocol = Protocol(depth=DEPTH)
+    return evaluate_model(model, log.judgments, protocol, max_scored=0).values().mean()
+
+
+def ask_postgres(database, name, queries):
+    listed = ", ".join("('{}')".format(query.replace("'", "''")) for query in queries)
+    sql = f"""SELECT q.query, s.doc, s.score
+              FROM (VALUES {listed}) AS q(query), {name}_search(q.query, {DEPTH}) AS s"""
+    found = {query: [] for query in queries}
+    for row in rows(database, sql):
+        found[row["query"]].append((row["doc"], row["score"]))
+    return found
+
+
+def assert_as_simulated(model, found):
+    simulated = InMemory(ShippedModel.from_model(model))
+    for query, hits in found.items():
+        expected = simulated.rank(query, DEPTH)
+        assert [score for _, score in hits] == pytest.approx([score for _, score in expected], rel=1e-3), (
+            query
+        )
+
+
+def docs_of(found):
+    return {query: [doc for doc, _ in hits] for query, hits in found.items()}
+
+
+def test_postgres_ranks_as_coclick(log, model, database, tmp_path):
+    export(model, "pgvector", tmp_path / "out", name="shipped", measure=False)
+    psql(database, tmp_path / "out", "-f", "load.sql", "-f", "search/load.sql")
+    queries = list(log.judgments.queries)
+    found = ask_postgres(database, "shipped", queries)
+    assert quality(log, docs_of(found)) == pytest.approx(in_coclick(log, model), abs=0.01)
+    assert_as_simulated(model, found | ask_postgres(database, "shipped", ODD))
+    known = [query for query in queries if log.train.clicks.row(log.train.queries.id(query))[0].size]
+    assert len(known) > 20
+    for query in known:
+        assert docs_of(found)[query] == [doc for doc, _ in model.search(query, DEPTH).hits()]
+
+
+def test_postgres_versions(log, model, database, tmp_path):
+    """Load twice, load a newer version, roll back, roll back again, remove."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    other = create("neighbours").fit(log.train)
+    export(model, "pgvector", first, name="turns", measure=False)
+    export(other, "pgvector", second, name="turns", measure=False)
+    queries = list(log.judgments.queries)[:20]
+    load = ("-f", "load.sql", "-f", "search/load.sql")
+    for _ in range(2):
+        psql(database, first, *load)
+    before = ask_postgres(database, "turns", queries)
+    psql(database, second, *load)
+    after = ask_postgres(database, "turns", queries)
+    assert after != before
+    psql(database, first, "-f", "search/rollback.sql")  # not the current version
+    assert ask_postgres(database, "turns", queries) == after
+    for _ in range(2):
+        psql(database, second, "-f", "search/rollback.sql")
+        assert ask_postgres(database, "turns", queries) == before
+    psql(database, second, *load)
+    psql(database, first, *load)
+    assert ask_postgres(database, "turns", queries) == before
+    schemas = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'turns\\_%'"
+    assert len(rows(database, schemas)) == 2
+    for _ in range(2):
+        psql(database, first, "-f", "search/remove.sql", "-f", "remove.sql")
+    assert rows(database, schemas) == []
+
+
+def test_a_failed_load_changes_nothing(log, model, database, tmp_path):
+    export(model, "pgvector", tmp_path / "out", name="broken", measure=False)
+    psql(database, tmp_path / "out", "-f", "load.sql")
+    lines = (tmp_path / "out/search/queries.tsv").read_text()
+    (tmp_path / "out/search/queries.tsv").write_text(lines[: len(lines) // 2])
+    done = run_psql(database, tmp_path / "out", "-f", "search/load.sql")
+    assert done.returncode != 0
+    assert rows(database, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'broken\\_%'") == []
+
+
+def test_into_a_table_that_exists(log, model, database, tmp_path):
+    psql(database, None, "-c", "CREATE TABLE wares (sku text PRIMARY KEY)")
+    docs = json.dumps(log.train.docs.to_list()).replace("'", "''")
+    psql(database, None, "-c", f"INSERT INTO wares SELECT json_array_elements_text('{docs}')")
+    export(model, "pgvector", tmp_path / "out", name="added", into="wares", id_field="sku", measure=False)
+    psql(database, tmp_path / "out", "-f", "load.sql", "-f", "search/load.sql")
+    assert_as_simulated(model, ask_postgres(database, "added", list(log.judgments.queries)[:30]))
+
+
+def test_tantivy_ranks_as_coclick(log, model, tmp_path):
+    folder, indexes = tmp_path / "out", tmp_path / "indexes"
+    export(model, "tantivy", folder, measure=False)
+    python = [sys.executable]
+    subprocess.run([*python, folder / "search/ask.py", indexes, "load"], check=True)
+    samples = json.loads((folder / "search/expected.json").read_text())
+    for sample in (samples[0], samples[-1]):
+        command = [*python, folder / "search/ask.py", indexes, sample["query"]]
+        shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        scores = [float(line.split("\t")[0]) for line in shown.splitlines()]
+        assert scores == pytest.approx([row["score"] for row in sample["results"]], rel=1e-3)
+    engine = ask_tantivy.open_engine(indexes, folder / "search")
+    recipe = Recipe.read(folder / "search")
+    asked = [*log.judgments.queries, *ODD]
+    found = {query: answer(engine, recipe, query, DEPTH) for query in asked}
+    assert_as_simulated(model, found)
+    rankings = {query: [doc for doc, _ in found[query]] for query in log.judgments.queries}
+    assert quality(log, rankings) == pytest.approx(in_coclick(log, model), abs=0.01)
+
+
+def assert_ranks_as_coclick(log, model, engine, folder):
+    """Ask an engine with the program and the files of the export."""
+    recipe = Recipe.read(folder / "search")
+    found = {query: answer(engine, recipe, query, DEPTH) for query in [*log.judgments.queries, *ODD]}
+    assert_as_simulated(model, found)
+    rankings = {query: [doc for doc, _ in found[query]] for query in log.judgments.queries}
+    assert quality(log, rankings) == pytest.approx(in_coclick(log, model), abs=0.01)
+
+
+def test_parquet_ranks_as_coclick(log, model, tmp_path):
+    export(model, "parquet", tmp_path / "out", measure=False)
+    assert_ranks_as_coclick(log, model, ask_parquet.Parquet(tmp_path / "out/search"), tmp_path / "out")
+
+
+def test_qdrant_ranks_as_coclick(log, model, tmp_path):
+    folder = tmp_path / "out"
+    export(model, "qdrant", folder, measure=False)
+    client = QdrantClient(":memory:")
+    sparse = {"words": models.SparseVectorParams()}
+    client.create_collection("coclick", vectors_config={}, sparse_vectors_config=sparse)
+    for line in (folder / "points.ndjson").read_text().splitlines():
+        points = json.loads(line)["points"]
+        client.upsert("coclick", [models.PointStruct(**point) for point in points])
+    engine = ask_qdrant.open_engine(client, folder / "search")
+    for _ in range(2):
+        ask_qdrant.load(client, engine.settings, folder / "search")
+    assert client.count("coclick_queries").count == len(ShippedModel.from_model(model).known_rows())
+    assert_ranks_as_coclick(log, model, engine, folder)
+
+
+class DocumentedCluster:
+    """Answers requests as the references of Elasticsearch and OpenSearch say, from the files of an export."""
+
+    def __init__(self, folder):
+        self.indexes = {"coclick": self.read(folder), "coclick_queries": self.read(folder / "search")}
+
+    @staticmethod
+    def read(folder):
+        lines = [
+            line for part in sorted(folder.glob("documents-*")) for line in part.read_text().split("\n")[:-1]
+        ]
+        pairs = zip(lines[::2], lines[1::2], strict=True)
+        return {json.loads(action)["index"]["_id"]: json.loads(doc) for action, doc in pairs}
+
+    def ask(self, method, path, body=None):
+        index, _, rest = path.strip("/").partition("/")
+        docs = self.indexes[index]
+        if method == "GET":
+            key = rest.removeprefix("_doc/")
+            if key not in docs:
+                raise EngineError(path, 404, "not found")
+            return {"found": True, "_source": docs[key]}
+        assert method == "POST" and rest == "_search"
+        query, allowed = body["query"], docs.keys()
+        if "bool" in query:
+            allowed = {*query["bool"]["filter"][0]["ids"]["values"]}
+            [query] = query["bool"]["must"]
+        if "neural_sparse" in query:
+            [(field, given)] = query["neural_sparse"].items()
+            weights = given["query_tokens"]
+        else:
+            field, weights = query["sparse_vector"]["field"], query["sparse_vector"]["query_vector"]
+            assert query["sparse_vector"]["prune"] is False
+        assert not any("." in name for name in weights)
+        scores = {
+            key: sum(weight * docs[key][field].get(name, 0.0) for name, weight in weights.items())
+            for key in docs.keys() & allowed
+        }
+        best = sorted((key for key in scores if scores[key] > 0), key=lambda key: (-scores[key], key))
+        hits = [{"_id": key, "_score": scores[key], "_source": docs[key]} for key in best[: body["size"]]]
+        return {"hits": {"hits": hits}}
+
+
+@pytest.mark.parametrize("name", ["opensearch", "elasticsearch"])
+def test_bulk_api_ranks_as_coclick(name, log, model, tmp_path):
+    folder = tmp_path / "out"
+    export(model, name, folder, measure=False)
+    settings = json.loads((folder / "search/ask.json").read_text())
+    cluster: Any = DocumentedCluster(folder)
+    engine = ask_bulk_api.BulkApiEngine(cluster, settings)
+    assert_ranks_as_coclick(log, model, engine, folder)
+    loaded = json.loads((folder / "search/settings.json").read_text())
+    assert loaded["alias"] == "coclick_queries"
+    assert loaded["documents"] == len(DocumentedCluster.read(folder / "search"))
+    for program in ("run.py", "ask.py"):
+        command = [sys.executable, folder / "search" / program]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 1 and "URL" in done.stderr and "Traceback" not in done.stderr
