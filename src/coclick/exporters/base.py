@@ -105,6 +105,11 @@ class Exporter(ABC):
         return [f"{{{row}}}" for row in join_pairs(vectors, self.keys, weights, ",")]
 
     @cached_property
+    def packed_keys(self) -> Strings:
+        """Tokens as keys of JSON objects, for `format_rows`."""
+        return Strings.from_list(self.keys)
+
+    @cached_property
     def keys(self) -> list[str]:
         """Tokens as keys of JSON objects."""
         return [f"{token}:" for token in json_strings(self.tokens)]

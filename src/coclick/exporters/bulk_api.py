@@ -7,16 +7,18 @@ address a sub-field, so it is percent-encoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_pairs, percent_encode
+from coclick.exporters.formatting import percent_encode
 from coclick.exporters.limits import DocBlock, Limits, Weights
 from coclick.exporters.model_vectors import SHIPPED, SPARSE
+from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_json
@@ -49,11 +51,12 @@ class BulkApiExporter(Exporter):
         """Return the query whose score is the dot product."""
         raise NotImplementedError  # abstract
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield two lines per document."""
-        words = join_pairs(block.vectors, self.keys, format_floats(block.vectors.data), ",")
-        for doc, title, row in block.rows(words):
-            yield f'{{"index":{{"_id":{doc}}}}}\n{{"doc":{doc},"title":{title},"words":{{{row}}}}}\n'
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return two lines per document."""
+        doc, title = (escape(texts, JSON) for texts in (block.packed_ids, block.packed_titles))
+        words = format_rows(block.vectors, self.packed_keys)
+        action = '{"index":{"_id":"', doc, '"}}\n'
+        return concatenate(*action, '{"doc":"', doc, '","title":"', title, '","words":{', words, "}}\n")
 
     def mapping(self, words: dict[str, Any]) -> dict[str, Any]:
         """Return the mapping, given the type of the field `words`."""

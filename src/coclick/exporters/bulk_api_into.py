@@ -13,12 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from coclick.arrays.strings import Strings
 from coclick.exporters.bulk_api import NOT_RUN, BulkApiExporter
 from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
-from coclick.exporters.formatting import format_floats, join_pairs, json_strings
 from coclick.exporters.hybrid_weights import HybridWeight, Way, tune_hybrid
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
@@ -81,12 +82,12 @@ class BulkApiInto(BulkApiExporter):
         """Return the search pipeline of hybrid queries, if they need one."""
         return None
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield an action and an update for each document; titles stay as they are in the index."""
-        words = join_pairs(block.vectors, self.keys, format_floats(block.vectors.data), ",")
-        for doc, row in zip(json_strings(block.ids), words, strict=True):
-            update = f'{{"script":{{"id":"{self.script_id}","params":{{"words":{{{row}}}}}}}}}'
-            yield f'{{"update":{{"_id":{doc}}}}}\n{update}\n'
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return an action and an update for each document; titles stay as they are in the index."""
+        action = '{"update":{"_id":"', escape(block.packed_ids, JSON), '"}}\n'
+        words = format_rows(block.vectors, self.packed_keys)
+        script = f'{{"script":{{"id":"{self.script_id}","params":{{"words":{{'
+        return concatenate(*action, script, words, "}}}}\n")
 
     def added_fields(self, field_type: dict[str, Any]) -> dict[str, Any]:
         """Return the mapping update."""

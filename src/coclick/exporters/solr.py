@@ -8,14 +8,16 @@ has at most 32,766 bytes. White space, | and % in words are percent-encoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import format_floats, join_pairs, json_strings, percent_encode
+from coclick.exporters.formatting import percent_encode
 from coclick.exporters.limits import DocBlock, Limits
+from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_json
@@ -54,14 +56,15 @@ class Solr(Exporter):
         write_program(folder, self.title, "solr_alias", ("solr",), settings)
 
     @cached_property
-    def _prefixes(self) -> list[str]:
-        return [f"{token}|" for token in self.tokens]
+    def prefixes(self) -> Strings:
+        """Words and the character before their payload."""
+        return Strings.from_list(f"{token}|" for token in self.tokens)
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield one line per document."""
-        words = join_pairs(block.vectors, self._prefixes, format_floats(block.vectors.data), " ")
-        for doc, title, row in block.rows(json_strings(words)):
-            yield f'{{"id":{doc},"title":{title},"words":{row}}}\n'
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return one line per document."""
+        doc, title = (escape(texts, JSON) for texts in (block.packed_ids, block.packed_titles))
+        words = escape(format_rows(block.vectors, self.prefixes, separator=" "), JSON)
+        return concatenate('{"id":"', doc, '","title":"', title, '","words":"', words, '"}\n')
 
     def vector_query(self, words: dict[str, float]) -> dict[str, Any]:
         """Return a boolean query that sums over words."""

@@ -6,14 +6,14 @@ DisMax query parser"). The words are stored, so that atomic updates of your own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from coclick.arrays.strings import Strings
 from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
-from coclick.exporters.formatting import format_floats, join_pairs, json_strings
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.exporters.solr import NOT_RUN, Solr, words_type
@@ -37,11 +37,10 @@ class SolrInto(Solr):
         self.field, self._version_field = f"{index}_words", f"{index}_version"
         self._previous = f"{index}_previous_words", f"{index}_previous_version"
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield the id and the words of each document."""
-        words = join_pairs(block.vectors, self._prefixes, format_floats(block.vectors.data), " ")
-        for doc, row in zip(json_strings(block.ids), json_strings(words), strict=True):
-            yield f'{{"id":{doc},"words":{row}}}\n'
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return the id and the words of each document."""
+        words = escape(format_rows(block.vectors, self.prefixes, separator=" "), JSON)
+        return concatenate('{"id":"', escape(block.packed_ids, JSON), '","words":"', words, '"}\n')
 
     def write_schema(self, folder: Path) -> None:
         """Write the schema additions and the program."""

@@ -15,17 +15,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coclick.arrays.csr import Csr
+from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_integers, join_pairs
 from coclick.exporters.limits import DocBlock, Limits, Weights
 from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
@@ -139,12 +140,12 @@ class Vespa(Exporter):
         settings = {"type": self.index, "documents": self.n_documents, "version": self.version}
         write_program(folder, self.title, "vespa_versions", ("vespa",), settings)
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield one line per document."""
-        words = join_pairs(block.vectors, self.keys, format_integers(block.vectors.data), ",")
-        for doc, title, row in block.rows(words):
-            put = f'"id:{self.index}:{self.index}::{doc[1:]}'
-            yield f'{{"put":{put},"fields":{{"doc":{doc},"title":{title},"words":{{{row}}}}}}}\n'
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return one line per document; weights are whole numbers of at most seven digits."""
+        doc, title = (escape(texts, JSON) for texts in (block.packed_ids, block.packed_titles))
+        put = f'{{"put":"id:{self.index}:{self.index}::', doc, '","fields":{"doc":"', doc
+        words = format_rows(block.vectors, self.packed_keys)
+        return concatenate(*put, '","title":"', title, '","words":{', words, "}}}\n")
 
     def format_query_vectors(self, vectors: Csr) -> list[str]:
         """Return vectors with integer weights."""

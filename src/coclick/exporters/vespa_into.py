@@ -6,14 +6,14 @@ profiles may be files of their own in a folder named after the schema; fields go
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from coclick.arrays.strings import Strings
 from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
-from coclick.exporters.formatting import format_integers, join_pairs, json_strings
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.exporters.vespa import NOT_RUN, WORDS_FIELD, Vespa
@@ -61,11 +61,10 @@ class VespaInto(Vespa):
         self.namespace = namespace or self.type
         self.field = f"{index}_words"
 
-    def doc_texts(self, block: DocBlock) -> Iterator[str]:
-        """Yield the id and the words of each document."""
-        words = join_pairs(block.vectors, self.keys, format_integers(block.vectors.data), ",")
-        for doc, row in zip(json_strings(block.ids), words, strict=True):
-            yield f'{{"id":{doc},"words":{{{row}}}}}\n'
+    def doc_rows(self, block: DocBlock) -> Strings:
+        """Return the id and the words of each document."""
+        words = format_rows(block.vectors, self.packed_keys)
+        return concatenate('{"id":"', escape(block.packed_ids, JSON), '","words":{', words, "}}\n")
 
     def write_schema(self, folder: Path) -> None:
         """Write the fields and rank profiles to add, and the program."""
