@@ -155,7 +155,7 @@ searches = st.tuples(st.sampled_from(["a b", "a c", "d", "e f g"]), st.sampled_f
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.lists(st.lists(searches, min_size=1, max_size=4), min_size=1, max_size=20))
 def test_listed_queries_have_the_counts_of_a_naive_recount(tmp_path_factory, sessions):
     log = Log()
