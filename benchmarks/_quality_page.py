@@ -60,6 +60,12 @@ Most documents of a thin log have no clicks. `thinN`: N % of the documents have 
 all judged queries are unseen. `smallN`: a site with few users, who clicked N % of the documents. nDCG@10 over
 all documents, by the simulator's judgments. **Bold**: the best model of the log is not significantly better
 (paired t-test, p < .05, uncorrected).
+
+Here the best model with hindsight beats the recommended one, and clicks cannot tell: the simulated engine
+shows what BM25 finds, so clicks, also held-out ones, are on documents that share words with the query. The
+simulator's judgments also count documents that were never shown. A real engine is no different. If most of
+your documents have no clicks, judge some results by hand (docs/studio.md), and give the file to
+`coclick compare`.
 """
 
 

@@ -26,7 +26,7 @@ ORDER = (
     ("suggestions",),
     ("models",),
     ("evaluation", "click_models"),
-    ("ltr", "rules"),
+    ("ltr", "rules", "failing"),
     ("exporters",),
     ("answers", "recommendation"),
     ("service", "integrations"),

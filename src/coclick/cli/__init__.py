@@ -33,6 +33,7 @@ _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
     ("evaluate", "tune"),
     ("ltr", "features ltr"),
     ("evaluate", "run evaluate-similar evaluate-units"),
+    ("failing", "failing"),
     ("topics", "topics translate"),
     ("suggest", "suggest"),
     ("serve", "serve"),

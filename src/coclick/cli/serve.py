@@ -32,7 +32,7 @@ def serve(
         typer.Option(metavar="DIR", help="Directory of `suggest build`, for GET /suggest and GET /correct."),
     ] = None,
     graph: Annotated[
-        Path | None, typer.Option(help="Graph whose documents have the fields that the studio shows.")
+        Path | None, typer.Option(help="Graph for the studio: fields of documents, and queries that fail.")
     ] = None,
     judgments: Annotated[
         Path | None,

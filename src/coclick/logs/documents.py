@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from coclick.errors import UserError
 from coclick.graph.columns import DOC_COLUMNS, canonical_name, match_columns
 from coclick.jit.threads import threads as all_threads
-from coclick.logs import files, text_sql
+from coclick.logs import file_bytes, files, text_sql
 from coclick.logs.duckdb_session import DuckDBSession, literal, parse_memory, paths_sql
 from coclick.logs.files import LogFile
 from coclick.logs.intake import Intake
@@ -260,7 +260,10 @@ def _records(db: DuckDBSession, file: LogFile) -> str:
 
 def _records_as_json(file: LogFile) -> Iterator[bytes]:
     """Yield records as JSON lines: [first line, error or null, [cells …]]."""
-    with files.open_bytes(file.path, file.gzipped) as stream, files.csv_field_limit(text_sql.MAX_LINE_BYTES):
+    with (
+        file_bytes.open_bytes(file.path, file.gzipped) as stream,
+        files.csv_field_limit(text_sql.MAX_LINE_BYTES),
+    ):
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         records = csv.reader(text, delimiter=file.delimiter)
         line = 1
@@ -294,7 +297,9 @@ def _checked_record(file: LogFile, line: int, record: list[str]) -> bytes:
 
 
 def _rejected_record(line: int, reason: str, text: str = "") -> bytes:
-    return _json_line([line, f"|{reason}", [text[: files.MAX_RAW_CHARS].encode(errors="replace").decode()]])
+    return _json_line(
+        [line, f"|{reason}", [text[: file_bytes.MAX_RAW_CHARS].encode(errors="replace").decode()]]
+    )
 
 
 def _json_line(values: list[Any]) -> bytes:

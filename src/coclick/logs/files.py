@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import csv
 import glob
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
-from typing import IO, Any
+from typing import Any
 
 import duckdb
 
 from coclick.errors import UserError
 from coclick.graph.columns import canonical_name, match_columns, with_user
-from coclick.logs import archives
 from coclick.logs.duckdb_session import paths_sql
+from coclick.logs.file_bytes import GZIP, first_bytes, first_lines
 from coclick.logs.header import is_header
 from coclick.logs.json_records import is_by_line, page_path
 from coclick.logs.schema import match_given_columns, match_named_columns
@@ -40,14 +37,11 @@ KINDS = {
 }
 _MAX_HEADER = 1_000_000  # characters
 _SAMPLE_LINES = 1000  # the keys of NDJSON records are collected from these first lines
-_SAMPLE_BYTES = 1 << 24  # at most
 _HEADER_LINES = 200  # that are compared with the first one
 _BULK_KEYS = ("index", "create")
-_GZIP = b"\x1f\x8b"
 _GZIP_RATIO = 15  # how much larger the text of a compressed log is, at most as a rule
 _JSON = re.compile(r"\s*(\{|\[\s*[{\[])")
 _NESTED = re.compile(r"(STRUCT|MAP|UNION)\b.*|.*\]", re.DOTALL)
-MAX_RAW_CHARS = 10_000  # of a rejected line, the same limit as DuckDB's
 
 
 @dataclass(frozen=True)
@@ -126,7 +120,7 @@ def detect_file(path: Path) -> LogFile:
     if (name := str(path).encode(errors="replace").decode()) != str(path):
         raise UserError("the file name is not valid UTF-8", where=name, hint="rename the file")
     magic = first_bytes(path, 4)
-    gzipped = magic[:2] == _GZIP
+    gzipped = magic[:2] == GZIP
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if ".gz" in suffixes[-1:] and not gzipped and magic:
         raise UserError(
@@ -244,97 +238,6 @@ def check_flat(file: LogFile, fields: dict[str, int]) -> dict[str, int]:
     return fields
 
 
-def first_bytes(path: Path, count: int) -> bytes:
-    """Return the first bytes of a file."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(count)
-    except OSError as error:
-        raise UserError(f"the file cannot be read: {error.strerror}", where=str(path)) from None
-
-
-def is_gzipped(path: Path) -> bool:
-    """Return whether a file is compressed with gzip."""
-    return first_bytes(path, 2) == _GZIP
-
-
-@contextmanager
-def reading(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes, decompressed; errors of reading name the file."""
-    try:
-        with open_bytes(path, gzipped) as stream:
-            yield stream
-    except (OSError, EOFError, zlib.error) as error:
-        raise _gzip_error(path, error) if gzipped else error from None
-
-
-def first_lines(path: Path, gzipped: bool, count: int) -> list[str]:
-    """Return the first lines as text. Invalid UTF-8 is replaced here and rejected when rows are read."""
-    lines: list[bytes] = []
-    size = 0
-    with reading(path, gzipped) as stream:
-        while len(lines) < count and size < _SAMPLE_BYTES and (line := stream.readline(1 << 22)):
-            lines.append(line)
-            size += len(line)
-    text = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
-    text = [part for line in text for part in line.split("\r")][:count]  # DuckDB also ends a line at \r
-    return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
-
-
-def find_long_lines(file: LogFile, max_bytes: int, stop: Event) -> list[tuple[int, str]]:
-    """Scan a text file for lines of `max_bytes` or more; return their numbers and first characters.
-
-    DuckDB silently drops such a line if it crosses two of its buffers. DuckDB does not verify gzip checksums
-    either; reading the whole file here does.
-    """
-    if not file.gzipped and file.path.stat().st_size < max_bytes:
-        return []
-    try:
-        found: list[tuple[int, str]] = []
-        for count_lines in (False, True):  # counting takes ten times as long, so only if there are any
-            with open_bytes(file.path, file.gzipped) as stream:
-                found = list(_scan_long_lines(_bounded_blocks(file, stream, stop), max_bytes, count_lines))
-            if not found:
-                break
-        return [(line, start) for line, start in found if line > int(file.header)]
-    except (OSError, EOFError, zlib.error) as error:
-        raise _gzip_error(file.path, error) if file.gzipped else error from None
-
-
-def _bounded_blocks(file: LogFile, stream: IO[bytes], stop: Event) -> Iterator[bytes]:
-    """Yield the content in blocks that do not split \r\n; raise if a gzip file expands beyond the limit."""
-    size = file.path.stat().st_size
-    limit = archives.max_expanded(size) if file.gzipped else size
-    while not stop.is_set() and (block := stream.read(1 << 20)):
-        if stream.tell() > limit and file.gzipped:
-            raise archives.expansion_error(file.name, size)
-        yield block + stream.read(1) if block.endswith(b"\r") else block
-
-
-def _scan_long_lines(blocks: Iterator[bytes], max_bytes: int, count_lines: bool) -> Iterator[tuple[int, str]]:
-    """See `find_long_lines`. Line numbers are correct only with `count_lines`."""
-    line, length, start = 1, 0, b""
-    for chunk in blocks:
-        last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
-        if last < 0:
-            start = (start + chunk)[:MAX_RAW_CHARS]
-            length += len(chunk)
-            continue
-        first = min(at for at in (chunk.find(b"\n"), chunk.find(b"\r")) if at >= 0)
-        if length + first >= max_bytes:
-            yield line, start.decode("utf-8", "replace")
-        if count_lines:
-            line += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-        start, length = chunk[last + 1 :][:MAX_RAW_CHARS], len(chunk) - last - 1
-    if length >= max_bytes:
-        yield line, start.decode("utf-8", "replace")
-
-
-def open_bytes(path: Path, gzipped: bool) -> IO[bytes]:
-    """Open a file for reading bytes, decompressed."""
-    return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
-
-
 def locate_error(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
     """Return an error that names the input file a DuckDB error came from, or the error itself."""
     for path in paths:
@@ -346,12 +249,6 @@ def locate_error(error: duckdb.Error, paths: Sequence[Path]) -> Exception:
     if type(error) is duckdb.Error:  # damaged Parquet pages; DuckDB does not name the file
         return UserError(f"a Parquet file is damaged: {error}", where=names, hint="copy or export it again")
     return error
-
-
-def _gzip_error(path: Path, error: Exception) -> UserError:
-    return UserError(
-        f"the gzip file is damaged: {error}", where=str(path), hint="copy it again or leave it out"
-    )
 
 
 def _detect_parquet(path: Path) -> LogFile:

@@ -18,7 +18,7 @@ from typing import Any, Self
 import duckdb
 
 from coclick.errors import CoclickError, UserError
-from coclick.logs import archives, decode, files, json_records, text_sql
+from coclick.logs import archives, decode, file_bytes, files, json_records, text_sql
 from coclick.logs.database import DatabaseQuery, without_password, write_query
 from coclick.logs.duckdb_session import DuckDBSession, literal
 from coclick.logs.files import LogFile
@@ -169,7 +169,7 @@ class Intake:
 
     def _open_path(self, path: Path, name: str, in_archive: bool = False) -> list[LogFile]:
         """Open one file, or the files in a zip archive."""
-        kind = archives.detect_compression(files.first_bytes(path, 512), name)
+        kind = archives.detect_compression(file_bytes.first_bytes(path, 512), name)
         if kind == "zip" and in_archive:
             raise UserError("an archive in an archive cannot be read", where=name, hint="unpack it first")
         if kind == "zip":
@@ -186,21 +186,21 @@ class Intake:
 
     def _open_text(self, path: Path, name: str) -> LogFile:
         """Open a text or Parquet file; write it anew if it is not UTF-8, or not one record a line."""
-        if files.first_bytes(path, 4) == b"PAR1":
+        if file_bytes.first_bytes(path, 4) == b"PAR1":
             return replace(files.detect_file(path), source=name)
-        gzipped = files.is_gzipped(path)
+        gzipped = file_bytes.is_gzipped(path)
         encoding = self._encoding or decode.guess_encoding(_sample(path, gzipped))
         self.encodings[name] = encoding
         if encoding != "utf-8":
             self._report(f"reading {name} as {encoding}")
             text = self._temp(name, _suffix(path))
-            with files.reading(path, gzipped) as stream:
+            with file_bytes.reading(path, gzipped) as stream:
                 decode.transcode(stream, encoding, text, self._max_bytes)
             path = text
         file = files.detect_file(path)
         if file.kind == "ndjson" and not file.empty and not file.by_line:
             records, places = self._temp(name, ".ndjson"), self._db.temp_path("tsv")
-            with files.reading(path, file.gzipped) as stream:
+            with file_bytes.reading(path, file.gzipped) as stream:
                 json_records.split_records(stream, file.page, records, places, self._max_bytes)
             self._places[records] = places
             file = files.detect_file(records)
@@ -287,7 +287,7 @@ def _suffix(path: Path) -> str:
 
 def _sample(path: Path, gzipped: bool) -> bytes:
     """The begin of a file and, if it is large and not compressed, the lines at some places in it."""
-    with files.reading(path, gzipped) as stream:
+    with file_bytes.reading(path, gzipped) as stream:
         sample = [stream.read(_SAMPLE_START)]
         size = 0 if gzipped else path.stat().st_size
         for block in range(1, _SAMPLE_BLOCKS) if size > 2 * _SAMPLE_START else ():
@@ -300,7 +300,7 @@ def _sample(path: Path, gzipped: bool) -> bytes:
 
 def _failing_lines(file: LogFile) -> list[bytes]:
     """The first lines of a file that are not UTF-8, from its first megabytes and some places behind."""
-    with files.reading(file.path, file.gzipped) as stream:
+    with file_bytes.reading(file.path, file.gzipped) as stream:
         start = stream.read(_FAILING_BYTES)
     return decode.failing_lines(start + b"\n" + _sample(file.path, file.gzipped))[:_MAX_FAILING]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from coclick.logs import files
+from coclick.logs import file_bytes, files
 from coclick.logs.archives import detect_compression
 from coclick.logs.duckdb_session import literal, paths_sql
 
@@ -54,15 +54,15 @@ class LogSample:
             return self._copy(sys.stdin.buffer, "standard input", self._new("stdin"), limit)
         if not isinstance(source, Path):
             return source
-        if files.first_bytes(source, 4) == b"PAR1":
+        if file_bytes.first_bytes(source, 4) == b"PAR1":
             return self._parquet(source, limit)
-        gzipped = files.is_gzipped(source)
-        if not gzipped and detect_compression(files.first_bytes(source, 512), str(source)) is not None:
+        gzipped = file_bytes.is_gzipped(source)
+        if not gzipped and detect_compression(file_bytes.first_bytes(source, 512), str(source)) is not None:
             return source  # an archive is read whole
         if source.stat().st_size * (_GZIP_RATIO if gzipped else 1) <= limit:
             return source
         target = self._new("".join(source.suffixes).removesuffix(".gz").lstrip(".") or "txt")
-        with files.reading(source, gzipped) as stream:
+        with file_bytes.reading(source, gzipped) as stream:
             return self._copy(stream, str(source), target, limit)
 
     def _parquet(self, source: Path, limit: int) -> Path:

@@ -12,7 +12,8 @@ from threading import Event
 import numpy as np
 
 from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
-from coclick.logs.files import LogFile, find_long_lines
+from coclick.logs.file_bytes import find_long_lines
+from coclick.logs.files import LogFile
 
 _NO_DELIMITER = "chr(1) || chr(2) || chr(3) || chr(4)"
 MAX_LINE_BYTES = 8_000_000
@@ -93,7 +94,9 @@ def save_unreadable(db: DuckDBSession) -> None:
 
 def save_too_long(db: DuckDBSession, file: LogFile, stop: Event) -> None:
     """Add the lines of a file that are too long to `unreadable`. DuckDB reports only some of them."""
-    for line, raw in find_long_lines(file, MAX_LINE_BYTES, stop):
+    for line, raw in find_long_lines(file.path, file.gzipped, MAX_LINE_BYTES, stop, file.name):
+        if file.header and line == 1:
+            continue
         row = {"file": str(file.path), "line": line, "reason": TOO_LONG, "raw": raw}
         db.insert("unreadable", {name: np.array([value]) for name, value in row.items()})
 

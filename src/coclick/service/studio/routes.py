@@ -43,6 +43,7 @@ VIEWS = (
     "log",
     "rate",
     "rules",
+    "failing",
 )
 ENGINE = "/engine"  # the user's own engine beside models, whose names have no slash
 MAX_RESULTS = 50
@@ -78,6 +79,12 @@ def router(models: LoadedModels, executor: Executor, settings: Settings) -> APIR
         from coclick.service.studio import rule_routes
 
         rule_routes.add(routes, executor, Path(settings.review), may_write)
+    if fields.graph is None:
+        _add_missing(routes, "failing", "failing queries need the searches of a graph", "--graph GRAPH")
+    else:
+        from coclick.service.studio import failing_routes
+
+        failing_routes.add(routes, models, fields.graph)
     _add_shell(routes)  # last: /studio/{view} matches the JSON routes, too
     return routes
 
@@ -106,6 +113,7 @@ def _options(settings: Settings, engine: Engine | None) -> dict[str, Any]:
     return {
         "rate": settings.judgments is not None,
         "rules": settings.review is not None,
+        "failing": settings.graph is not None,
         "engine": engine.address if engine else None,
     }
 

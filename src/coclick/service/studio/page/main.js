@@ -3,6 +3,7 @@
 import { Failure, fetchJson, jsonOf, viewOf } from "./address.js";
 import * as compare from "./compare.js";
 import * as document_ from "./document.js";
+import * as failing from "./failing.js";
 import { watchKeys } from "./keys.js";
 import * as leaderboard from "./leaderboard.js";
 import * as log from "./log.js";
@@ -15,7 +16,7 @@ import { failure } from "./ui.js";
 import * as walk from "./walk.js";
 import * as why from "./why.js";
 
-const VIEWS = { compare, why, walk, query, document: document_, topics, leaderboard, log, rate, rules };
+const VIEWS = { compare, why, walk, query, document: document_, topics, leaderboard, log, rate, rules, failing };
 const DRAWER = ["why", "of"]; // parameters that open the drawer, and do not belong to the view
 
 const byId = (id) => document.getElementById(id);
