@@ -1,6 +1,7 @@
 """`ltr` for engines: trees over features that an engine has, scored by an independent walker."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,7 +106,8 @@ def test_folder_of_each_engine(engine, model, tmp_path):
 
 def test_loss_is_measured():
     graph = ClickGraph.from_clicks(planted.clicks(both_orders=True), planted.docs())
-    loss = measure_ltr_loss(train(FAST, graph))
+    model: Any = train(FAST, graph)
+    loss = measure_ltr_loss(model)
     assert loss["queries"] > 5 and 0 < loss["as_shipped"] <= 1 and 0 < loss["in_coclick"] <= 1
 
 
