@@ -159,7 +159,8 @@ def test_ltr_is_refused_with_what_to_do(tmp_path):
     assert "ltr-opensearch" in error.value.hint and "--to rerank" in error.value.hint
 
 
-def test_statistics_and_readme(model, tmp_path):
+def test_statistics_and_readme(tmp_path):
+    model = create(SPEC).fit(ClickGraph.from_clicks(planted.clicks(both_orders=True), planted.docs()))
     stats = export(model, "pgvector", tmp_path / "out", queries=5)
     assert stats["form"] == SHIPPED and stats["queries"] == 5 and stats["model"] == str(model)
     readme = (tmp_path / "out/README.md").read_text()

@@ -1,6 +1,7 @@
 """`ltr` for engines: trees over features that an engine has, scored by an independent walker."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from coclick.exporters import LTR_ENGINES, export
 from coclick.exporters.ltr_elasticsearch import trained_model
 from coclick.exporters.ltr_engine_model import QUERIES_FIELD, EngineLtr, clicked_queries, measure_ltr_loss
 from coclick.exporters.ltr_json import identifier
+from coclick.graph.click_graph import ClickGraph
 
 FAST = "ltr(parts=bm25 + popularity,n_trees=20,n_leaves=4)"
 
@@ -75,8 +77,6 @@ def test_elasticsearch_gives_the_scores_of_the_trees(trained):
 
 
 def test_clicked_queries_are_repeated_by_their_clicks():
-    from coclick.graph.click_graph import ClickGraph
-
     graph = ClickGraph.from_clicks([("a b", "d", 1.0), ("c", "d", 20.0)], {"d": "t"})
     assert sorted(clicked_queries(graph, 0).split()) == ["a", "b", "c", "c", "c"]  # ln 2 → 1, ln 21 → 3
 
@@ -104,7 +104,9 @@ def test_folder_of_each_engine(engine, model, tmp_path):
     assert all(f'"{field}"' in declared for field in changed)
 
 
-def test_loss_is_measured(model):
+def test_loss_is_measured():
+    graph = ClickGraph.from_clicks(planted.clicks(both_orders=True), planted.docs())
+    model: Any = train(FAST, graph)
     loss = measure_ltr_loss(model)
     assert loss["queries"] > 5 and 0 < loss["as_shipped"] <= 1 and 0 < loss["in_coclick"] <= 1
 
