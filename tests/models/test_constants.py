@@ -49,7 +49,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "evaluation.holdout": {"MAX_QUERIES": 2000, "MAX_CLICK_GRADE": 4},
     "evaluation.judgments": {"MAX_GRADE": 1000},
     "evaluation.protocol": {"DEPTH": 100, "_MAX_EXPONENT": 30},
-    "evaluation.report": {"SHOWN": 10, "MAX_RESULTS": 40_000, "_MAX_TEXT": 80},
+    "evaluation.report": {"SHOWN": 10, "MAX_RANKINGS": 4_000_000, "_MAX_TEXT": 80},
     "evaluation.separability": {"POINTS": 41},
     "evaluation.significance": {"N_PERMUTATIONS": 10_000, "N_RESAMPLES": 2000},
     "evaluation.similar_queries": {"MAX_QUERIES": 5000, "MAX_GRADE": 100, "_DEPTH": 10},

@@ -30,6 +30,7 @@ FOREIGN = {
     "_jvm": "pyspark",
     "_sc": "pyspark",
     "_make": "collections.namedtuple, where it is documented",
+    "_asdict": "collections.namedtuple, where it is documented",
 }
 
 

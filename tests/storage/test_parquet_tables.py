@@ -27,7 +27,7 @@ def write(path, tables=TABLES, texts=("title",)):
     for name, sql in tables.items():
         place = f"{name}-{'0' * 16}/part-00000-x.parquet"
         (path / place).parent.mkdir(parents=True)
-        duckdb.sql(f"COPY ({sql}) TO '{path / place}' (FORMAT parquet)")
+        duckdb.connect().execute(f"COPY ({sql}) TO '{path / place}' (FORMAT parquet)")
         data = (path / place).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         files[f"{name}.00000"] = {"file": place, "bytes": len(data), "digest": digest}

@@ -292,13 +292,13 @@ def rename_columns(sql: str, names: Mapping[str, str]) -> str:
         name = ".".join(expression.get("column_names", ()))
         if expression["class"] == "COLUMN_REF" and name in bound:
             expression["column_names"] = [names[name]]
-    (text,) = duckdb.execute("SELECT json_deserialize_sql(?::JSON)", [json.dumps(tree)]).fetchone() or ("",)
+    [(text,)] = duckdb.execute("SELECT json_deserialize_sql(?::JSON)", [json.dumps(tree)]).fetchall()
     return str(text).removeprefix("SELECT ").removesuffix(";")
 
 
 def _parse_sql(sql: str) -> dict[str, Any]:
     """An expression as DuckDB parses it."""
-    (text,) = duckdb.execute("SELECT json_serialize_sql(?)", [f"SELECT {sql}"]).fetchone() or ("{}",)
+    [(text,)] = duckdb.execute("SELECT json_serialize_sql(?)", [f"SELECT {sql}"]).fetchall()
     tree: dict[str, Any] = json.loads(text)
     if tree.get("error"):
         raise UserError(f"the SQL expression {sql!r} has an error: {tree['error_message']}")

@@ -66,9 +66,7 @@ class LogSample:
             return self._copy(stream, str(source), target, limit)
 
     def _parquet(self, source: Path, limit: int) -> Path:
-        (rows,) = duckdb.execute(f"SELECT count(*) FROM read_parquet({paths_sql([source])})").fetchone() or (
-            0,
-        )
+        [(rows,)] = duckdb.execute(f"SELECT count(*) FROM read_parquet({paths_sql([source])})").fetchall()
         if rows * _BYTES_PER_ROW <= limit:
             return source
         target, taken = self._new("parquet"), f"FROM read_parquet({paths_sql([source])})"

@@ -22,7 +22,6 @@ from coclick.suggestions.channel import MAX_TEXT, MAX_WORDS, Channel, is_plain
 from coclick.suggestions.completion_index import CompletionIndex
 from coclick.suggestions.confidence import QueryEvidence, confidence, features
 from coclick.suggestions.delete_index import MAX_LETTERS, MIN_LETTERS, DeleteIndex
-from coclick.suggestions.query_selection import select_queries
 from coclick.suggestions.word_statistics import WordStatistics, find_texts
 from coclick.text.languages import DEFAULT
 from coclick.text.normalise import normalise
@@ -76,6 +75,8 @@ class Suggestions:
         Only queries with clicks are suggested, and none that looks like personal data. With `min_users`, a
         query needs so many users; a graph that was built with `min_users` has no others.
         """
+        from coclick.suggestions.query_selection import select_queries  # imports DuckDB, which takes long
+
         check_whole(min_users, "min_users", 1)
         with progress("selecting queries"):
             selected = select_queries(graph, min_users)
