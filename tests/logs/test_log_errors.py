@@ -149,6 +149,9 @@ def test_an_output_that_exists(tmp_path, log):
         ({"actions": {"click": 1}}, "--actions needs a log of events"),
         ({"actions": {f"zoom{n}": 1 for n in range(101)}}, "--actions names 101 actions"),
         ({"actions": {"click": -1}}, "must be a positive number"),
+        ({"actions": {"click": 1e308}}, "must be from 1e-06 to 1e+06, not 1e+308"),
+        ({"actions": {"click": 1e-300}}, "must be from 1e-06 to 1e+06, not 1e-300"),
+        ({"threads": 1_000_000}, "threads must be a whole number from 1 to 1,024"),
         ({"actions": {"impression": 1}}, "cannot count as a click"),
     ],
 )

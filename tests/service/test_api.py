@@ -3,6 +3,7 @@
 import base64
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import scipy.sparse
@@ -273,6 +274,8 @@ def test_api_key_is_required(settings):
         assert client.get("/search", headers=headers, q=QUERY).status_code == 200
     for headers in ({"x-api-key": "secre"}, {"authorization": "Bearer"}, {"authorization": "Basic !"}):
         assert client.get("/search", headers=headers, q=QUERY).status_code == 401
+    not_ascii: Any = {"authorization": "Basic é".encode("latin-1")}
+    assert client.get("/search", headers=not_ascii, q=QUERY).status_code == 401
 
 
 def test_timeout(settings):

@@ -68,7 +68,7 @@ HtmlFile = Annotated[
 ]
 Memory = Annotated[str, typer.Option(help="Memory limit for the whole process.")]
 Threads = Annotated[
-    int | None, typer.Option("--threads", min=1, help="Number of threads; all cores by default.")
+    int | None, typer.Option("--threads", min=1, max=1024, help="Number of threads; all cores by default.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
 Engine = Annotated[

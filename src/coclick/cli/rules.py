@@ -73,7 +73,7 @@ def rules(
     check_format(to, id_)
     check_file(out, force=force)
     if review is not None and review.exists():
-        load_review(review)  # its mistakes are told before the work, not after
+        load_review(review)  # reports mistakes before the work, not after it
     set_threads(threads)
     found = find_rules(
         source,

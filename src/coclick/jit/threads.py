@@ -13,15 +13,25 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coclick.errors import UserError, check_whole
+
 T = TypeVar("T")
 
+MAX_THREADS = 1024
 _threads: int | None = None
 
 
 def set_threads(count: int | None) -> None:
     """Set how many threads the kernels use; None means every core this process may run on."""
     global _threads
-    _threads = count
+    _threads = None if count is None else check_threads(count)
+
+
+def check_threads(count: int) -> int:
+    """Return a number of threads; raise if it is none, or if so many would exhaust the machine."""
+    if check_whole(count, "threads", 1) > MAX_THREADS:
+        raise UserError(f"threads must be a whole number from 1 to {MAX_THREADS:,}, not {count:,}")
+    return count
 
 
 def threads() -> int:

@@ -8,8 +8,9 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from coclick.errors import UserError, check_path, check_whole
+from coclick.errors import UserError, check_path
 from coclick.graph.click_graph import ClickGraph
+from coclick.jit.threads import check_threads
 from coclick.jit.threads import threads as all_threads
 from coclick.logs import (
     validation,
@@ -119,7 +120,7 @@ def build(
     """
     out = check_path(out, "out")
     if threads is not None:
-        check_whole(threads, "threads", 1)
+        check_threads(threads)
     if progress is not None and not callable(progress):
         raise UserError(
             f"progress must be a function that takes a line, not {progress!r}", hint="progress=print"

@@ -92,6 +92,9 @@ _DWELL = re.compile(r"\s*dwell\s*>\s*(\d+(?:\.\d+)?)\s*(ms|s|m|)\s*")
 _MAX_ACTIONS = 100  # action codes are stored as TINYINT
 
 
+MIN_WEIGHT, MAX_WEIGHT = 1e-6, 1e6  # of an action: products with counts stay exact enough in float32
+
+
 @dataclass(frozen=True)
 class Action:
     """An action that counts as a click, with its weight and the names that logs use for it."""
@@ -151,6 +154,12 @@ def weighted_actions(
             raise UserError(
                 f"the weight of the action {name!r} must be a positive number, not {weight!r}",
                 hint=f"or say what it is: {name}=impression or {name}=ignore",
+            )
+        if not MIN_WEIGHT <= weight <= MAX_WEIGHT:
+            allowed = f"from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}"
+            raise UserError(
+                f"the weight of the action {name!r} must be {allowed}, not {weight:g}",
+                hint="only the ratios of weights matter: click=1,purchase=10",
             )
         weighted[name] = weight
         for kind, article in (("impression", "an"), ("search", "a")):

@@ -1,8 +1,8 @@
 """Damping of similar queries by what the pair shares.
 
-One click is enough for two queries to have the same vector: whoever searched "baby monitor" and clicked a
-game once made it as similar to "cod mw3" as any spelling of the game. So a similarity counts as far as there
-is evidence for it:
+One click is enough for two queries to have the same vector: a single click on a game after a search for
+"baby monitor" makes that as similar to "cod mw3" as any spelling of the game. So a similarity counts as far
+as there is evidence for it:
 
     damped(q, r) = similarity(q, r) · n / (n + λ),    n = max(Σ_d min(C_qd, C_rd) + |words(q) ∩ words(r)|, λ)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hmac
 import logging
 import time
@@ -106,7 +105,7 @@ def _has_key(key: bytes, headers: Headers) -> bool:
     elif not given and scheme.lower() == "basic":
         try:
             given = base64.b64decode(rest).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:  # not Base64, or not UTF-8
             return False
     return hmac.compare_digest(given.encode(), key)
 
