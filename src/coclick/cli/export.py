@@ -78,7 +78,7 @@ def export(
     exported as rankings of the log's queries, and signals for other queries. What is lost is measured.
     """
     from coclick import open_model
-    from coclick.cli import render
+    from coclick.cli.render_export import export_summary
     from coclick.exporters import export as write
     from coclick.exporters.output_folder import check_folder
     from coclick.progress import for_terminal
@@ -99,5 +99,5 @@ def export(
         force=force,
         progress=for_terminal(),
     )
-    output(stats, json_, render.export_summary, stats)
+    output(stats, json_, export_summary, stats)
     suggest(f"less {out}/README.md")
