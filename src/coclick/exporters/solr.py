@@ -17,6 +17,7 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import percent_encode
 from coclick.exporters.limits import DocBlock, Limits
+from coclick.exporters.model_vectors import SHIPPED, SPARSE
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
@@ -31,6 +32,7 @@ class Solr(Exporter):
 
     name = "solr"
     title = "Solr"
+    accepts = frozenset({SPARSE, SHIPPED})
     field = "words"  # that has the vector
     limits = Limits(max_id_bytes=32_766, max_token_bytes=240)
     part_size = 8 << 20

@@ -25,7 +25,7 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_integers, join_pairs
 from coclick.exporters.limits import DocBlock, Limits, Weights
-from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.model_vectors import SHIPPED, SPARSE, ModelVectors
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
@@ -44,8 +44,7 @@ _SERVICES = """<?xml version="1.0" encoding="utf-8" ?>
     <content id="{name}" version="1.0">
         <min-redundancy>1</min-redundancy>
         <documents>
-            <document type="{name}" mode="index" />
-        </documents>
+{types}        </documents>
         <nodes>
             <node distribution-key="0" hostalias="node1" />
         </nodes>
@@ -100,6 +99,7 @@ class Vespa(Exporter):
 
     name = "vespa"
     title = "Vespa"
+    accepts = frozenset({SPARSE, SHIPPED})
     documents_file = "documents.jsonl"
     field = "words"  # that has the vector
     limits = Limits(max_id_bytes=65_000, max_token_bytes=65_000, forbidden=_FORBIDDEN)
@@ -132,12 +132,17 @@ class Vespa(Exporter):
         words = WORDS_FIELD.format(name="words")
         schema = _SCHEMA.format(name=self.index, words=words, scale=self.score_divisor)
         write_file(schemas / f"{self.index}.sd", schema)
-        write_file(folder / "application" / "services.xml", _SERVICES.format(name=self.index))
+        write_file(folder / "application" / "services.xml", services(self.index))
         profiles = folder / "application" / "search" / "query-profiles"
         profiles.mkdir(parents=True)
         profile = _QUERY_PROFILE.format(name=self.index, version=self.version)
         write_file(profiles / f"{self.index}.xml", profile)
-        settings = {"type": self.index, "documents": self.n_documents, "version": self.version}
+        settings = {
+            "type": self.index,
+            "cluster": self.index,
+            "documents": self.n_documents,
+            "version": self.version,
+        }
         write_program(folder, self.title, "vespa_versions", ("vespa",), settings)
 
     def doc_rows(self, block: DocBlock) -> Strings:
@@ -201,6 +206,12 @@ class Vespa(Exporter):
        python3 run.py $URL prune      # delete the documents of all versions but this one
        python3 run.py $URL remove     # delete all documents
 """
+
+
+def services(name: str, *others: str) -> str:
+    """Return `services.xml` with a document type of the same name as the content cluster, and others."""
+    types = [f'            <document type="{kind}" mode="index" />\n' for kind in (name, *others)]
+    return _SERVICES.format(name=name, types="".join(types))
 
 
 EXPORTER = Vespa

@@ -48,15 +48,22 @@ def check(engine: Engine, folder: Path, settings: Settings) -> None:
 def prune(engine: Engine, folder: Path, settings: Settings) -> None:
     """Delete the documents of all other versions."""
     kind, version = settings["type"], settings["version"]
-    deleted = delete_where(engine, kind, kind, kind, f'{kind}.version != "{version}"')
+    deleted = delete_where(engine, kind, kind, _cluster(settings), f'{kind}.version != "{version}"')
     print(f"documents of other versions, deleted: {deleted:,}")
 
 
 def remove(engine: Engine, folder: Path, settings: Settings) -> None:
     """Delete the documents of all versions."""
     kind = settings["type"]
-    deleted = delete_where(engine, kind, kind, kind, kind)
+    deleted = delete_where(engine, kind, kind, _cluster(settings), kind)
     print(f"documents of all versions, deleted: {deleted:,}")
+
+
+def _cluster(settings: Settings) -> str:
+    """Return the content cluster that has the documents."""
+    if settings["cluster"] is None:
+        stop("which content cluster has the documents? Enter its id in settings.json, as cluster")
+    return str(settings["cluster"])
 
 
 def _writes(path: Path, version: str) -> Iterator[Write]:
