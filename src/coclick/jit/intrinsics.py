@@ -152,7 +152,8 @@ def _load_word(typing: Any, data: Any, index: Any) -> Any:
     """Return the eight bytes from `data[index]` on as a number; all of them must be in the array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = builder.load(_pointer(context, builder, signature.args[0], *arguments, ir.IntType(64)))
+        data, index = arguments
+        word = builder.load(_pointer(context, builder, signature.args[0], data, index, ir.IntType(64)))
         word.align = 1
         return word
 
