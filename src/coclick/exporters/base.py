@@ -24,7 +24,7 @@ from coclick.exporters.packed_rows import hash_numbers, hash_texts, write_row_pa
 from coclick.exporters.sample_queries import SampleQuery, pick_sample_queries
 from coclick.storage.directories import write_file
 
-_QUERY_BLOCK = 1000  # queries that are embedded at a time
+_QUERY_BLOCK = 5000  # queries that are embedded at a time
 
 
 class Exporter(ABC):
