@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +16,11 @@ from typing import Any
 
 from coclick.errors import UserError
 from coclick.storage.file_lock import try_lock
-from coclick.storage.manifest import ENTRY_NAME, MANIFEST, read_manifest, with_article
+from coclick.storage.manifest import ENTRY_NAME, MANIFEST, BrokenManifestError, read_manifest, with_article
 
+_PUBLISHED = re.compile(r"rejects(_[a-z0-9_]+)?\.parquet")
+_TEMPORARY_PREFIX = "coclick-"
+_MIN_AGE = 60  # seconds; a younger directory may belong to a process that is about to lock it
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 
 
@@ -34,6 +39,51 @@ def write_lock(path: Path, shown_as: Path | None = None) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+@contextmanager
+def temporary_directory() -> Iterator[Path]:
+    """Yield a directory for temporary files, removed at the end.
+
+    A process that is killed leaves its directory. The next one that needs such a directory removes it: a
+    directory that no process has locked is in use by none.
+    """
+    _remove_abandoned(Path(tempfile.gettempdir()))
+    with (
+        tempfile.TemporaryDirectory(prefix=_TEMPORARY_PREFIX, ignore_cleanup_errors=True) as name,
+        write_lock(Path(name)),
+    ):
+        yield Path(name)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the temporary directories of this user's processes that were killed."""
+    for place in parent.glob(f"{_TEMPORARY_PREFIX}????????"):
+        try:
+            status = place.lstat()
+            is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+            if not is_ours or time.time() - status.st_mtime < _MIN_AGE:
+                continue
+            handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                if try_lock(handle):
+                    shutil.rmtree(place, ignore_errors=True)
+            finally:
+                os.close(handle)
+        except OSError:
+            continue  # another process was faster
+
+
+def published_name(part: str) -> str | None:
+    """Return the name under which people find a part of an artefact, None if it has none.
+
+    Rejected rows are in `rejects.parquet`, those of a view in `rejects_<view>.parquet`.
+    """
+    if part == "rejects":
+        return "rejects.parquet"
+    if part.startswith("view.") and part.endswith(".rejects"):
+        return f"rejects_{part[5:-8]}.parquet"
+    return None
 
 
 def check_output(path: Path, force: bool, kind: str | None = None) -> None:
@@ -72,9 +122,12 @@ def _is_artefact_entry(name: str) -> bool:
 
 def referenced_files(path: Path) -> set[str]:
     """Return the files and directories that the manifest in a directory refers to, if there is one."""
-    if not (path / MANIFEST).exists():
+    if not os.path.lexists(path / MANIFEST):
         return set()
-    files = read_manifest(path, allow_older=True)["files"]
+    try:
+        files = read_manifest(path, allow_older=True)["files"]
+    except BrokenManifestError:  # it may refer to any of them
+        return {entry.name for entry in path.iterdir() if ENTRY_NAME.fullmatch(entry.name)}
     return {entry["file"].partition("/")[0] for entry in files.values()}
 
 
@@ -92,8 +145,25 @@ def remove_unreferenced(path: Path, kept: Iterable[str] = ()) -> None:
 
 def check_kind(path: Path, kind: str | None) -> None:
     """Raise if the artefact in a directory is of another kind: only a graph may replace a graph."""
-    if kind is not None and (path / MANIFEST).exists():
-        check_same_kind(str(path), read_manifest(path, allow_older=True)["kind"], kind)
+    if kind is None or not os.path.lexists(path / MANIFEST):
+        return
+    try:
+        existing = read_manifest(path, allow_older=True)["kind"]
+    except BrokenManifestError:  # `--force` replaces it if nothing else is there
+        check_only_artefact(path)
+        return
+    check_same_kind(str(path), existing, kind)
+
+
+def check_only_artefact(path: Path) -> None:
+    """Raise if a directory whose manifest is broken is not surely one of coclick's, and nothing else."""
+    names = sorted(entry.name for entry in path.iterdir() if entry.name != MANIFEST)
+    if foreign := [name for name in names if not _is_artefact_entry(name) and not _PUBLISHED.fullmatch(name)]:
+        what = f"the manifest is broken, and the output directory holds other files ({foreign[0]})"
+        raise UserError(what, where=str(path), hint="choose a new directory, or move these files")
+    if not any(ENTRY_NAME.fullmatch(name) for name in names):
+        what = "the output directory holds a manifest.json that is none of coclick's"
+        raise UserError(what, where=str(path), hint="choose a new directory, or move this file")
 
 
 def check_same_kind(where: str, existing: str, kind: str) -> None:
