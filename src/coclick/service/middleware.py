@@ -101,8 +101,8 @@ class ServiceMiddleware:
                 async with asyncio.timeout_at(None if complete else until):
                     message = await receive()
             except TimeoutError:
-                message = f"the body did not arrive within {self._body_timeout:g} seconds"
-                raise HTTPException(408, message) from None
+                late = f"the body did not arrive within {self._body_timeout:g} seconds"
+                raise HTTPException(408, late) from None
             received += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if received > MAX_BODY:
