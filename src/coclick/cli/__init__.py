@@ -16,7 +16,7 @@ from coclick._version import __version__
 from coclick.cli.arguments import RENAMED_OPTIONS
 from coclick.cli.interrupts import postpone_in_callbacks
 from coclick.cli.terminal import fail, prepare, say
-from coclick.errors import CoclickError
+from coclick.errors import CoclickError, ThreadError
 
 INTERRUPTED = 130
 _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
@@ -121,6 +121,10 @@ def main() -> None:
         fail(str(error), error.exit_code)
     except MemoryError as error:
         fail(f"not enough memory: {error}" if str(error) else "not enough memory")
+    except RuntimeError as error:
+        if "start new thread" not in str(error):  # the one form in which Python reports it
+            raise
+        fail(str(ThreadError(error)))
     except OSError as error:
         where = f"\n  where: {error.filename}" if error.filename else ""
         fail(f"{error.strerror or error}{where}")
