@@ -19,7 +19,9 @@ def trained(tmp_path_factory):
     """A graph and a model in which queries, ids, titles and names of files are hostile."""
     place = tmp_path_factory.mktemp("hostile")
     log, docs = place / f"log{OVERRIDE}\x1b[31m.tsv", place / "docs.tsv"
-    rows = [f"{HOSTILE} {i}\td{ESCAPE}{i % 2}\t{i + 1}" for i in range(4)] + ["x\ty\tnot\x1b[2J\u202ea number"]
+    rows = [f"{HOSTILE} {i}\td{ESCAPE}{i % 2}\t{i + 1}" for i in range(4)] + [
+        "x\ty\tnot\x1b[2J\u202ea number"
+    ]
     log.write_text("query\tdoc\tclicks\n" + "\n".join(rows) + "\n")
     docs.write_text("doc\ttitle\n" + "".join(f"d{ESCAPE}{i}\tred {HOSTILE} {i}\n" for i in range(2)))
     graph = build([log], docs, place / "graph", max_rejected=1)
@@ -83,7 +85,7 @@ def test_names_of_files_are_utf8_in_every_locale(tmp_path, name):
 
 def test_a_name_that_is_not_utf8_is_refused(tmp_path):
     (tmp_path / "log.tsv").write_text("query\tdoc\tclicks\nschön\tD1\t3\n", encoding="utf-8")
-    command = [sys.executable, "-m", "coclick", "build", "log.tsv", "-o", b"caf\xe9"]
+    command = [sys.executable, "-m", "coclick", "build", "log.tsv", "-o", os.fsdecode(b"caf\xe9")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and "the name of the output is not valid UTF-8" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["log.tsv"]

@@ -196,7 +196,8 @@ def test_no_byte_in_a_line_makes_it_vanish(tmp_path, begin):
     """DuckDB reads lines as CSV of one column: whatever it takes for a delimiter is lost."""
     path = tmp_path / "log.tsv"
     path.write_bytes(
-        b"query\tdoc\tclicks\n%(b)s hat\tD1\t1\nred %(b)s hat\tD2\t1\nhat\tD3\t1%(b)s\ncap\tD4\t1\n" % {b"b": begin}
+        b"query\tdoc\tclicks\n%(b)s hat\tD1\t1\nred %(b)s hat\tD2\t1\nhat\tD3\t1%(b)s\ncap\tD4\t1\n"
+        % {b"b": begin}
     )
     expected = [line for line in path.read_bytes().replace(b"\r", b"\n").split(b"\n")[1:] if line]
     graph = build([path], None, tmp_path / "graph", max_rejected=1)
@@ -207,7 +208,9 @@ def test_no_byte_in_a_line_makes_it_vanish(tmp_path, begin):
 def test_a_path_through_a_missing_directory(tmp_path, log):
     with pytest.raises(UserError) as caught:
         build([log], None, tmp_path / "missing" / ".." / "graph")
-    assert "there is no such directory" in str(caught.value) and str(tmp_path / "missing") in str(caught.value)
+    assert "there is no such directory" in str(caught.value) and str(tmp_path / "missing") in str(
+        caught.value
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["log.tsv"]
     (tmp_path / "there").mkdir()
     assert len(build([log], None, tmp_path / "there" / ".." / "graph").queries) == 2

@@ -17,7 +17,7 @@ from coclick.cli.arguments import RENAMED_OPTIONS
 from coclick.cli.interrupts import postpone_in_callbacks
 from coclick.cli.terminal import fail, prepare, say
 from coclick.cli.utf8 import restart_in_utf8
-from coclick.errors import CoclickError
+from coclick.errors import CoclickError, ThreadError
 from coclick.text.printable import printable
 
 INTERRUPTED = 130
@@ -126,6 +126,10 @@ def main() -> None:
         fail(str(error), error.exit_code)
     except MemoryError as error:
         fail(f"not enough memory: {error}" if str(error) else "not enough memory")
+    except RuntimeError as error:
+        if "start new thread" not in str(error):  # the one form in which Python reports it
+            raise
+        fail(str(ThreadError(error)))
     except OSError as error:
         where = f"\n  where: {error.filename}" if error.filename else ""
         fail(f"{error.strerror or error}{where}")

@@ -1,4 +1,4 @@
-"""Names of files are UTF-8, whatever the locale: the program starts anew in Python's UTF-8 mode if need be."""
+"""Names of files are UTF-8 in every locale: where it is not, the program starts anew in UTF-8 mode."""
 
 from __future__ import annotations
 

@@ -25,7 +25,6 @@ class SolrInto(Solr):
 
     documents_file = "updates-{:05}.ndjson"
     stores_titles = False
-    takes_changes = True
     existing: ExistingIndex
 
     def __init__(

@@ -44,6 +44,10 @@ _INPUTS = """    inputs {
 """
 
 
+_INCREMENT = """ Documents whose words did not change only get the
+   new version."""
+
+
 class VespaInto(Vespa):
     """Exports words for the documents of a type, and a program that sends them."""
 
@@ -88,6 +92,7 @@ class VespaInto(Vespa):
             "previous_words_field": f"{self.index}_previous_words",
             "previous_version_field": f"{self.index}_previous_version",
             "version": self.version,
+            "base": self.base_version,
         }
         write_program(folder, self.title, "vespa_into", ("vespa",), settings)
         write_file(folder / MISSING_IDS, "")
@@ -143,7 +148,7 @@ class VespaInto(Vespa):
    id of this export. Nothing else changes. Ids that Vespa does not have are counted, and listed in
    `{MISSING_IDS}`; no document is created. Documents that only an earlier export has lose their words. If
    Vespa refuses documents, `load` says which and why, and exits with status 1. It can be interrupted and run
-   again: documents that are done are left alone.
+   again: documents that are done are left alone.{_INCREMENT if self.base_version else ""}
 
 4. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick.
 

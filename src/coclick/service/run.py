@@ -18,6 +18,7 @@ from coclick.errors import UserError
 from coclick.service.app import for_worker
 from coclick.service.loaded_models import LoadedModels
 from coclick.service.loaded_suggestions import ServedSuggestions
+from coclick.service.log_format import PrintableFormatter
 from coclick.service.settings import Settings
 
 _GRACE = 5  # seconds beyond the timeout of a request, to finish running requests at shutdown
@@ -40,7 +41,9 @@ class _Server(uvicorn.Server):
 
 def run_server(settings: Settings, host: str, port: int, workers: int = 1) -> None:
     """Serve until SIGTERM or Ctrl-C, which let running requests finish."""
-    logging.basicConfig(format="%(message)s", stream=sys.stderr)
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(PrintableFormatter("%(message)s"))
+    logging.basicConfig(handlers=[lines])
     settings.export_env()
     listening = listen(host, port)
     options: dict[str, Any] = {
