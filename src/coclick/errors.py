@@ -56,6 +56,15 @@ class ArtefactError(CoclickError):
     exit_code = 3
 
 
+class ThreadError(CoclickError):
+    """The system refuses to start a thread."""
+
+    def __init__(self, error: RuntimeError) -> None:
+        what = f"no thread can be started: {error}"
+        hint = "end other processes, or raise the limit of processes (ulimit -u) or the memory"
+        super().__init__(what, hint=hint)
+
+
 def corrupt_error(what: str) -> ArtefactError:
     """Return the error for stored arrays whose indices point out of bounds."""
     return ArtefactError(f"{what} damaged", hint="run `coclick verify`")

@@ -31,9 +31,9 @@ def run(program, command, engine, folder):
     run_command(module.COMMANDS, command, engine, folder)
 
 
-def run_py(folder, *arguments):
-    """Run `run.py` as a user does, without coclick on its path."""
-    command = [sys.executable, "-E", "-s", folder / "run.py", *arguments]
+def run_py(folder, *arguments, program="run.py"):
+    """Run a program of an export as a user does, without coclick on its path."""
+    command = [sys.executable, "-E", "-s", folder / program, *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd="/")
 
 

@@ -8,6 +8,7 @@ it is not a real engine. Updates become visible with a commit, as in Solr.
 import copy
 import json
 import re
+from functools import cache
 from urllib.parse import parse_qs, unquote
 
 DEFAULT_FIELDS = {"id": "string", "_version_": "plong", "_text_": "text_general"}
@@ -166,6 +167,8 @@ def _changed(old, doc):
 
 
 def _passes(text, doc):
+    if isinstance(text, dict):
+        return _score(text, doc) > 0
     field, _, value = text.lstrip("-").partition(":")
     matches = field in doc and value in ("*", doc[field])
     return matches != text.startswith("-")
@@ -177,13 +180,20 @@ def _score(query, doc):
     ((parser, given),) = query.items()
     if parser == "terms":
         return float(str(doc.get(given["f"])) in given["query"].split(given["separator"]))
-    assert parser == "bool"
+    assert parser == "bool" and len(given["should"]) <= 1024  # maxBooleanClauses
     score = 0.0
     for clause in given["should"]:
         boost = clause["boost"]
         payload = boost["query"]["payload_score"]
         assert payload["func"] == "sum"
-        tokens = dict(token.rsplit("|", 1) for token in doc.get(payload["f"], "").split())
         assert not re.search(r"\s", payload["query"])
-        score += boost["b"] * float(tokens.get(payload["query"], 0))
+        score += boost["b"] * payloads(doc.get(payload["f"], "")).get(payload["query"], 0.0)
     return score
+
+
+@cache
+def payloads(text):
+    """The tokens of a field with their payloads; a token has at most 256 characters."""
+    tokens = text.split()
+    assert all(len(token) <= 256 for token in tokens)
+    return {word: float(weight) for word, _, weight in (token.rpartition("|") for token in tokens)}

@@ -17,6 +17,7 @@ from coclick.arrays.strings import Strings
 from coclick.cli import app
 from coclick.errors import ArtefactError, UserError
 from coclick.exporters.changes import CONTENTS, ContentTracker
+from coclick.exporters.limits import DocBlock
 
 BASE = {"d1": "red lamp", "d2": "blue lamp", "d3": "green lamp", "tab\tid": "quote ' \" \\ lamp"}
 NEXT = {"d1": "red lamp", "d2": "blue sky lamp", "d4": "white lamp", "tab\tid": "quote ' \" \\ lamp"}
@@ -93,11 +94,6 @@ def test_another_model_is_refused(base, tmp_path):
         coclick.exporters.export(model, "pgvector", tmp_path / "new", changes_from=base)
 
 
-def test_engines_without_increments_say_so(base, tmp_path):
-    with pytest.raises(UserError, match="--changes-from does not work with Vespa"):
-        export(NEXT, tmp_path / "new", "vespa", changes_from=base)
-
-
 def swap_digests(path):
     with np.load(path) as found:
         arrays = dict(found)
@@ -171,6 +167,48 @@ def test_digests_see_every_part_of_a_document_and_no_order_of_words():
     ]
     assert len({first, *others}) == 9
     assert digest("doc", "title", {1: 2.0, 0: 1.0}) == first
+
+
+def one_word_each(ids, weights):
+    """The ids, and a vector of one word with the given weight for each."""
+    rows = np.arange(len(ids) + 1)
+    vectors = Csr(rows, np.zeros(len(ids), np.int32), np.array(weights, np.float32), 1)
+    return Strings.from_list(ids), vectors
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_documents_are_found_in_any_order(size):
+    """Blocks of documents that are as in the base, moved, changed, new and gone, compared with a `dict`."""
+    before = {f"d{i}": 1.0 for i in range(12)}
+    after = {f"d{i}": 1.0 for i in (0, 1, 2, 4, 5, 20, 6, 11, 10, 21, 7, 8)} | {"d5": 2.0, "d10": 3.0}
+    whole = ContentTracker(np.array([7], np.uint64))
+    ids, vectors = one_word_each([*before], [*before.values()])
+    assert whole.record(ids, None, vectors).tolist() == [*range(12)]
+    tracker = ContentTracker(np.array([7], np.uint64), whole.contents())
+    written = []
+    for first in range(0, len(after), size):
+        names = [*after][first : first + size]
+        ids, vectors = one_word_each(names, [after[name] for name in names])
+        written += [names[row] for row in tracker.record(ids, None, vectors).tolist()]
+    assert written == [name for name in after if before.get(name) != after[name]]
+    assert (tracker.added, tracker.changed) == (2, 2)
+    assert tracker.deleted() == ["d3", "d9"]
+
+
+def test_few_changes_are_written_in_one_block():
+    ids, vectors = one_word_each([f"d{i}" for i in range(30)], [1.0] * 30)
+    titles = Strings.from_list([f"title {i}" for i in range(30)])
+    whole = ContentTracker(np.array([7], np.uint64))
+    whole.record(ids, titles, vectors)
+    changed = vectors.with_data(np.where(np.arange(30) % 10 == 3, 2, 1).astype(np.float32))
+    blocks = [
+        DocBlock(ids.take(rows), titles.take(rows), changed.take(rows))
+        for rows in np.arange(30).reshape(3, 10)
+    ]
+    tracker = ContentTracker(np.array([7], np.uint64), whole.contents())
+    (found,) = tracker.differing(iter(blocks), titles=True)
+    assert (found.ids, found.titles) == (["d3", "d13", "d23"], ["title 3", "title 13", "title 23"])
+    assert found.vectors.data.tolist() == [2, 2, 2]
 
 
 def test_the_command_writes_an_increment(base, tmp_path):

@@ -17,6 +17,7 @@ from coclick.exporters.formatting import percent_encode
 from coclick.exporters.limits import Limits, VectorFilter
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.parquet import Parquet
+from coclick.exporters.vespa import Vespa
 from coclick.graph.click_graph import ClickGraph
 from coclick.models.registry import model_class, model_names
 
@@ -99,18 +100,9 @@ def test_models_without_vectors_cannot_be_exported(name):
     assert name not in error.value.hint.replace("models that can be exported: ", "").split(", ")
 
 
-def test_models_are_refused_by_engines_that_cannot_take_them(dense, tmp_path):
-    refusals = (
-        (dense, r"pls has dense vectors.*Vespa takes only sparse"),
-        (
-            create("neighbours").fit(dense.graph_),
-            "neighbours has no vectors, and the export to Vespa takes only",
-        ),
-    )
-    for model, sentence in refusals:
-        with pytest.raises(UserError, match=sentence):
-            export(model, "vespa", tmp_path / "out")
-    assert not list(tmp_path.iterdir())
+def test_dense_vectors_are_refused_by_engines_without_them(dense):
+    with pytest.raises(UserError, match=r"pls has dense vectors.*Vespa takes only sparse"):
+        Vespa(ModelVectors.from_model(dense), "name")
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "1st", "a-b", "x" * 49, "a'b", "a b"])

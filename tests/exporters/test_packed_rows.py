@@ -17,6 +17,7 @@ from coclick.exporters.packed_rows import (
     escape,
     format_bits,
     format_rows,
+    hash_texts,
     text_slice,
     write_row_parts,
 )
@@ -103,3 +104,35 @@ def test_slices_are_checked():
     for wrong in ([0, 4, 1, 5], [0, 1, 4, 50], [-1, 1, 4, 5]):
         with pytest.raises(ArtefactError, match="damaged"):
             text_slice(Strings(np.array(wrong), texts.data), 0, 3)
+
+
+def naive_hash(text, seed):
+    """The sum over each eight bytes of a mix of these bytes and their place, in Python's integers."""
+    golden, ring = 0x9E3779B97F4A7C15, 1 << 64
+
+    def mix(value):
+        value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 % ring
+        value = (value ^ (value >> 27)) * 0x94D049BB133111EB % ring
+        return value ^ (value >> 31)
+
+    data, place, total = text.encode(), mix(seed), len(text.encode())
+    whole = len(data) // 8 * 8
+    for at in range(0, whole, 8):
+        place = (place + golden) % ring
+        total += mix((int.from_bytes(data[at : at + 8], "little") + place) % ring)
+    rest = int.from_bytes(data[whole:], "little")
+    return mix((total + mix((rest + place + golden) % ring)) % ring)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_hashes_of_texts(seed):
+    texts = ["", "a", "seven b", "eight by", "nine byte", "sixteen bytes ab", "ünïcödé € and more", "\0" * 9]
+    texts += ["\0" * n for n in (1, 8, 16)]  # lengths count, too
+    hashes = hash_texts(Strings.from_list(texts), seed).tolist()
+    assert hashes == [naive_hash(text, seed) for text in texts]
+    assert len({*hashes, *hash_texts(Strings.from_list(texts), 1 - seed).tolist()}) == 2 * len(texts)
+
+
+def test_words_of_a_text_have_their_places():
+    texts = Strings.from_list(["12345678abcdefgh", "abcdefgh12345678"])
+    assert len(set(hash_texts(texts).tolist())) == 2

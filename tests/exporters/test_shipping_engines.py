@@ -13,11 +13,22 @@ from coclick.evaluation.holdout import hold_out
 from coclick.evaluation.protocol import Protocol, evaluate_model, evaluate_rankings
 from coclick.exporters import export
 from coclick.exporters.programs.engine import EngineError
-from coclick.exporters.shipping import ask_bulk_api, ask_parquet, ask_qdrant, ask_tantivy
+from coclick.exporters.shipping import (
+    ask_bulk_api,
+    ask_parquet,
+    ask_qdrant,
+    ask_solr,
+    ask_tantivy,
+    ask_vespa,
+)
 from coclick.exporters.shipping.answer import Recipe, answer
 from coclick.exporters.shipping.form import ShippedModel
 from coclick.exporters.shipping.simulation import InMemory
+from exporters.http_server import serve
 from exporters.postgres import psql, rows, run_psql
+from exporters.small_exports import run, run_py
+from exporters.solr_server import Collection, Solr
+from exporters.vespa_server import Vespa
 
 pytestmark = pytest.mark.slow
 
@@ -243,3 +254,76 @@ def test_bulk_api_ranks_as_coclick(name, log, model, tmp_path):
         command = [sys.executable, folder / "search" / program]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 1 and "URL" in done.stderr and "Traceback" not in done.stderr
+
+
+def assert_some_as_simulated(log, model, engine, folder):
+    recipe = Recipe.read(folder / "search")
+    some = [*list(log.judgments.queries)[:20], *ODD]
+    assert_as_simulated(model, {query: answer(engine, recipe, query, DEPTH) for query in some}, 0.02)
+
+
+def ask_settings(folder):
+    return json.loads((folder / "search/ask.json").read_text())
+
+
+@pytest.mark.parametrize("into", [None, "Products"])
+def test_solr_ranks_as_coclick(into, log, model, tmp_path):
+    """The loads and the questions of the program, through a server that answers in the documented form."""
+    folder = tmp_path / "out"
+    names = {} if into is None else {"into": into, "id_field": "sku"}
+    export(model, "solr", folder, measure=False, **names)
+    wares = {f"key-{i}": {"sku": doc} for i, doc in enumerate(log.train.docs)}
+    solr = Solr(Products=Collection(wares, {"sku": "string"}))
+    with serve(solr) as engine:
+        run("solr_alias" if into is None else "solr_into", "load", engine, folder)
+        for _ in range(2):
+            run("solr_alias", "load", engine, folder / "search")
+        loaded = solr.collections[solr.aliases["coclick_queries"]]
+        assert len(loaded.docs) == len(ShippedModel.from_model(model).known_rows())
+        asked = ask_solr.Solr(engine, ask_settings(folder))
+        if into is None:
+            assert_ranks_as_coclick(log, model, asked, folder)
+        assert_some_as_simulated(log, model, asked, folder)
+        assert_a_sample_is_answered(folder, engine)
+
+
+@pytest.mark.parametrize("id_field", [None, "documentid", "sku"])
+def test_vespa_ranks_as_coclick(id_field, log, model, tmp_path):
+    folder = tmp_path / "out"
+    names = {} if id_field is None else {"into": "shop.products", "id_field": id_field}
+    export(model, "vespa", folder, measure=False, **names)
+    own = dict.fromkeys(("doc", "title", "words", "version"))
+    queries = dict.fromkeys(("doc", "stored", "units", "version"))
+    added = ("coclick_words", "coclick_version", "coclick_previous_words", "coclick_previous_version")
+    types = {"coclick": own, "coclick_queries": queries, "products": dict.fromkeys(("sku", *added))}
+    wares = {f"id:shop:products::{doc}": {"sku": doc} for doc in log.train.docs}
+    vespa = Vespa(types, wares)
+    vespa.page = 1000
+    with serve(vespa) as engine:
+        run("vespa_versions" if id_field is None else "vespa_into", "load", engine, folder)
+        for _ in range(2):
+            run("vespa_versions", "load", engine, folder / "search")
+        asked = ask_vespa.Vespa(engine, ask_settings(folder))
+        if id_field is None:
+            assert_ranks_as_coclick(log, model, asked, folder)
+        assert_some_as_simulated(log, model, asked, folder)
+        assert_a_sample_is_answered(folder, engine)
+        if id_field is not None:
+            with pytest.raises(SystemExit, match="which content cluster"):
+                run("vespa_versions", "remove", engine, folder / "search")
+            return
+        run("vespa_versions", "remove", engine, folder / "search")
+        assert not any(name.startswith("id:coclick_queries:") for name in vespa.docs)
+    packaged = folder / "application"
+    assert '<document type="coclick_queries"' in (packaged / "services.xml").read_text()
+    schema = (packaged / "schemas/coclick_queries.sd").read_text()
+    assert "field units type weightedset<string>" in schema and schema.count("{") == schema.count("}")
+
+
+def assert_a_sample_is_answered(folder, engine):
+    """By the program, as a user runs it, for a query of the log and for another one."""
+    samples = json.loads((folder / "search/expected.json").read_text())
+    for sample in (samples[0], samples[-1]):
+        done = run_py(folder / "search", engine.url, sample["query"], program="ask.py")
+        scores = [float(line.split("\t")[0]) for line in done.stdout.splitlines()]
+        assert scores == pytest.approx([row["score"] for row in sample["results"]], rel=1e-3), done.stderr

@@ -33,8 +33,18 @@ class Vespa:
             return 400, {"pathId": path, "message": f"Document type {kind} does not exist"}
         if rest == ["docid"]:
             return self.visit(namespace, kind, given) if method == "GET" else self.delete(kind, given)
+        if method == "GET":
+            return self.get(f"id:{namespace}:{kind}::{unquote(rest[1])}", kind, given)
         modifier = {"docid": "", "number": "n=", "group": "g="}[rest[0]] + "".join(map(unquote, rest[1:-1]))
         return self.write(method, f"id:{namespace}:{kind}:{modifier}:{unquote(rest[-1])}", kind, body)
+
+    def get(self, name, kind, given):
+        wanted_kind, _, field = given["fieldSet"].partition(":")
+        assert wanted_kind == kind and field in self.types[kind]
+        if name not in self.docs:
+            return 404, {"id": name}
+        fields = self.docs[name]
+        return 200, {"id": name, "fields": {field: fields[field]} if field in fields else {}}
 
     def write(self, method, name, kind, body):
         if self.fail_after is not None:
@@ -102,14 +112,20 @@ class Vespa:
         version = None
         if named:
             version = named[1].strip('"') if named[1][0] == '"' else profile.get(named[1][1:])
-        wand = re.search(r"wand\((\w+), (\{.*\})\)", selected[3])
+        wand = re.search(r"(?:wand|dotProduct)\((\w+), (\{.*\})\)", selected[3])
+        weights = json.loads(wand[2]) if wand else {}
+        assert all(type(weight) is int and 0 < weight < 2**31 for weight in weights.values())
+        listed = re.search(r'(\w+) in \((".*?")\) and dotProduct', selected[3])
+        only = {*json.loads(f"[{listed[2]}]")} if listed else set()
+        assert request["hits"] <= 400  # maxHits
         children = []
         for name, fields in self.docs.items():
             if f":{selected[2]}:" not in name or (version and fields.get("version") != version):
                 continue
+            if listed and str(fields.get(listed[1])) not in only:
+                continue
             score = 1.0
             if wand:
-                weights = json.loads(wand[2])
                 held = fields.get(wand[1], {})
                 score = sum(weight * held.get(word, 0) for word, weight in weights.items()) / DIVISOR
             if score:

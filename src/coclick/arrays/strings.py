@@ -46,9 +46,10 @@ class Strings:
     @classmethod
     def joined(cls, parts: Sequence[Strings]) -> Strings:
         """Return the texts of all parts, one part after the other."""
-        lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
         data = np.concatenate([np.empty(0, np.uint8), *(part.data for part in parts)])
-        return cls(np.concatenate([[0], np.cumsum(lengths)]), data)
+        starts = np.cumsum([0, *(len(part.data) for part in parts)])
+        ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+        return cls(np.concatenate([np.zeros(1, np.int64), *ends]), data)
 
     def find_defect(self) -> str | None:
         """Read the offsets and return what is wrong with them, or None."""
@@ -96,10 +97,10 @@ class Strings:
 
     def take(self, rows: NDArray[np.integer]) -> Strings:
         """Return the texts of the given rows, in that order."""
-        lengths = np.diff(self.offsets)[rows]
+        starts = self.offsets[:-1][rows]
+        lengths = self.offsets[1:][rows] - starts
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        starts = self.offsets[:-1][rows]
         data = np.empty(offsets[-1], np.uint8)
         first = 0
         while first < len(rows):  # in blocks, because there is a position of 8 bytes for every byte

@@ -13,6 +13,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from coclick.storage.manifest import MANIFEST, read_manifest
 
 CONTENTS = "contents.npz"
 _TITLE_SEED = 1
+_MIN_BLOCK = 1024  # documents that are worth the calls that write a block
 _COMPARED = ("engine", "index", "model", "into", "id_field", "dimensions")  # must be as in the base
 
 Digests = NDArray[np.uint64]
@@ -55,14 +57,25 @@ class _Base:
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
         self._hashes = hash_texts(contents.ids)
-        self._table = np.full(1 << (2 * len(self._hashes) + 1).bit_length(), -1, np.int64)
-        kernels.fill_table(self._hashes, self._table)
         self._seen = np.zeros(len(self._hashes), bool)
+        self._next = 0  # the place after the last entry that was found
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32]:
+        table = np.full(1 << (2 * len(self._hashes) + 1).bit_length(), -1, np.int32)
+        kernels.fill_table(self._hashes, table)
+        return table
 
     def compare(self, hashes: Digests, digests: Digests) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Mark the entries that the base does not have, and those with another digest there."""
+        expected = slice(self._next, self._next + len(hashes))
+        if np.array_equal(self._hashes[expected], hashes):  # most are, and need no table
+            self._next = expected.stop
+            self._seen[expected] = True
+            return np.zeros(len(hashes), bool), self.contents.digests[expected] != digests
         found = np.empty(len(hashes), np.int64)
         kernels.look_up(self._hashes, self._table, hashes, found)
+        self._next = int(found.max(initial=-1)) + 1
         new, known = found < 0, np.flatnonzero(found >= 0)
         self._seen[found[known]] = True
         changed = np.zeros(len(hashes), bool)
@@ -100,11 +113,17 @@ class ContentTracker:
         return np.flatnonzero(new | changed)
 
     def differing(self, blocks: Iterable[DocBlock], *, titles: bool) -> Iterator[DocBlock]:
-        """Record all documents, and yield those that differ from the base."""
+        """Record all documents, and yield those that differ from the base, in blocks that are not small."""
+        found: list[DocBlock] = []
         for block in blocks:
             rows = self.record(block.packed_ids, block.packed_titles if titles else None, block.vectors)
             if len(rows):
-                yield block.take(rows)
+                found.append(block.take(rows))
+            if sum(len(part.packed_ids) for part in found) >= _MIN_BLOCK:
+                yield DocBlock.joined(found)
+                found = []
+        if found:
+            yield DocBlock.joined(found)
 
     def contents(self) -> Contents:
         """Return all recorded entries."""
@@ -152,7 +171,7 @@ def content_version(docs: Contents, queries: Contents, stats: dict[str, Any]) ->
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for contents in (docs, queries):
         digest.update(len(contents.digests).to_bytes(8, "little"))
-        digest.update(np.sort(contents.digests).tobytes())
+        digest.update(int(contents.digests.sum(dtype=np.uint64)).to_bytes(8, "little"))  # in any order
     return digest.hexdigest()[:12]
 
 

@@ -62,12 +62,6 @@ def sort_by_term_id(rows: Csr, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64
     return found[order], Csr(rows.indptr, rows.indices[order], rows.data[order], rows.columns)
 
 
-def write_term_ids(folder: Path, tokens: Sequence[str], ids: NDArray[np.int64]) -> None:
-    """Write `terms.tsv`: on each line a token as JSON string, a tab, and its id."""
-    rows = zip(json_strings(tokens), ids.tolist(), strict=True)
-    write_file(folder / "terms.tsv", (f"{token}\t{number}\n" for token, number in rows))
-
-
 def write_parts(folder: Path, name: str, pieces: Iterable[str], max_size: int = _PART_SIZE) -> None:
     """Write pieces of text to files `name.format(0)` … of about `max_size`; no piece is split."""
     pieces = iter(pieces)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coclick.arrays.csr import Csr
+from coclick.arrays.csr import Csr, vstack
 from coclick.arrays.strings import Strings
 from coclick.exporters.formatting import json_strings
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.packed_rows import text_slice
 
 Weights = NDArray[np.float32]
+_PRINTABLE = ord(" "), ord("~")  # first and last character
 _MIN_WEIGHT = float(np.finfo(np.float32).tiny)  # engines may read smaller float32 numbers as zero
 
 
@@ -39,6 +40,17 @@ class DocBlock:
     packed_ids: Strings
     packed_titles: Strings
     vectors: Csr
+
+    @classmethod
+    def joined(cls, blocks: Sequence[DocBlock]) -> DocBlock:
+        """Return the documents of some blocks, at least one."""
+        if len(blocks) == 1:
+            return blocks[0]
+        return cls(
+            Strings.joined([block.packed_ids for block in blocks]),
+            Strings.joined([block.packed_titles for block in blocks]),
+            vstack(*(block.vectors for block in blocks)),
+        )
 
     @cached_property
     def ids(self) -> list[str]:
@@ -93,7 +105,9 @@ class VectorFilter:
         if (limit := self.limits.max_weights) is not None:
             rows = _keep(rows, _heaviest(rows, limit), dropped, "weights above the maximum per document")
         rows = rows.with_data(self.round_weights(rows.data))
-        return _keep(rows, _positive(rows.data), dropped, "weights that round to zero"), dropped
+        if not _all_positive(rows.data):
+            rows = _keep(rows, _positive(rows.data), dropped, "weights that round to zero")
+        return rows, dropped
 
     def filter_query_vectors(self, queries: Csr, rounded: Weights) -> Csr:
         """Drop query weights of tokens that no document can have, and those that round to zero."""
@@ -133,19 +147,28 @@ class VectorFilter:
         if (limit := self.limits.max_id_bytes) is not None:
             lengths = np.diff(ids.offsets)
             good &= (lengths > 0) & (lengths <= limit)
-        if (forbidden := self.limits.forbidden) is not None and forbidden.search(_whole(ids)):
+        if (forbidden := self.limits.forbidden) is not None and _contain(ids, forbidden):
             good &= np.fromiter((forbidden.search(doc) is None for doc in ids), bool, len(ids))
         return good
 
     def _without_forbidden(self, titles: Strings) -> Strings:
         forbidden = self.limits.forbidden
-        if forbidden is None or not forbidden.search(_whole(titles)):
+        if forbidden is None or not _contain(titles, forbidden):
             return titles
         return Strings.from_list(forbidden.sub(" ", title) for title in titles)
 
 
-def _whole(texts: Strings) -> str:
-    return texts.data.tobytes().decode()
+def _contain(texts: Strings, forbidden: re.Pattern[str]) -> bool:
+    """Return whether a text has a forbidden character; no engine forbids the printable ones of ASCII."""
+    data = texts.data
+    if data.min(initial=_PRINTABLE[0]) >= _PRINTABLE[0] and data.max(initial=0) <= _PRINTABLE[1]:
+        return False
+    return forbidden.search(data.tobytes().decode()) is not None
+
+
+def _all_positive(weights: Weights) -> bool:
+    """Return whether `_positive` is true for all weights, in less time; NaN is never within bounds."""
+    return bool(weights.min(initial=1) >= _MIN_WEIGHT and weights.max(initial=1) < np.inf)
 
 
 def _positive(weights: Weights) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from coclick.models.sparse_vectors import SparseVectorModel
 
 # Forms of models that engines take; the last one is described in `coclick.exporters.shipping.form`.
 SPARSE, DENSE, SHIPPED = "sparse vectors", "dense vectors", "rankings and signals"
-_MAX_DOCS, _MAX_WEIGHTS = 1 << 13, 1 << 18  # of a block; a single document may have more weights
+_MAX_DOCS, _MAX_WEIGHTS = 1 << 14, 1 << 19  # of a block; a single document may have more weights
 
 
 def choose_form(model: Model, accepts: Collection[str]) -> str | None:
@@ -125,6 +126,11 @@ class ModelVectors:
             last = min(max(within, first + 1), first + _MAX_DOCS, count)
             yield first, last
             first = last
+
+    @cached_property
+    def queries_by_clicks(self) -> NDArray[np.intp]:
+        """The rows of queries, most clicked first."""
+        return np.argsort(-self.graph.clicks.row_sums(), kind="stable")
 
     def max_weight(self) -> float:
         """Return the largest weight of any document."""

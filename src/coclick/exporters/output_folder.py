@@ -23,8 +23,8 @@ KIND = "export"
 @contextmanager
 def create_folder(path: Path, *, force: bool) -> Iterator[Path]:
     """Yield a folder to write to; an exception in the block (Ctrl-C is one) leaves nothing behind."""
-    path = path.resolve()
     check_folder(path, force=force)
+    path = path.resolve()
     part, old = (path.with_name(f".{path.name}.{state}") for state in ("part", "old"))
     with write_lock(part, shown_as=path):
         for leftover in part.iterdir():

@@ -20,6 +20,7 @@ from coclick.storage.directories import write_file
 
 NO_KEYS = Strings(np.zeros(1, np.int64), np.empty(0, np.uint8))
 _PART_SIZE = 16 << 20  # bytes of a file, for engines that limit the size of a request
+_ASCII = 128  # number of its characters
 _JSON = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _CONTROLS = {chr(code): f"\\u{code:04x}" for code in range(32)}
 _COPY = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -49,10 +50,11 @@ def text_slice(texts: Strings, first: int, last: int) -> Strings:
     if np.any(np.diff(offsets) < 0) or offsets[0] < 0 or offsets[-1] > len(texts.data):
         raise corrupt_error("the texts of documents are")
     data = texts.data[offsets[0] : offsets[-1]]
-    try:
-        data.tobytes().decode()
-    except UnicodeDecodeError:
-        return Strings.from_list(texts.to_list(first, last))
+    if data.max(initial=0) >= _ASCII:
+        try:
+            data.tobytes().decode()
+        except UnicodeDecodeError:
+            return Strings.from_list(texts.to_list(first, last))
     return Strings(offsets - offsets[0], data)
 
 
@@ -115,6 +117,12 @@ def concatenate(*columns: str | Strings) -> Strings:
 def write_rows(path: Path, blocks: Iterable[Strings]) -> None:
     """Write all rows to one file."""
     write_file(path, (block.data.data for block in blocks))
+
+
+def write_term_ids(folder: Path, tokens: Sequence[str], ids: Strings) -> None:
+    """Write `terms.tsv`: on each line a token as JSON string, a tab, and its id."""
+    words = escape(Strings.from_list(tokens), JSON)
+    write_rows(folder / "terms.tsv", [concatenate('"', words, '"\t', ids, "\n")])
 
 
 def write_row_parts(folder: Path, name: str, blocks: Iterable[Strings], max_size: int = _PART_SIZE) -> None:

@@ -18,10 +18,17 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
 from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE, ModelVectors
-from coclick.exporters.packed_rows import COPY, concatenate, escape, format_rows, hash_numbers, write_rows
+from coclick.exporters.packed_rows import (
+    COPY,
+    concatenate,
+    escape,
+    format_rows,
+    hash_numbers,
+    write_rows,
+    write_term_ids,
+)
 from coclick.exporters.pgvector_check import write_check
 from coclick.exporters.pgvector_scripts import OwnTable, Scripts
 from coclick.exporters.sample_queries import SampleQuery
@@ -44,7 +51,6 @@ class PgVector(Exporter):
     query_vectors_in = "The table of queries (`queries.tsv`)"
     limits = Limits(max_id_bytes=2600, max_weights=16_000, max_dim=16_000, forbidden=re.compile("\x00"))
 
-    takes_changes = True
     _max_words = 0  # of a document
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:
@@ -72,7 +78,7 @@ class PgVector(Exporter):
         write_file(folder / "remove.sql", scripts.remove())
         write_file(folder / "index.sql", self._index())
         if not self.source.dense:
-            write_term_ids(folder, self.tokens, self.source.term_ids() + 1)
+            write_term_ids(folder, self.tokens, self._dimensions)
 
     def _load_script(self, scripts: Scripts) -> str:
         return scripts.load(self.version, self.base_version, str(self.source.model), self.n_documents)
@@ -156,9 +162,14 @@ does not contain `doc`. To search for a query of the log, use `ORDER BY vector <
 refused if another version than `{self.base_version}` is loaded."""
 
     @cached_property
+    def _dimensions(self) -> Strings:
+        """The dimension of each token; dimensions are numbered from 1."""
+        return Strings.from_list(map(str, (self.source.term_ids() + 1).tolist()))
+
+    @cached_property
     def _packed_keys(self) -> Strings:
-        """The dimension of each token, as in SQL literals; dimensions are numbered from 1."""
-        return Strings.from_list(f"{number + 1}:" for number in self.source.term_ids().tolist())
+        """The dimension of each token, as in SQL literals."""
+        return concatenate(self._dimensions, ":")
 
     def _literals(self, vectors: Csr) -> tuple[str, Strings, str]:
         """Return vectors as SQL literals: `{1:0.5,3:0.2}/5` or `[0.5,0,0.2]`, in three columns."""

@@ -19,10 +19,17 @@ from numpy.typing import NDArray
 from coclick.arrays.csr import Csr
 from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
-from coclick.exporters.formatting import write_term_ids
 from coclick.exporters.limits import DocBlock, Limits
 from coclick.exporters.model_vectors import DENSE, SHIPPED, SPARSE
-from coclick.exporters.packed_rows import JSON, concatenate, cut_rows, escape, format_rows, hash_numbers
+from coclick.exporters.packed_rows import (
+    JSON,
+    concatenate,
+    cut_rows,
+    escape,
+    format_rows,
+    hash_numbers,
+    write_term_ids,
+)
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.storage.directories import write_file, write_json
@@ -42,7 +49,6 @@ class Qdrant(Exporter):
     title = "Qdrant"
     accepts = frozenset({SPARSE, DENSE, SHIPPED})
     limits = Limits(max_dim=65_536)
-    takes_changes = True
     list_name = "points"  # of the documents in a line of `points.ndjson`
 
     @property
@@ -58,7 +64,7 @@ class Qdrant(Exporter):
         else:
             sparse: dict[str, Any] = {self.vector_name: {}}
             write_json(folder / "collection.json", {"vectors": {}, "sparse_vectors": sparse})
-            write_term_ids(folder, self.tokens, self.source.term_ids())
+            write_term_ids(folder, self.tokens, self._indices)
         self.write_programs(folder)
 
     def write_programs(self, folder: Path) -> None:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from coclick.exporters.base import Exporter
 
 _N_MEASURED = 200  # queries on which the score error is measured
-_N_MEASURED_INCREMENT = 20  # the same for an increment, whose base was measured
+_N_MEASURED_INCREMENT = 10  # the same for an increment, whose base was measured
 _DEPTH = 100  # documents of each of them
 _SPARE = 20  # results beyond ten, to replace documents that the engine does not accept
 _N_SAMPLES = 10  # queries that `check` asks
-_N_TRIED = 50  # queries among which the sample is picked
+_N_TRIED, _N_TRIED_INCREMENT = 50, 20  # queries among which samples are picked
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,7 @@ class SampleQuery:
 
 def most_clicked_queries(source: ModelVectors, limit: int) -> list[str]:
     """Return the queries with the most clicks, most clicked first."""
-    clicks = source.graph.clicks.row_sums()
-    rows = np.argsort(-clicks, kind="stable")[:limit]
-    return [source.graph.queries[row] for row in rows.tolist()]
+    return source.graph.queries.take(source.queries_by_clicks[:limit]).to_list()
 
 
 def pick_sample_queries(exporter: Exporter, count: int = _N_SAMPLES) -> list[SampleQuery]:
@@ -49,19 +47,19 @@ def pick_sample_queries(exporter: Exporter, count: int = _N_SAMPLES) -> list[Sam
     Documents that the engine does not accept are not among the results.
     """
     source = exporter.source
-    tried = most_clicked_queries(source, _N_TRIED)
+    increment = exporter.base_version is not None
+    tried = most_clicked_queries(source, _N_TRIED_INCREMENT if increment else _N_TRIED)
     run = source.model.search(tried, 10 + _SPARE)
     most_results = np.argsort(-(run.rows[:, :10] >= 0).sum(axis=1), kind="stable")
+    picked = most_results[:count].tolist()
+    vectors = source.query_vectors([tried[row] for row in picked])
     samples = []
-    for row in most_results[:count].tolist():
+    for place, row in enumerate(picked):
         hits = run.hits(row)
         accepted = exporter.filter.accepts_ids([doc for doc, _ in hits]).tolist()
-        results = [
-            {"doc": doc, "score": score, "title": source.model.title(doc)}
-            for (doc, score), kept in zip(hits, accepted, strict=True)
-            if kept
-        ]
-        samples.append(SampleQuery(tried[row], source.query_vectors([tried[row]]), results[:10]))
+        best = [hit for hit, kept in zip(hits, accepted, strict=True) if kept][:10]
+        results = [{"doc": doc, "score": score, "title": source.model.title(doc)} for doc, score in best]
+        samples.append(SampleQuery(tried[row], vectors.row_slice(place, place + 1), results))
     return samples
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coclick.jit.compiler import jit
+from coclick.jit.intrinsics import load_word
 
 MAX_NUMBER = 16  # bytes of the longest number: -1.23456789e-38
 _ZERO, _MINUS, _PLUS, _POINT, _E = (ord(letter) for letter in "0-+.e")
@@ -17,6 +18,7 @@ _MIDDLE = 60  # place of 10⁰
 _TENS = np.array([float(f"1e{power - _MIDDLE}") for power in range(2 * _MIDDLE + 1)])
 _WHOLE_TENS = np.array([10**power for power in range(_DIGITS + 1)], np.uint64)
 _TEN = np.uint64(10)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: no two multiples are close
 _NAN, _INF = np.frombuffer(b"nan", np.uint8), np.frombuffer(b"inf", np.uint8)
 
 
@@ -197,17 +199,23 @@ def _mix(value: np.uint64) -> np.uint64:
 def hash_texts(
     offsets: NDArray[np.int64], data: NDArray[np.uint8], seed: int, out: NDArray[np.uint64]
 ) -> None:
-    """Hash each text to 64 bits, eight bytes at a time."""
+    """Hash each text to 64 bits: mix each eight bytes with their place, and add up.
+
+    The terms of the sum do not depend on each other, so the processor computes several at once.
+    """
+    start = _mix(np.uint64(seed))
     for row in range(len(offsets) - 1):
         at, end = offsets[row], offsets[row + 1]
-        value = _mix(np.uint64(seed) + np.uint64(end - at))
-        while at < end:
-            word = np.uint64(0)
-            for i in range(min(8, end - at)):
-                word |= np.uint64(data[at + i]) << np.uint64(8 * i)
-            value = _mix(value ^ word)
+        place = start
+        total = np.uint64(end - at)
+        while at + 8 <= end:
+            place += _GOLDEN
+            total += _mix(load_word(data, at) + place)
             at += 8
-        out[row] = value
+        rest = np.uint64(0)
+        for i in range(end - at):
+            rest |= np.uint64(data[at + i]) << np.uint64(8 * i)
+        out[row] = _mix(total + _mix(rest + place + _GOLDEN))
 
 
 @jit
@@ -234,7 +242,7 @@ def add_entry_digests(
 
 
 @jit
-def fill_table(hashes: NDArray[np.uint64], table: NDArray[np.int64]) -> None:
+def fill_table(hashes: NDArray[np.uint64], table: NDArray[np.int32]) -> None:
     """Store the place of each hash in a table of −1, whose size is a power of two above their number."""
     mask = np.uint64(len(table) - 1)
     for i in range(len(hashes)):
@@ -247,7 +255,7 @@ def fill_table(hashes: NDArray[np.uint64], table: NDArray[np.int64]) -> None:
 @jit
 def look_up(
     hashes: NDArray[np.uint64],
-    table: NDArray[np.int64],
+    table: NDArray[np.int32],
     wanted: NDArray[np.uint64],
     found: NDArray[np.int64],
 ) -> None:

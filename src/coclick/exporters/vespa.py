@@ -25,7 +25,7 @@ from coclick.arrays.strings import Strings
 from coclick.exporters.base import Exporter
 from coclick.exporters.formatting import format_integers, join_pairs
 from coclick.exporters.limits import DocBlock, Limits, Weights
-from coclick.exporters.model_vectors import ModelVectors
+from coclick.exporters.model_vectors import SHIPPED, SPARSE, ModelVectors
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program, write_sample_requests
 from coclick.exporters.sample_queries import SampleQuery
@@ -44,8 +44,7 @@ _SERVICES = """<?xml version="1.0" encoding="utf-8" ?>
     <content id="{name}" version="1.0">
         <min-redundancy>1</min-redundancy>
         <documents>
-            <document type="{name}" mode="index" />
-        </documents>
+{types}        </documents>
         <nodes>
             <node distribution-key="0" hostalias="node1" />
         </nodes>
@@ -95,11 +94,16 @@ NOT_RUN = """The files follow the documentation of Vespa 8. They were **not run 
 against a test server that answers in the documented form: try them on a test instance first."""
 
 
+_COPIED = """ Documents that did not change are read from version `{base}`, and sent with
+   the new version."""
+
+
 class Vespa(Exporter):
     """Exports an application package with one schema, and the documents to feed."""
 
     name = "vespa"
     title = "Vespa"
+    accepts = frozenset({SPARSE, SHIPPED})
     documents_file = "documents.jsonl"
     field = "words"  # that has the vector
     limits = Limits(max_id_bytes=65_000, max_token_bytes=65_000, forbidden=_FORBIDDEN)
@@ -132,12 +136,18 @@ class Vespa(Exporter):
         words = WORDS_FIELD.format(name="words")
         schema = _SCHEMA.format(name=self.index, words=words, scale=self.score_divisor)
         write_file(schemas / f"{self.index}.sd", schema)
-        write_file(folder / "application" / "services.xml", _SERVICES.format(name=self.index))
+        write_file(folder / "application" / "services.xml", services(self.index))
         profiles = folder / "application" / "search" / "query-profiles"
         profiles.mkdir(parents=True)
         profile = _QUERY_PROFILE.format(name=self.index, version=self.version)
         write_file(profiles / f"{self.index}.xml", profile)
-        settings = {"type": self.index, "documents": self.n_documents, "version": self.version}
+        settings = {
+            "type": self.index,
+            "cluster": self.index,
+            "documents": self.n_documents,
+            "version": self.version,
+            "base": self.base_version,
+        }
         write_program(folder, self.title, "vespa_versions", ("vespa",), settings)
 
     def doc_rows(self, block: DocBlock) -> Strings:
@@ -188,7 +198,8 @@ class Vespa(Exporter):
    `load` adds the documents of version `{self.version}` beside those of other versions, and compares their
    number; `vespa deploy` changes the version in the query profile `{self.index}`, at once. If Vespa refuses
    documents, `load` says which and why, and exits with status 1: then do not deploy. It can be interrupted
-   and run again. For a token, set the header of your requests: `export AUTHORIZATION='Bearer …'`.
+   and run again.{_COPIED.format(base=self.base_version) if self.base_version else ""}
+   For a token, set the header of your requests: `export AUTHORIZATION='Bearer …'`.
 
 3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick. By
    hand (`relevance` in the response is the score):
@@ -201,6 +212,12 @@ class Vespa(Exporter):
        python3 run.py $URL prune      # delete the documents of all versions but this one
        python3 run.py $URL remove     # delete all documents
 """
+
+
+def services(name: str, *others: str) -> str:
+    """Return `services.xml` with a document type of the same name as the content cluster, and others."""
+    types = [f'            <document type="{kind}" mode="index" />\n' for kind in (name, *others)]
+    return _SERVICES.format(name=name, types="".join(types))
 
 
 EXPORTER = Vespa

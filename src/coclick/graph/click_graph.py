@@ -118,6 +118,8 @@ class ClickGraph(Gated):
     listed at the top of this module.
     """
 
+    _scope: ClassVar[Scope]  # of a graph from a file: its sizes
+
     queries: Annotated[Vocab, Shape("queries")]
     docs: Annotated[Vocab, Shape("docs")]
     clicks: Annotated[Csr, Shape("queries", "docs")]
@@ -300,11 +302,6 @@ class ClickGraph(Gated):
         """The transpose of `clicks`: rows are documents."""
         stored = self.__dict__.get("_gated", {}).get("clicks_by_doc")
         return stored.get() if stored else self.clicks.transpose()
-
-    @property
-    def scope(self) -> Scope:
-        """The sizes of a graph from a file, for the gate."""
-        return self.__dict__["_scope"]
 
     @property
     def digest(self) -> str:

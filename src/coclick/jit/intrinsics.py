@@ -148,6 +148,21 @@ def _lowest_bit(typing: Any, word: Any) -> Any:
 lowest_bit: Any = intrinsic(_lowest_bit)
 
 
+def _load_word(typing: Any, data: Any, index: Any) -> Any:
+    """Return the eight bytes from `data[index]` on as a number; all of them must be in the array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data, index = arguments
+        word = builder.load(_pointer(context, builder, signature.args[0], data, index, ir.IntType(64)))
+        word.align = 1
+        return word
+
+    return types.uint64(data, types.int64), generate
+
+
+load_word: Any = intrinsic(_load_word)
+
+
 GROUP = 4  # entries of a packed row that are read at once
 _PAIRS = ir.VectorType(ir.IntType(32), 2 * GROUP)
 _NUMBERS = ir.VectorType(ir.IntType(32), GROUP)

@@ -149,7 +149,6 @@ class BuildSteps:
             self.schema = events.aggregate(db, log, self.privacy.min_users)
             self.stats |= events.stats(db, self.schema, log)
             self.stats["has_impressions"] = self.schema.has_impressions
-            self.stats |= searches.count_searches(db, self.schema, "results" in log.fields)
 
     def _look_for_bots(self, policy: Policy) -> None:
         """Flag users that are probably programs, or drop their events."""
@@ -202,9 +201,22 @@ class BuildSteps:
 
     def write(self, language: dict[str, Any] | None = None) -> None:
         """Write the tables as arrays, with final ids; guess the language of the texts if it is not given."""
-        db, out, log, schema = self.db, self.out, self.log, self.schema
+        db, schema = self.db, self.schema
         self.report("writing the graph")
         db.preserve_order(True)
+        if schema is None:
+            self._write_tables(language)
+            return
+        has_results = "results" in self.log.fields
+        # Writing leaves a core idle: searches are counted at the same time.
+        with db.beside(lambda other: searches.count_searches(other, schema, has_results)) as counting:
+            queries = self._write_tables(language)
+            self.stats |= counting.result()
+        searches.write_searches(db, self.out, queries, self.stats["min_users"])
+
+    def _write_tables(self, language: dict[str, Any] | None) -> write_arrays.IdMap:
+        """Write all but the searches; return the final ids of the queries."""
+        db, out, log, schema = self.db, self.out, self.log, self.schema
         queries, docs = self._final_ids()
         self.stats["language"] = language or guess_language(db, queries, docs, self.text_fields)
         write_arrays.write_strings(db, out, "queries", "query", "text", queries)
@@ -222,13 +234,13 @@ class BuildSteps:
         if schema is not None and schema.has_skips:
             columns = {"clicked": "clicked", "skipped": "skipped"}
             write_arrays.write_by_query(db, out, "skips", "skip", columns, {"count": "n"}, queries, docs)
-        searches.write_searches(db, out, queries, self.stats["min_users"])
         self.stats["merged_spellings"] = write_variants(db, out, queries)
         if self.text_fields:
             self.stats["docs_without_text"] = docs.size - max(texts)
         if log.hides_rows and self.stats["rejected"]:
             privacy.show_rejected_ids(db, queries, docs)
         write_rejects(db, out, "rejects")
+        return queries
 
     def _final_ids(self) -> tuple[write_arrays.IdMap, write_arrays.IdMap]:
         """Map ids to final ids of the queries and documents in the graph.
@@ -274,8 +286,8 @@ class BuildSteps:
             table = "query" if key == "q" else "doc SEMI JOIN log_doc USING (name)"
             return f"SELECT id FROM {table}"
         ids = f"SELECT DISTINCT {key} AS id FROM ({self._pairs()})"
-        if key == "q" and "searches" in self.stats:  # those without results too
-            ids += " UNION SELECT q FROM searched"
+        if key == "q" and self.schema is not None and self.schema.has_sessions:  # those without results too
+            ids += " UNION SELECT q FROM visit"
         return ids
 
     @property

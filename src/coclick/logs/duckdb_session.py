@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -143,6 +144,24 @@ class DuckDBSession:
     def run(self, task: Callable[[], Result], cancel: Callable[[], None] = lambda: None) -> Result:
         """Run a task in the session's thread, so that Ctrl-C is noticed at once; `cancel` stops it."""
         return self._wait(task, cancel)
+
+    @contextmanager
+    def beside(self, task: Callable[[DuckDBSession], Result]) -> Iterator[Future[Result]]:
+        """Run a task on a connection of its own while the caller goes on; stop it if the caller fails.
+
+        Wait for the result before you leave the context. The task must not ask for temporary names.
+        """
+        other = copy.copy(self)
+        with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as other._pool:
+            other._connection = self._connection.cursor()
+            future = pool.submit(task, other)
+            try:
+                yield future
+            finally:
+                while not future.done():
+                    other.interrupt()
+                    wait([future], timeout=0.05)
+                other._connection.close()
 
     def interrupt(self) -> None:
         """Stop the statement that runs; it raises `duckdb.InterruptException`."""

@@ -68,7 +68,7 @@ def variants(graph: ClickGraph) -> list[tuple[str, str, int]]:
     else:
         return []
     declared = Annotated[_Variants, Shape("queries")]
-    found = Gate(source).checked(declared, found, "variants", graph.scope)
+    found = Gate(source).checked(declared, found, "variants", graph._scope)
     columns = found.query.tolist(), found.text, found.count.tolist()
     return [(graph.queries[query], raw, count) for query, raw, count in zip(*columns, strict=True)]
 

@@ -55,10 +55,10 @@ class Model(Gated, ModelHooks):
     def __init_subclass__(cls) -> None:
         """Keep declared state out of the dataclass's fields, and give every class the short repr."""
         annotations = inspect.get_annotations(cls)
-        cls.state_annotations = {
+        cls._state_annotations = {
             name: annotation for name, annotation in annotations.items() if name.endswith("_")
         }
-        for name in cls.state_annotations:
+        for name in cls._state_annotations:
             if isinstance(vars(cls).get(name), Field):  # `field(init=False)`, for type checkers
                 delattr(cls, name)
             if name not in vars(cls):
@@ -88,7 +88,7 @@ class Model(Gated, ModelHooks):
         self.artefact_ = None
         self._fit(graph, progress)
         self._update_capabilities()
-        for name in self.state_names():
+        for name in self._state_names():
             if name != "parts_":
                 check_storable(f"{self.name}.{name}", getattr(self, name))
         return self
@@ -375,7 +375,7 @@ class Model(Gated, ModelHooks):
             f"<{self}, trained on {len(self.graph_.queries):,} queries, {len(self.graph_.docs):,} documents>"
         )
 
-    def state_names(self) -> list[str]:
+    def _state_names(self) -> list[str]:
         """Return the names of the learned state."""
         names = dict.fromkeys([*self.__dict__.get("_gated", {}), *vars(self)])
         return [name for name in names if name.endswith("_") and name not in NOT_STATE]

@@ -45,7 +45,7 @@ class ModelHooks:
     scans_docs: bool = False  # whether a search looks at every document: it takes longer the more there are
     uses_clicks: bool = True  # whether training reads clicks and queries; otherwise texts of documents only
 
-    state_annotations: ClassVar[Mapping[str, Any]] = {}  # of the class itself: see `coclick.storage.layout`
+    _state_annotations: ClassVar[Mapping[str, Any]] = {}  # of the class itself: see `coclick.storage.layout`
     graph_: ClickGraph
     stats_: dict[str, Any]
     artefact_: Artefact | None = None

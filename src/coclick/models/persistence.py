@@ -72,7 +72,7 @@ def check_content(model: Model, report: Callable[[ArtefactError], None] | None =
         raise error
 
     for owner in (model.graph_, model):
-        owner.check_content(report or fail)
+        owner._check_content(report or fail)
     for part in getattr(model, "parts_", []):
         check_content(part, report)
 
@@ -88,7 +88,7 @@ def _check_unchanged(opened: Model, path: str | Path) -> None:
 def _write(out: ArtefactWriter, prefix: str, model: Model) -> dict[str, Any]:
     """Store a model's state and return its entry in the manifest."""
     state = {}
-    for key in model.state_names():
+    for key in model._state_names():
         value = getattr(model, key)
         name = f"{prefix}.{key.rstrip('_')}"
         if key == "parts_":
@@ -107,7 +107,7 @@ def _read(gate: Gate, prefix: str, entry: Any, graph: ClickGraph) -> Model:
         model = with_saved_parameters(cls, entry["parameters"])
         specs.check(model)
         state, stats = entry["state"].items(), entry["stats"]
-        scope, declared = graph.scope.inside(_GRAPH_SIZES, _GRAPH_SIZES), declared_state(cls)
+        scope, declared = graph._scope.inside(_GRAPH_SIZES, _GRAPH_SIZES), declared_state(cls)
         scope.share(model._dimensions)
         for key, value in state:
             if not key.endswith("_") or key in NOT_STATE:
@@ -122,7 +122,7 @@ def _read(gate: Gate, prefix: str, entry: Any, graph: ClickGraph) -> Model:
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError, UserError) as error:
         what = f"the manifest does not describe a model: {error}"
         raise ArtefactError(what, where=str(source.path / MANIFEST)) from None
-    lacking = [name for name in _state_of(cls) if name not in model.state_names() and not hasattr(cls, name)]
+    lacking = [name for name in _state_of(cls) if name not in model._state_names() and not hasattr(cls, name)]
     defect = f"it has no {lacking[0]}" if lacking else None
     model.graph_ = graph
     if defect or not isinstance(stats, dict) or (defect := model._find_defect()):
@@ -152,7 +152,7 @@ def declared_state(cls: Any) -> dict[str, Any]:
         return _DECLARED[cls]
     declared: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        annotations = vars(base).get("state_annotations", {})
+        annotations = vars(base).get("_state_annotations", {})
         names = vars(sys.modules[base.__module__])
         for name, annotation in annotations.items():
             one = SimpleNamespace(__annotations__={name: annotation})

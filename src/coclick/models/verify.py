@@ -30,9 +30,9 @@ def _content_problems(source: Artefact) -> list[tuple[str, str]]:
 
     try:
         if source.kind == "graph":
-            ClickGraph.read(source).check_content(report)
+            ClickGraph.read(source)._check_content(report)
         elif source.kind == suggestions.KIND:
-            suggestions.Suggestions.read(source).check_content(report)
+            suggestions.Suggestions.read(source)._check_content(report)
         else:
             check_content(open_model(source.path), report)
     except CoclickError as error:

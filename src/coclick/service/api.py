@@ -22,10 +22,15 @@ from coclick.service.loaded_suggestions import ServedSuggestions
 from coclick.service.metrics import Metrics
 from coclick.service.openapi import ERROR_RESPONSES, batch_response, json_response
 from coclick.service.requests import SEARCH_PARAMETERS, check_parameters, read_search
+from coclick.service.watcher import Watcher
 
 
 def router(
-    models: LoadedModels, suggestions: ServedSuggestions, executor: Executor, metrics: Metrics
+    models: LoadedModels,
+    suggestions: ServedSuggestions,
+    watcher: Watcher,
+    executor: Executor,
+    metrics: Metrics,
 ) -> APIRouter:
     """Create the routes of the API."""
     api = APIRouter(responses=ERROR_RESPONSES)
@@ -138,8 +143,9 @@ def router(
 
     @api.get("/models", responses=json_response("ModelsResponse"), dependencies=known)
     async def list_models() -> Response:
-        """List the models that are served, the default first."""
-        return JsonResponse({"models": [_describe(loaded) for loaded in models.all()]})
+        """List the models that are served, the default first, and the problems of new versions."""
+        listed = [_describe(loaded) for loaded in models.all()]
+        return JsonResponse({"models": listed, "problems": watcher.problems()})
 
     @api.get("/models/{name}", dependencies=known)
     async def describe(name: str) -> Response:
@@ -152,10 +158,13 @@ def router(
         """Return 200 while the process is alive."""
         return JsonResponse({"status": "alive"})
 
-    @api.get("/ready", responses=json_response("StatusResponse"))
+    @api.get("/ready", responses=json_response("ReadyResponse"))
     async def ready() -> Response:
-        """Return 200 when all models are loaded, which is before the first request is accepted."""
-        return JsonResponse({"status": "ready"})
+        """Return 200 when all models are loaded, which is before the first request is accepted.
+
+        `problems` says whether new versions on disk are not served; the old ones are, so it stays 200.
+        """
+        return JsonResponse({"status": "ready", "problems": watcher.public_problems()})
 
     @api.get("/metrics", response_class=PlainTextResponse)
     async def prometheus() -> Response:

@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 
 from coclick._version import __version__
 from coclick.jit.threads import set_threads
 from coclick.service import api, errors
+from coclick.service.connections import Connections
 from coclick.service.executor import Executor
-from coclick.service.loaded_models import LoadedModel, LoadedModels
-from coclick.service.loaded_suggestions import LoadedSuggestions, ServedSuggestions
+from coclick.service.loaded_models import LoadedModels
+from coclick.service.loaded_suggestions import ServedSuggestions
 from coclick.service.metrics import Metrics
 from coclick.service.middleware import ServiceMiddleware
 from coclick.service.openapi import ServiceApp
 from coclick.service.settings import Settings
 from coclick.service.studio import routes as studio
 from coclick.service.studio.files import read_files
-
-log = logging.getLogger("coclick.service")
+from coclick.service.watcher import Watcher
 
 
 def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
     """Create the application that serves these models."""
     executor, metrics = Executor(), Metrics()
     suggestions = ServedSuggestions(settings.suggestions)
+    watcher = Watcher(models, suggestions, settings.watch, metrics)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watcher = asyncio.create_task(_watch(models, suggestions, settings.watch, metrics))
-        yield
-        watcher.cancel()
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Any]]:
+        connections = Connections(settings.limits, metrics)
+        tasks = [asyncio.create_task(watcher.run()), asyncio.create_task(connections.run())]
+        yield {"connections": connections}  # the server hands it to LimitedProtocol
+        for task in tasks:
+            task.cancel()
+        watcher.close()
         executor.close()
 
     app = ServiceApp(
@@ -47,7 +51,7 @@ def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     for part in (
-        api.router(models, suggestions, executor, metrics),
+        api.router(models, suggestions, watcher, executor, metrics),
         studio.router(models, executor, settings),
     ):
         app.router.routes.extend(part.routes)  # `include_router` would build each route a second time
@@ -61,20 +65,3 @@ def for_worker() -> FastAPI:
     set_threads(1)  # per kernel: requests run in parallel instead
     settings = Settings.from_env()
     return create_app(LoadedModels(settings.models), settings)
-
-
-async def _watch(
-    models: LoadedModels, suggestions: ServedSuggestions, seconds: float, metrics: Metrics
-) -> None:
-    """Reload models and suggestions whose directories have changed, every few seconds."""
-    while True:
-        await asyncio.sleep(seconds)
-        changed: list[LoadedModel | LoadedSuggestions] = [*await asyncio.to_thread(models.refresh)]
-        changed += await asyncio.to_thread(suggestions.refresh)
-        for loaded in changed:
-            if loaded.problem:
-                kept = "changed on disk but cannot be loaded; the old version is still served"
-                log.warning("%s %s: %s", loaded.name, kept, loaded.problem)
-            else:
-                log.warning("%s changed on disk and was reloaded", loaded.name)
-            metrics.model_changed(reloaded=loaded.problem is None)

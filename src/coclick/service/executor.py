@@ -12,8 +12,10 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any, Protocol, TypeVar
 
+from coclick.errors import ThreadError
 from coclick.service.errors import BusyError
 
 T = TypeVar("T")
@@ -40,7 +42,7 @@ class Executor:
     """Threads for calls to models; kernels release the GIL and use one thread each."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(_cores(), "coclick")
+        self._pool = start_pool(_cores(), "coclick")
         self._running = 0
 
     async def call(self, loaded: Loaded, function: Callable[..., T], *args: Any) -> T:
@@ -57,8 +59,11 @@ class Executor:
         """Call a function in one of the threads."""
         if self._running >= _MAX_WAITING:
             raise BusyError
+        try:
+            future = self._pool.submit(function, *args)
+        except RuntimeError:  # the service is shutting down
+            raise BusyError from None
         self._running += 1
-        future = self._pool.submit(function, *args)
         future.add_done_callback(self._on_done)
         return await asyncio.wrap_future(future)
 
@@ -68,6 +73,20 @@ class Executor:
 
     def _on_done(self, _: object) -> None:
         self._running -= 1
+
+
+def start_pool(size: int, name: str) -> ThreadPoolExecutor:
+    """Return a pool whose threads all run already: later, the system might refuse to start one."""
+    pool = ThreadPoolExecutor(size, name)
+    all_started = Barrier(size)  # a thread that waits here is busy, so the next call starts another one
+    try:
+        for _ in range(size):
+            pool.submit(all_started.wait)
+    except RuntimeError as error:
+        all_started.abort()
+        pool.shutdown(cancel_futures=True)
+        raise ThreadError(error) from None
+    return pool
 
 
 def _timed(loaded: Loaded, function: Callable[..., T], args: tuple[Any, ...]) -> T:

@@ -1,7 +1,8 @@
 """The models that are served. A model that changes on disk is opened and then replaces the old one.
 
 A request keeps the model it started with, so none is dropped or mixed; the old model is freed when its last
-request is done. If the new model cannot be opened, the old one stays and the problem is reported.
+request is done. If the new model cannot be opened, for whatever reason, the old one stays, the problem is
+reported, and opening is tried again when the model changes, and now and then.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from coclick.answers import search
 from coclick.errors import CoclickError, NotFoundError, UserError
 from coclick.models.base import Model
 from coclick.models.persistence import check_content, open_model
-from coclick.storage.manifest import MANIFEST
+from coclick.service.reloading import Retries, reload_changed, version_of
 
 _MAX_ATTEMPTS = 5  # to open a model that is being replaced
 
@@ -45,6 +47,7 @@ class LoadedModels:
             self._models[name] = _load(name, Path(path))
         if not self._models:
             raise UserError("no model to serve")
+        self._retries = {name: Retries() for name in self._models}
         self._refreshing = threading.Lock()
 
     def names(self) -> list[str]:
@@ -67,20 +70,18 @@ class LoadedModels:
 
     def refresh(self) -> list[LoadedModel]:
         """Reload models that have changed on disk; return those reloaded or with a new problem."""
+        changed = []
         with self._refreshing:
-            return [changed for loaded in self.all() if (changed := self._reload(loaded))]
-
-    def _reload(self, loaded: LoadedModel) -> LoadedModel | None:
-        if version_of(loaded.path) == loaded.version:
-            return None
-        try:
-            changed = _load(loaded.name, loaded.path)
-        except (CoclickError, OSError) as error:
-            if str(error) == loaded.problem:
-                return None
-            changed = replace(loaded, problem=str(error))
-        self._models[loaded.name] = changed
+            for loaded in self.all():
+                load = partial(_load, loaded.name, loaded.path)
+                if new := reload_changed(loaded, self._retries[loaded.name], load):
+                    self._models[loaded.name] = new
+                    changed.append(new)
         return changed
+
+    def problems(self) -> list[tuple[str, str]]:
+        """Return (name, problem) of each model whose newer version on disk could not be loaded."""
+        return [(loaded.name, loaded.problem) for loaded in self.all() if loaded.problem]
 
 
 def named_paths(paths: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -112,7 +113,7 @@ def _load(name: str, path: Path) -> LoadedModel:
 
 
 def _open_mapped(path: Path) -> Model:
-    """Open a model with all files mapped, so that they stay readable when it is replaced on disk, and checked."""
+    """Open a model with all files checked, and mapped: they stay readable when it is replaced on disk."""
     model = open_model(path)
     assert model.artefact_ is not None
     for name, entry in model.artefact_.files.items():
@@ -120,12 +121,3 @@ def _open_mapped(path: Path) -> Model:
             model.artefact_.array(name)
     check_content(model)  # not in the first request
     return model
-
-
-def version_of(path: Path) -> tuple[int, ...]:
-    """Return what tells a manifest on disk from another one; empty if there is none."""
-    try:
-        manifest = (path / MANIFEST).stat()
-    except OSError:
-        return ()
-    return manifest.st_mtime_ns, manifest.st_ino, manifest.st_size

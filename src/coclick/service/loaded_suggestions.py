@@ -6,11 +6,11 @@ suggestions stay and the problem is reported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from coclick.errors import CoclickError, NotFoundError
-from coclick.service.loaded_models import version_of
+from coclick.errors import NotFoundError
+from coclick.service.reloading import Retries, reload_changed, version_of
 from coclick.suggestions.suggestions import Suggestions
 
 
@@ -31,6 +31,7 @@ class ServedSuggestions:
 
     def __init__(self, path: str | None) -> None:
         self._loaded = None if path is None else _load(Path(path))
+        self._retries = Retries()
 
     def get(self) -> LoadedSuggestions:
         """Return the suggestions; raise if none are served."""
@@ -38,17 +39,19 @@ class ServedSuggestions:
             raise NotFoundError("no suggestions are served", hint="coclick serve MODEL --suggestions DIR")
         return self._loaded
 
+    def problems(self) -> list[tuple[str, str]]:
+        """Return (name, problem) if a newer version on disk could not be loaded."""
+        loaded = self._loaded
+        return [(loaded.name, loaded.problem)] if loaded and loaded.problem else []
+
     def refresh(self) -> list[LoadedSuggestions]:
         """Reload suggestions that have changed on disk; return them if new, or with a new problem."""
         old = self._loaded
-        if old is None or version_of(old.path) == old.version:
+        if old is None:
             return []
-        try:
-            changed = _load(old.path)
-        except (CoclickError, OSError) as error:
-            if str(error) == old.problem:
-                return []
-            changed = replace(old, problem=str(error))
+        changed = reload_changed(old, self._retries, lambda: _load(old.path))
+        if changed is None:
+            return []
         self._loaded = changed
         return [changed]
 

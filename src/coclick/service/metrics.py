@@ -23,9 +23,16 @@ class Metrics:
         self._seconds = histogram("coclick_request_seconds", seconds, ["endpoint"])
         self._reloads = counter("coclick_model_reloads", "Times a model was reloaded from disk")
         self._problems = counter("coclick_model_problems", "Times a model could not be reloaded")
+        failed = "Times the check for changes on disk failed"
+        self._failed_checks = counter("coclick_watcher_failures", failed)
         running = "Requests being answered now"
-        gauge = partial(Gauge, registry=self._registry, multiprocess_mode="livesum")
-        self._running = gauge("coclick_requests_running", running)
+        gauge = partial(Gauge, registry=self._registry)
+        self._running = gauge("coclick_requests_running", running, multiprocess_mode="livesum")
+        self._connections = gauge("coclick_connections", "Open connections", multiprocess_mode="livesum")
+        refused = "Connections ended because of a limit, by reason"
+        self._refused = counter("coclick_connections_refused", refused, ["reason"])
+        now = "Problems that keep new versions from being served now"
+        self._problems_now = gauge("coclick_problems", now, multiprocess_mode="livemax")
 
     def request_started(self) -> None:
         """Count a request in progress."""
@@ -40,6 +47,22 @@ class Metrics:
     def model_changed(self, *, reloaded: bool) -> None:
         """Count a model that changed on disk, whether it could be reloaded or not."""
         (self._reloads if reloaded else self._problems).inc()
+
+    def check_failed(self) -> None:
+        """Count a check for changes on disk that failed."""
+        self._failed_checks.inc()
+
+    def set_problems(self, count: int) -> None:
+        """Set the number of problems that `/models` shows now."""
+        self._problems_now.set(count)
+
+    def connections_open(self, change: int) -> None:
+        """Count an open connection, or one less."""
+        self._connections.inc(change)
+
+    def connection_refused(self, reason: str) -> None:
+        """Count a connection that was ended because of a limit."""
+        self._refused.labels(reason).inc()
 
     def text(self) -> bytes:
         """Return all metrics as text."""

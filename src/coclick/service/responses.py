@@ -158,15 +158,22 @@ class ServedModel(BaseModel):
 
 
 class ModelsResponse(BaseModel):
-    """All models, the default first."""
+    """All models, the default first, and what keeps new versions on disk from being served."""
 
     models: list[ServedModel]
+    problems: list[str]
 
 
 class StatusResponse(BaseModel):
     """The state of the service."""
 
     status: str
+
+
+class ReadyResponse(StatusResponse):
+    """The state of the service, and whether new versions on disk are not served."""
+
+    problems: list[str]
 
 
 class ErrorDetail(BaseModel):
@@ -195,5 +202,6 @@ RESPONSES: tuple[type, ...] = (
     CorrectResponse,
     ModelsResponse,
     StatusResponse,
+    ReadyResponse,
     ErrorResponse,
 )

@@ -250,7 +250,7 @@ class Gated:
         if not _has_arrays(value):  # nothing to read
             self.__dict__[attribute] = self.__dict__["_gated"].pop(attribute).get()
 
-    def check_content(self, report: Callable[[ArtefactError], None]) -> None:
+    def _check_content(self, report: Callable[[ArtefactError], None]) -> None:
         """Read every stored attribute that was not read yet, and report each defect: for `coclick verify`."""
         for guarded in self.__dict__.get("_gated", {}).values():
             try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from coclick.arrays.strings import Vocab
 from coclick.text.analyzer import Analyzer, Tokens
-from coclick.text.normalise import normalise
+from coclick.text.normalise import normalise, normalise_batch
 from coclick.text.tokenizer import add_pieces, split_words
 
 T = TypeVar("T")
@@ -30,7 +30,8 @@ class Query:
     @classmethod
     def list_of(cls, texts: Sequence[str], queries: Vocab) -> list[Query]:
         """Normalise texts and look them up among the queries of a graph."""
-        normalised = [normalise(text) for text in texts]
+        many = len(texts) > _FEW
+        normalised = normalise_batch(texts) if many else [normalise(text) for text in texts]
         return [cls(*pair) for pair in zip(normalised, queries.lookup(normalised).tolist(), strict=True)]
 
     @cached_property

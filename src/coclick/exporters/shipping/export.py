@@ -8,7 +8,7 @@ from typing import Any
 
 from coclick.errors import UserError
 from coclick.exporters.base import Exporter
-from coclick.exporters.model_vectors import SHIPPED, can_ship, choose_form, form_of
+from coclick.exporters.model_vectors import SHIPPED, choose_form
 from coclick.exporters.sample_queries import most_clicked_queries
 from coclick.exporters.shipping.answer import normalise
 from coclick.exporters.shipping.form import ShippedModel
@@ -28,16 +28,11 @@ def ship(model: Model, engine: str, progress: Progress = quiet) -> ShippedModel 
     form = choose_form(model, exporter.accepts)
     if form == SHIPPED:
         return ShippedModel.from_model(model, progress)
-    if form is None and not can_ship(model):
+    if form is None:
         raise UserError(
             f"{model.name} cannot be exported to {exporter.title}: its trees read features of other models",
             hint="--to ltr-opensearch, ltr-es-plugin, ltr-elasticsearch or ltr-solr exports trees over "
             "features that the engine has; --to rerank shows how to ask `coclick serve` for the order",
-        )
-    if form is None and form_of(model) is None:
-        raise UserError(
-            f"{model.name} has no vectors, and the export to {exporter.title} takes only models with vectors",
-            hint="pgvector and tantivy take any model; vpcg, bm25 and vsm have vectors",
         )
     return None
 
