@@ -27,9 +27,9 @@ def test_killed_before_the_new_folder_was_in_place(tmp_path):
 
 
 def test_killed_before_the_old_folder_was_removed(tmp_path):
-    write(tmp_path / ".out.old", "first")
     write(tmp_path / "out", "second")
-    assert names(tmp_path) == ["out"]
+    write(tmp_path / ".out.old", "first")
+    assert names(tmp_path) == [".out.old", "out"]
     write(tmp_path / "out", "third", force=True)
     assert (tmp_path / "out" / "a.txt").read_text() == "third"
     assert names(tmp_path) == ["out"]

@@ -23,11 +23,11 @@ KIND = "export"
 @contextmanager
 def create_folder(path: Path, *, force: bool) -> Iterator[Path]:
     """Yield a folder to write to; an exception in the block (Ctrl-C is one) leaves nothing behind."""
-    path = path.resolve()
+    given, path = path, path.resolve()
     part, old = (path.with_name(f".{path.name}.{state}") for state in ("part", "old"))
     if old.exists():
         _recover(part, path, old)
-    check_folder(path, force=force)
+    check_folder(given, force=force)
     with write_lock(part, shown_as=path):
         for leftover in part.iterdir():
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()

@@ -34,7 +34,7 @@ BUILT_IN = (
     "raw_clicks",
     "ids",
 )  # views that are computed from the graph
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
 _MAX_EXAMPLES = 3
 
 

@@ -38,6 +38,9 @@ def write_lock(path: Path, shown_as: Path | None = None) -> Iterator[None]:
 
 def check_output(path: Path, force: bool, kind: str | None = None) -> None:
     """Raise if an artefact must not be written there. Call this before long work."""
+    _check_name(path)
+    if missing := next((place.parent for place in (path, *path.parents) if _leaves_missing(place)), None):
+        raise UserError("there is no such directory", where=str(missing))
     place = next(place for place in (path, *path.absolute().parents) if place.exists())
     if not place.is_dir():
         raise UserError("the output must be a directory, and this is not one", where=str(place))
@@ -47,6 +50,21 @@ def check_output(path: Path, force: bool, kind: str | None = None) -> None:
         return
     check_replaceable(str(path), [entry.name for entry in path.iterdir()], _is_artefact_entry, force)
     check_kind(path, kind)
+
+
+def _check_name(path: Path) -> None:
+    """Raise for a name that some library could not open."""
+    try:
+        os.fsencode(path)
+        str(path).encode()
+    except UnicodeEncodeError:
+        hint = "choose another name, or set PYTHONUTF8=1 where the locale is not UTF-8"
+        raise UserError("the name of the output is not valid UTF-8", where=str(path), hint=hint) from None
+
+
+def _leaves_missing(path: Path) -> bool:
+    """Return whether a path ends in `..` after a directory that is missing: it leads nowhere."""
+    return path.name == ".." and not path.parent.is_dir()
 
 
 def check_replaceable(
@@ -105,6 +123,7 @@ def check_same_kind(where: str, existing: str, kind: str) -> None:
 
 def check_file(path: Path, *, force: bool) -> None:
     """Raise if a file must not be written there. Call this before long work."""
+    _check_name(path)
     if path.is_dir():
         raise UserError("the output must be a file, and this is a directory", where=str(path))
     if path.exists() and not force:
