@@ -17,7 +17,7 @@ from coclick.logs.intake import Intake
 from coclick.logs.reader import LogReader
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.user_view import check_rows, view_columns
-from coclick.storage.directories import temporary_directory
+from coclick.storage.temporary import temporary_directory
 
 
 class DocFeatures(NamedTuple):

@@ -22,7 +22,7 @@ from coclick.logs.intake import Intake
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap_error
-from coclick.storage.directories import temporary_directory
+from coclick.storage.temporary import temporary_directory
 
 MISSING_ID, DUPLICATE_ID = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}

@@ -6,9 +6,6 @@ import json
 import os
 import re
 import shutil
-import stat
-import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +14,9 @@ from typing import Any
 from coclick.errors import UserError
 from coclick.storage.file_lock import try_lock
 from coclick.storage.manifest import ENTRY_NAME, MANIFEST, BrokenManifestError, read_manifest, with_article
+from coclick.storage.temporary import replacing_file
 
 _PUBLISHED = re.compile(r"rejects(_[a-z0-9_]+)?\.parquet")
-_TEMPORARY_PREFIX = "coclick-"
-_MIN_AGE = 60  # seconds; a younger directory may belong to a process that is about to lock it
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 
 
@@ -39,39 +35,6 @@ def write_lock(path: Path, shown_as: Path | None = None) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
-
-
-@contextmanager
-def temporary_directory() -> Iterator[Path]:
-    """Yield a directory for temporary files, removed at the end.
-
-    A process that is killed leaves its directory. The next one that needs such a directory removes it: a
-    directory that no process has locked is in use by none.
-    """
-    _remove_abandoned(Path(tempfile.gettempdir()))
-    with (
-        tempfile.TemporaryDirectory(prefix=_TEMPORARY_PREFIX, ignore_cleanup_errors=True) as name,
-        write_lock(Path(name)),
-    ):
-        yield Path(name)
-
-
-def _remove_abandoned(parent: Path) -> None:
-    """Remove the temporary directories of this user's processes that were killed."""
-    for place in parent.glob(f"{_TEMPORARY_PREFIX}????????"):
-        try:
-            status = place.lstat()
-            is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-            if not is_ours or time.time() - status.st_mtime < _MIN_AGE:
-                continue
-            handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                if try_lock(handle):
-                    shutil.rmtree(place, ignore_errors=True)
-            finally:
-                os.close(handle)
-        except OSError:
-            continue  # another process was faster
 
 
 def published_name(part: str) -> str | None:
@@ -212,18 +175,6 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_file(path: Path, text: str | Iterable[str | memoryview]) -> None:
     """Write text, or pieces of text or bytes, to a file that appears only once it is complete."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            pieces = [text] if isinstance(text, str) else text
-            stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
-            stream.flush()
-            os.fsync(stream.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)  # the usual permissions: temporary files are private
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with replacing_file(path) as stream:
+        pieces = [text] if isinstance(text, str) else text
+        stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
