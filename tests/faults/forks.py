@@ -128,9 +128,9 @@ def start(work: Work, *, memory: int | None = MEMORY, limits: dict[int, int] | N
         status = 0
     except MemoryError:
         status = 3
-        traceback.print_exc()
+        os.write(2, traceback.format_exc().encode())
     except BaseException:
-        traceback.print_exc()
+        os.write(2, traceback.format_exc().encode())
     finally:
         os._exit(status)
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from coclick.errors import UserError
 from coclick.storage.file_lock import try_lock
 from coclick.storage.manifest import ENTRY_NAME, MANIFEST, read_manifest, with_article
+from coclick.storage.temporary import replacing_file
 
 _PART_NAME = re.compile(r"\.part-[0-9]+-[0-9]+|\.manifest-[0-9]+")
 
@@ -142,18 +142,6 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_file(path: Path, text: str | Iterable[str | memoryview]) -> None:
     """Write text, or pieces of text or bytes, to a file that appears only once it is complete."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            pieces = [text] if isinstance(text, str) else text
-            stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
-            stream.flush()
-            os.fsync(stream.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)  # the usual permissions: temporary files are private
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with replacing_file(path) as stream:
+        pieces = [text] if isinstance(text, str) else text
+        stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
