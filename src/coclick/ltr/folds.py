@@ -43,7 +43,7 @@ MAX_HIDDEN_SHARE = 0.5  # of the documents that lose their clicks in a fold
 THIN_LOG = 0.5  # share of documents without clicks above which some lose their clicks in a time fold
 LATER_SHARE = 0.2  # of the days, whose clicks are the labels of examples by time
 TIME_STEP = 0.1  # of the days, by which each time fold ends earlier than the one before
-N_TIME_FOLDS = 4
+N_TIME_FOLDS = 2
 
 POOL = 2.5  # size of the sample for negative examples, in negative examples
 
@@ -55,7 +55,7 @@ class Sampling:
     """How examples are sampled."""
 
     n_folds: int = 5
-    max_queries: int = 3000  # of the folds, and of each time fold
+    max_queries: int = 1500  # of the folds, and of the time folds together
     max_negatives: int = 40  # per query, of the candidates without a grade: see `_choose_negatives`
     seed: int = 0
 

@@ -67,7 +67,7 @@ class Ltr(Model):
 
     name = "ltr"
     summary = "learning to rank: boosted trees over the scores and evidence of other models"
-    relative_cost = 60.0
+    relative_cost = 30.0
     evidence_names = ("parts",)
     max_docs = 500_000
 
@@ -79,7 +79,7 @@ class Ltr(Model):
     learning_rate: Annotated[float, Range(0.0001, 1)] = 0.05
     n_candidates: Annotated[int, Range(1)] = 200  # per part
     n_folds: Annotated[int, Range(2)] = 5
-    max_queries: Annotated[int, Range(2)] = 3000  # for training, at most
+    max_queries: Annotated[int, Range(2)] = 1500  # of the folds, and of the time folds, at most
     n_negatives: Annotated[int, Range(1)] = 40  # per query
     seed: Annotated[int, Range(0)] = 0
 
