@@ -152,7 +152,7 @@ def pages(out):
 
     async def ask():
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://coclick") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return [await client.get(path, params=given) for path, given in requests]
 
     answers = asyncio.run(ask())

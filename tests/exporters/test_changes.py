@@ -94,11 +94,6 @@ def test_another_model_is_refused(base, tmp_path):
         coclick.exporters.export(model, "pgvector", tmp_path / "new", changes_from=base)
 
 
-def test_engines_without_increments_say_so(base, tmp_path):
-    with pytest.raises(UserError, match="--changes-from does not work with Vespa"):
-        export(NEXT, tmp_path / "new", "vespa", changes_from=base)
-
-
 def swap_digests(path):
     with np.load(path) as found:
         arrays = dict(found)

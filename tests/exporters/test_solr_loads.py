@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from coclick.errors import UserError
 from exporters.http_server import serve
 from exporters.small_exports import NASTY_ID, NASTY_TITLE, export, run_py, settings_of
 from exporters.small_exports import run as run_program
@@ -106,6 +105,41 @@ def test_the_alias_changes_only_when_everything_is_there(tmp_path):
         run("load", engine, new)
 
 
+def test_increments(tmp_path):
+    tuesday = {"a": "red", "b": "azure", "c": "green", "e": "black"}  # b changed, d deleted, e new
+    monday = export(tmp_path / "monday", "solr", {"a": "red", "b": "blue", "c": "green", "d": "white"})
+    whole = export(tmp_path / "whole", "solr", tuesday)
+    changes = export(tmp_path / "changes", "solr", tuesday, changes_from=monday)
+    name = collection_of(whole)
+    assert collection_of(changes) == name
+    solr, other = Solr(), Solr()
+    with serve(other) as engine:
+        run("load", engine, whole)
+        run("load", engine, changes)  # the same version: nothing is copied
+    expected = other.collections[name].docs
+    with serve(solr) as engine:
+        with pytest.raises(SystemExit, match=r"only the changes since coclick-\w+, which Solr does not have"):
+            run("load", engine, changes)
+        assert not solr.collections
+        run("load", engine, monday)
+        solr.fail_after = 2
+        with pytest.raises(SystemExit, match="cannot ask"):
+            run("load", engine, changes)
+        assert solr.aliases == {"coclick": collection_of(monday)}
+        solr.fail_after = None
+        for _ in range(2):
+            run("load", engine, changes)
+            assert solr.collections[name].docs == expected
+        run("check", engine, changes)
+        run("rollback", engine, changes)
+        assert solr.aliases == {"coclick": collection_of(monday)}
+        run("check", engine, monday)
+        for doc in solr.collections[collection_of(monday)].docs.values():
+            del doc["words"]  # as earlier releases loaded them: not stored
+        with pytest.raises(SystemExit, match="an earlier release of coclick loaded them"):
+            run("load", engine, changes)
+
+
 def test_many_refused_documents_stop_the_load(tmp_path):
     folder = export(tmp_path / "out", "solr", {str(i): "red" for i in range(200)})
     solr = Solr()
@@ -168,8 +202,6 @@ def test_into_increments(tmp_path):
             assert held(products) == words_of(monday)
         run_into("load", engine, changes)
         assert held(products) == words_of(whole)
-    with pytest.raises(UserError, match="--changes-from does not work with Solr"):
-        export(tmp_path / "own", "solr", tuesday, changes_from=export(tmp_path / "o", "solr", tuesday))
 
 
 def test_into_interrupted_loads(tmp_path):

@@ -112,6 +112,43 @@ def test_a_load_that_is_not_complete_says_so(tmp_path):
         assert len(vespa.docs) == 6
 
 
+MONDAY = {"a": "red", "b": "blue", "c": "green", "d": "white"}
+TUESDAY = {"a": "red", "b": "azure", "c": "green", "e": "black"}  # b changed, d deleted, e new
+
+
+def of_version(vespa, folder):
+    version = settings_of(folder)["version"]
+    return {name: fields for name, fields in vespa.docs.items() if fields["version"] == version}
+
+
+def test_increments(tmp_path):
+    monday = export(tmp_path / "monday", "vespa", MONDAY)
+    whole = export(tmp_path / "whole", "vespa", TUESDAY)
+    changes = export(tmp_path / "changes", "vespa", TUESDAY, changes_from=monday)
+    other, vespa = Vespa(OWN), Vespa(OWN)
+    with serve(other) as engine:
+        run("load", engine, whole)
+    with serve(vespa) as engine:
+        with pytest.raises(
+            SystemExit, match=r"only the changes since version \w+, which Vespa does not have"
+        ):
+            run("load", engine, changes)
+        run("load", engine, monday)
+        before = copy.deepcopy(vespa.docs)
+        vespa.fail_after = 1
+        with pytest.raises(SystemExit, match="cannot ask"):
+            run("load", engine, changes)
+        vespa.fail_after = None
+        for _ in range(2):
+            run("load", engine, changes)
+            assert of_version(vespa, changes) == other.docs
+        deploy(vespa, changes)
+        run("check", engine, changes)
+        assert of_version(vespa, monday) == before
+        deploy(vespa, monday)  # the way back
+        run("check", engine, monday)
+
+
 # -- a document type that exists ---------------------------------------------------------------------------
 
 
@@ -144,6 +181,43 @@ def test_into_load_twice_replace_roll_back_remove(tmp_path, capsys):
         for _ in range(2):
             run_into("remove", engine, old)
             assert docs == before_all
+
+
+def test_into_increments(tmp_path):
+    monday = export_into(tmp_path / "monday", MONDAY)
+    whole = export_into(tmp_path / "whole", TUESDAY)
+    changes = export_into(tmp_path / "changes", TUESDAY, changes_from=monday)
+    assert words_of(changes).keys() == {"b", "e"}
+    later = export_into(tmp_path / "later", MONDAY, changes_from=changes)
+    vespa = Vespa(SHOP, products(*"abcdef"))
+    with serve(vespa) as engine:
+        with pytest.raises(SystemExit, match="products has version none, and this folder has only the"):
+            run_into("load", engine, changes)
+        run_into("load", engine, monday)
+        for command in ("load", "rollback", "load"):
+            vespa.fail_after = 2
+            with pytest.raises(SystemExit, match="cannot ask"):
+                run_into("load", engine, changes)
+            vespa.fail_after = None
+            for _ in range(2):
+                run_into(command, engine, changes)
+                assert held(vespa) == words_of(monday if command == "rollback" else whole)
+            if command == "load":
+                run_into("check", engine, changes)
+                run_into("rollback", engine, changes)
+                assert held(vespa) == words_of(monday)
+        other = export_into(tmp_path / "other", dict.fromkeys("abcde", "other"))
+        run_into("load", engine, other)
+        with pytest.raises(SystemExit, match=f"has version {settings_of(other)['version']}, and this folder"):
+            run_into("load", engine, changes)
+        run_into("rollback", engine, other)
+        run_into("load", engine, changes)
+        run_into("load", engine, later)
+        assert held(vespa) == words_of(monday)
+        run_into("rollback", engine, later)
+        assert held(vespa) == words_of(whole)
+        run_into("remove", engine, later)
+        assert vespa.docs == products(*"abcdef")
 
 
 def test_into_interrupted_loads(tmp_path):

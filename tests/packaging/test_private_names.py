@@ -137,3 +137,26 @@ def test_uvicorn_has_what_a_graceful_end_needs():
     assert isinstance(server.server_state.default_headers, list)
     assert "self.servers" in inspect.getsource(uvicorn.Server), "uvicorn: Server.servers is gone"
     assert parameters(uvicorn.Server.shutdown) == ["self", "sockets"]
+
+
+def test_uvicorn_has_the_protocol_that_is_extended():
+    """Public by name, and undocumented: service/connections.py adds limits."""
+    implementation = pytest.importorskip("uvicorn.protocols.http.httptools_impl")
+    protocol, cycle = implementation.HttpToolsProtocol, implementation.RequestResponseCycle
+    for name, expected in {
+        "connection_made": ["self", "transport"],
+        "connection_lost": ["self", "exc"],
+        "data_received": ["self", "data"],
+        "on_message_begin": ["self"],
+        "on_header": ["self", "name", "value"],
+        "on_headers_complete": ["self"],
+        "on_message_complete": ["self"],
+        "on_response_complete": ["self"],
+        "send_400_response": ["self", "msg"],
+    }.items():
+        assert parameters(getattr(protocol, name)) == expected, f"uvicorn: {name} has changed"
+    source = inspect.getsource(protocol.__init__)
+    for name in ("app_state", "loop", "transport", "flow", "headers", "cycle", "pipeline"):
+        assert f"self.{name}" in source, f"uvicorn: HttpToolsProtocol.{name} is gone"
+    for name in ("response_started", "response_complete", "disconnected", "message_event"):
+        assert f"self.{name}" in inspect.getsource(cycle.__init__), f"uvicorn: {name} of a cycle is gone"

@@ -61,7 +61,7 @@ class Client:
         import asyncio
 
         async def ask():
-            async with httpx.AsyncClient(transport=self._transport, base_url="http://coclick") as client:
+            async with httpx.AsyncClient(transport=self._transport, base_url="http://localhost") as client:
                 return await client.request(method, path, **given)
 
         return asyncio.run(ask())

@@ -52,7 +52,7 @@ def test_running_requests_finish_at_shutdown(models, expected):
         with socket.create_connection(("127.0.0.1", port)) as connection:
             head = (
                 "POST /rank HTTP/1.1",
-                "host: x",
+                "host: localhost",
                 "content-type: application/json",
                 f"content-length: {len(body)}",
             )

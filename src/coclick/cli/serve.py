@@ -23,6 +23,13 @@ def serve(
     api_key_file: Annotated[
         Path | None, typer.Option(help="File with the API key that every request must send.")
     ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Host name to answer for besides localhost, such as that of a proxy; repeat it for several.",
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Report for the studio, written by `evaluate --html` or `compare --html`."),
@@ -105,6 +112,7 @@ def serve(
         workers=workers,
         timeout=timeout,
         suggestions=suggestions,
+        allowed_hosts=allowed_host or (),
     )
 
 

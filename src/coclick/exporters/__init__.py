@@ -156,8 +156,6 @@ def _export_ranker(
 
 
 def _open_base(exporter: Exporter, path: Path) -> BaseExport:
-    if not exporter.takes_changes:
-        raise UserError(f"--changes-from does not work with {exporter.title}: export the whole model")
     base = BaseExport.open(path, _identity(exporter))
     exporter.base_version = base.version
     exporter.keep_score_unit(base.score_unit)

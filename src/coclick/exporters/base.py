@@ -37,7 +37,6 @@ class Exporter(ABC):
     documents_file: ClassVar[str] = "documents-{:05}.ndjson"  # {} stands for the number of a part
     query_vectors_in: ClassVar[str] = "`queries.ndjson`"  # the file or table of query vectors
     part_size: ClassVar[int] = 16 << 20  # bytes of a part
-    takes_changes: ClassVar[bool] = False  # whether `write_deletions` and the scripts know increments
     stores_titles: ClassVar[bool] = True
     existing: ExistingIndex | None = None  # the index that the export adds vectors to
     token_note: ClassVar[str] = ""  # how tokens are encoded, if they are

@@ -34,7 +34,6 @@ class BulkApiExporter(Exporter):
 
     accepts = frozenset({SPARSE, SHIPPED})
     limits = Limits(max_id_bytes=512, max_token_bytes=32_766)
-    takes_changes = True
     part_size = 8 << 20  # below the limit of 10 MB of small clusters
     field = "words"  # that has the vector
     token_note = "In words, `.` is encoded as `%2E` and `%` as `%25`: `3.5mm` becomes `3%2E5mm`."

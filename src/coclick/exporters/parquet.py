@@ -46,7 +46,6 @@ class Parquet(Exporter):
     title = "Parquet"
     accepts = frozenset({SPARSE, DENSE, SHIPPED})
     query_vectors_in = "`queries.parquet`"
-    takes_changes = True
 
     def write_schema(self, folder: Path) -> None:
         """Write nothing: Parquet files contain their schema."""

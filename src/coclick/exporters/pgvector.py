@@ -51,7 +51,6 @@ class PgVector(Exporter):
     query_vectors_in = "The table of queries (`queries.tsv`)"
     limits = Limits(max_id_bytes=2600, max_weights=16_000, max_dim=16_000, forbidden=re.compile("\x00"))
 
-    takes_changes = True
     _max_words = 0  # of a document
 
     def __init__(self, source: ModelVectors, index: str, max_weights: int | None = None) -> None:

@@ -49,7 +49,6 @@ class Qdrant(Exporter):
     title = "Qdrant"
     accepts = frozenset({SPARSE, DENSE, SHIPPED})
     limits = Limits(max_dim=65_536)
-    takes_changes = True
     list_name = "points"  # of the documents in a line of `points.ndjson`
 
     @property

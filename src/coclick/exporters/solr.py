@@ -27,6 +27,10 @@ NOT_RUN = """The requests follow the reference guide of Solr 9. They were **not 
 Solr**, only against a test server that answers in the documented form: try them on a test server first."""
 
 
+_COPIED = """ The documents that did not change are read from the collection of version
+   `{base}`, and sent to the new one."""
+
+
 class Solr(Exporter):
     """Exports a collection whose field `words` has payloads."""
 
@@ -44,13 +48,14 @@ class Solr(Exporter):
 
     def write_schema(self, folder: Path) -> None:
         """Write the requests of the schema API."""
-        words = {"name": "words", "type": "coclick_words", "indexed": True, "stored": False}
+        words = {"name": "words", "type": "coclick_words", "stored": True, "multiValued": False}
         title = {"name": "title", "type": "text_general", "stored": True, "multiValued": False}
         types = [words_type("coclick_words")]
         write_json(folder / "schema.json", {"add-field-type": types, "add-field": [words, title]})
         settings = {
             "alias": self.index,
             "index": f"{self.index}-{self.version}",
+            "base": self.base_version and f"{self.index}-{self.base_version}",
             "shards": 1,
             "documents": self.n_documents,
             "version": self.version,
@@ -108,7 +113,7 @@ class Solr(Exporter):
    it, compares the number of documents, and only then lets the alias `{self.index}` point to it, in one step:
    searches see the old version or the new one. The version before stays, as `{self.index}-previous`. If Solr
    refuses documents, `load` says which and why, exits with status 1, and the alias does not change. It can be
-   interrupted and run again.
+   interrupted and run again.{_COPIED.format(base=self.base_version) if self.base_version else ""}
 
 3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick. By
    hand:

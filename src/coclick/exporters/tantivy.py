@@ -79,7 +79,6 @@ class Tantivy(Exporter):
     name = "tantivy"
     title = "tantivy"
     documents_file = "documents.ndjson"
-    takes_changes = True
     accepts = frozenset({SPARSE, SHIPPED})
     limits = Limits(max_id_bytes=65_530, max_token_bytes=65_500)
 

@@ -94,6 +94,10 @@ NOT_RUN = """The files follow the documentation of Vespa 8. They were **not run 
 against a test server that answers in the documented form: try them on a test instance first."""
 
 
+_COPIED = """ Documents that did not change are read from version `{base}`, and sent with
+   the new version."""
+
+
 class Vespa(Exporter):
     """Exports an application package with one schema, and the documents to feed."""
 
@@ -142,6 +146,7 @@ class Vespa(Exporter):
             "cluster": self.index,
             "documents": self.n_documents,
             "version": self.version,
+            "base": self.base_version,
         }
         write_program(folder, self.title, "vespa_versions", ("vespa",), settings)
 
@@ -193,7 +198,8 @@ class Vespa(Exporter):
    `load` adds the documents of version `{self.version}` beside those of other versions, and compares their
    number; `vespa deploy` changes the version in the query profile `{self.index}`, at once. If Vespa refuses
    documents, `load` says which and why, and exits with status 1: then do not deploy. It can be interrupted
-   and run again. For a token, set the header of your requests: `export AUTHORIZATION='Bearer …'`.
+   and run again.{_COPIED.format(base=self.base_version) if self.base_version else ""}
+   For a token, set the header of your requests: `export AUTHORIZATION='Bearer …'`.
 
 3. `check` asks the queries of `sample-queries.ndjson` and compares the results with those of coclick. By
    hand (`relevance` in the response is the score):

@@ -2,7 +2,9 @@
 
 loaded_models   the models that are served, reloaded when they change on disk; loaded_suggestions likewise
 api             the routes of the API; requests, responses and openapi describe what they take and return
-middleware      what applies to every request: API key, limits, timeouts, headers, metrics
+watcher         notices what changes on disk; reloading loads it again
+connections     limits of connections: their number, slow clients, large heads
+middleware      what applies to every request: host, API key, limits, timeouts, headers, metrics
 app             all of it as one application; `run` starts it
 """
 
@@ -15,9 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coclick.errors import UserError
+from coclick.service.hosts import check_allowed, is_loopback
 from coclick.service.settings import EngineSettings, Settings
-
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def serve(
@@ -35,6 +36,7 @@ def serve(
     workers: int = 1,
     timeout: float = 10.0,
     suggestions: str | Path | None = None,
+    allowed_hosts: Sequence[str] = (),
 ) -> None:
     """Serve models over HTTP, with a studio page to inspect them, until Ctrl-C or SIGTERM.
 
@@ -44,7 +46,8 @@ def serve(
     which ratings by hand are added; `review`, a file of rules to decide about; `images`, whether the studio
     loads pictures from the hosts that fields name; `engine`, a search engine to compare with
     (`coclick.service.settings.EngineSettings`); `workers`, the number of processes; `timeout` of a request
-    in seconds; `suggestions`, a directory of `coclick suggest build` for completions and corrections.
+    in seconds; `suggestions`, a directory of `coclick suggest build` for completions and corrections;
+    `allowed_hosts`, the names that requests may have in their `Host` header besides localhost, "*" for any.
     """
     given = [models] if isinstance(models, str | Path) else models
     if not isinstance(given, Sequence) or not all(isinstance(path, str | Path) for path in given):
@@ -65,7 +68,7 @@ def serve(
         raise UserError(
             "the report does not exist", where=str(report), hint="coclick compare GRAPH --html FILE"
         )
-    if api_key is None and host not in _LOOPBACK:
+    if api_key is None and not is_loopback(host) and allowed_hosts:  # without either, it does not start
         note = "note: no API key is set: anyone who can reach this address can query it"
         print(f"{note}; --api-key-file sets a key", file=sys.stderr)
     settings = Settings(
@@ -79,6 +82,7 @@ def serve(
         images=images,
         engine=engine,
         suggestions=_absolute(suggestions),
+        allowed_hosts=check_allowed(allowed_hosts),
     )
     run_server(settings, host, port, workers)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 
 from coclick._version import __version__
 from coclick.jit.threads import set_threads
 from coclick.service import api, errors
+from coclick.service.connections import Connections
 from coclick.service.executor import Executor
 from coclick.service.loaded_models import LoadedModels
 from coclick.service.loaded_suggestions import ServedSuggestions
@@ -30,10 +32,12 @@ def create_app(models: LoadedModels, settings: Settings) -> FastAPI:
     watcher = Watcher(models, suggestions, settings.watch, metrics)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watching = asyncio.create_task(watcher.run())
-        yield
-        watching.cancel()
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Any]]:
+        connections = Connections(settings.limits, metrics)
+        tasks = [asyncio.create_task(watcher.run()), asyncio.create_task(connections.run())]
+        yield {"connections": connections}  # the server hands it to LimitedProtocol
+        for task in tasks:
+            task.cancel()
         watcher.close()
         executor.close()
 

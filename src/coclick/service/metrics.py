@@ -28,6 +28,9 @@ class Metrics:
         running = "Requests being answered now"
         gauge = partial(Gauge, registry=self._registry)
         self._running = gauge("coclick_requests_running", running, multiprocess_mode="livesum")
+        self._connections = gauge("coclick_connections", "Open connections", multiprocess_mode="livesum")
+        refused = "Connections ended because of a limit, by reason"
+        self._refused = counter("coclick_connections_refused", refused, ["reason"])
         now = "Problems that keep new versions from being served now"
         self._problems_now = gauge("coclick_problems", now, multiprocess_mode="livemax")
 
@@ -52,6 +55,14 @@ class Metrics:
     def set_problems(self, count: int) -> None:
         """Set the number of problems that `/models` shows now."""
         self._problems_now.set(count)
+
+    def connections_open(self, change: int) -> None:
+        """Count an open connection, or one less."""
+        self._connections.inc(change)
+
+    def connection_refused(self, reason: str) -> None:
+        """Count a connection that was ended because of a limit."""
+        self._refused.labels(reason).inc()
 
     def text(self) -> bytes:
         """Return all metrics as text."""

@@ -1,4 +1,4 @@
-"""What applies to every request: API key, body limit, timeout, security headers, metrics."""
+"""What applies to every request: host, API key, limits of the body, timeout, security headers, metrics."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coclick.service.errors import error_response
+from coclick.service.hosts import AllowedHosts
 from coclick.service.metrics import Metrics
 from coclick.service.settings import MAX_BODY, Settings
 
 log = logging.getLogger("coclick.service")
 
 _TOO_LARGE, _SPLIT = f"the body has more than {MAX_BODY:,} bytes", "split it into several requests"
+_BODY_SHARE = 0.9  # of the timeout of a request; a body that is late gets its own error before that
 _PUBLIC = ("/health", "/ready")  # for monitoring; they reveal no content
 _POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 _PICTURES = "; img-src 'self' http: https:"  # of documents, from wherever their fields say
@@ -37,7 +39,9 @@ class ServiceMiddleware:
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app
         self._key = settings.api_key.encode() if settings.api_key else None
+        self._hosts = AllowedHosts(settings.allowed_hosts)
         self._timeout = settings.timeout
+        self._body_timeout = min(_BODY_SHARE * settings.timeout, settings.limits.body_seconds)
         self._metrics = metrics
         policy = _POLICY + (_PICTURES if settings.images else "")
         self._headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
@@ -67,13 +71,19 @@ class ServiceMiddleware:
             if not isinstance(error, TimeoutError):
                 log.exception("internal error at %s", scope["path"])
             if not status:  # otherwise the response has started and can only be cut off
-                await _failure(error, self._timeout)(scope, receive, send_with_headers)
+                await self._failure(error)(scope, receive, send_with_headers)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self._metrics.request_finished(route, status, time.perf_counter() - began)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
+        if scope["path"] not in _PUBLIC and not self._is_allowed(headers):
+            hint = "ask for http://localhost, or start the service with --allowed-host NAME"
+            where = ", ".join(headers.getlist("host"))[:200] or None
+            message = "the service does not answer for this host"
+            await error_response(421, message, where, hint)(scope, receive, send)
+            return
         if self._key and scope["path"] not in _PUBLIC and not _has_key(self._key, headers):
             response = error_response(401, "an API key is required", hint="send it as X-API-Key: …")
             response.headers["www-authenticate"] = 'Basic realm="coclick"'
@@ -82,18 +92,36 @@ class ServiceMiddleware:
         if int(headers.get("content-length") or 0) > MAX_BODY:
             await error_response(413, _TOO_LARGE, hint=_SPLIT)(scope, receive, send)
             return
-        received = 0
+        received, complete = 0, False
+        until = asyncio.get_running_loop().time() + self._body_timeout
 
         async def receive_limited() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, complete
+            try:
+                async with asyncio.timeout_at(None if complete else until):
+                    message = await receive()
+            except TimeoutError:
+                late = f"the body did not arrive within {self._body_timeout:g} seconds"
+                raise HTTPException(408, late) from None
             received += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
             if received > MAX_BODY:
                 raise HTTPException(413, _TOO_LARGE)
             return message
 
         async with asyncio.timeout(self._timeout):
             await self._app(scope, receive_limited, send)
+
+    def _is_allowed(self, headers: Headers) -> bool:
+        hosts = headers.getlist("host")
+        return self._hosts.allows(hosts[0] if len(hosts) == 1 else None)
+
+    def _failure(self, error: Exception) -> ASGIApp:
+        """Create the response for an error that is not the application's own answer."""
+        if isinstance(error, TimeoutError):
+            hint = "send smaller requests, or start the service with a larger --timeout"
+            return error_response(503, f"the request took longer than {self._timeout:g} seconds", hint=hint)
+        return error_response(500, "internal error; see the log of the service")
 
 
 def _has_key(key: bytes, headers: Headers) -> bool:
@@ -108,10 +136,3 @@ def _has_key(key: bytes, headers: Headers) -> bool:
         except ValueError:  # not Base64, or not UTF-8
             return False
     return hmac.compare_digest(given.encode(), key)
-
-
-def _failure(error: Exception, timeout: float) -> ASGIApp:
-    if isinstance(error, TimeoutError):
-        hint = "send smaller requests, or start the service with a larger --timeout"
-        return error_response(503, f"the request took longer than {timeout:g} seconds", hint=hint)
-    return error_response(500, "internal error; see the log of the service")

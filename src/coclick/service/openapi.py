@@ -32,7 +32,7 @@ def _response(schema: dict[str, Any], code: int) -> Responses:
 
 
 ERROR_RESPONSES: Responses = {}
-for _code in (400, 401, 404, 413, 422, 503):
+for _code in (400, 401, 404, 408, 413, 421, 422, 431, 503):
     ERROR_RESPONSES |= json_response("ErrorResponse", _code)
 
 

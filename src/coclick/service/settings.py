@@ -24,6 +24,19 @@ class EngineSettings:
 
 
 @dataclass(frozen=True)
+class ConnectionLimits:
+    """Limits of the connections of one process; service/connections.py applies them."""
+
+    connections: int = 16_384  # open at the same time; fewer if the system allows fewer files
+    head_bytes: int = 64 << 10  # method, URL and headers
+    headers: int = 100
+    head_seconds: float = 10.0  # from the first byte, or the start of the connection
+    body_seconds: float = 30.0  # at most; the timeout of the request counts too
+    response_seconds: float = 60.0  # for a client to take its response
+    end_seconds: float = 2.0  # for a client to take an error before its connection is cut off
+
+
+@dataclass(frozen=True)
 class Settings:
     """The options of `coclick serve`. Paths are strings, so that they can be passed to workers as JSON."""
 
@@ -38,6 +51,8 @@ class Settings:
     engine: EngineSettings | None = None
     watch: float = 1.0  # seconds between checks of the model directories
     suggestions: str | None = None  # directory of suggestions
+    allowed_hosts: tuple[str, ...] = ()  # besides those of the loopback interface; "*" for any
+    limits: ConnectionLimits = ConnectionLimits()
 
     def export_env(self) -> None:
         """Store the settings in an environment variable for worker processes."""
@@ -48,6 +63,8 @@ class Settings:
         """Read the settings that the parent process stored."""
         given = json.loads(os.environ[_VARIABLE])
         given["models"] = tuple((name, path) for name, path in given["models"])
+        given["allowed_hosts"] = tuple(given["allowed_hosts"])
+        given["limits"] = ConnectionLimits(**given["limits"])
         if given["engine"]:
             headers = tuple((name, value) for name, value in given["engine"]["headers"])
             given["engine"] = EngineSettings(**given["engine"] | {"headers": headers})

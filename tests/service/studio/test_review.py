@@ -31,7 +31,7 @@ def reviewer(home, review):
 KEY = {"X-API-Key": "secret"}
 
 
-def send(client, body, origin="http://coclick", **headers):
+def send(client, body, origin="http://localhost", **headers):
     return client("POST", "/studio/rules.json", json=body, headers={**KEY, "Origin": origin, **headers})
 
 

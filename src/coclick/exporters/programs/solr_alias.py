@@ -2,6 +2,8 @@
 
 The alias NAME has the current version, NAME-previous the one before. `CREATEALIAS` replaces an alias at once
 ("Alias management"). Searches use the alias and never see a part of a version. Needs SolrCloud.
+
+An increment makes a collection of its own, too: documents that did not change are read from that of the base.
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ import re
 from pathlib import Path
 
 from coclick.exporters.programs.engine import Engine, EngineError, Settings, read_json, read_lines, stop
-from coclick.exporters.programs.samples import check_samples
+from coclick.exporters.programs.samples import check_samples, read_deletions
 from coclick.exporters.programs.solr import (
     SolrLoad,
     add_to_schema,
     ask_collections,
     commit,
     count_docs,
+    pages,
     search,
 )
 
@@ -31,10 +34,20 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
             f"{alias} is a collection, not an alias: delete it if an earlier export made it, "
             "or export with another --name"
         )
+    if settings["base"] and _aliases(engine).get(alias) == collection:
+        print(f"{alias} is this version already: {collection}")
+        return
+    if settings["base"] and settings["base"] not in collections:
+        stop(
+            f"this folder has only the changes since {settings['base']}, which Solr does not have: load that "
+            "version first, or export without --changes-from"
+        )
     if collection not in collections:
         ask_collections(engine, "CREATE", name=collection, numShards=settings["shards"])
     add_to_schema(engine, collection, read_json(folder / "schema.json"))
     load = SolrLoad(engine, collection)
+    if settings["base"]:
+        _copy(load, settings["base"], folder)
     for part in sorted(folder.glob("documents-*.ndjson")):
         load.send([(json.loads(line)["id"], line) for line in read_lines(part)])
         print(f"{part.name}: {load.report()}", flush=True)
@@ -54,6 +67,23 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
         ask_collections(engine, "CREATEALIAS", name=_previous(alias), collections=current)
     ask_collections(engine, "CREATEALIAS", name=alias, collections=collection)
     print(f"{alias} is now {collection}" + (f"; before, it was {current}" if current else ""))
+
+
+def _copy(load: SolrLoad, base: str, folder: Path) -> None:
+    """Send the documents of the base that the increment neither changes nor deletes."""
+    replaced = {*read_deletions(folder)}
+    for part in folder.glob("documents-*.ndjson"):
+        replaced.update(json.loads(line)["id"] for line in read_lines(part))
+    request = {"query": "*:*", "fields": ["id", "title", "words"]}
+    for rows in pages(load.engine, base, "id", request):
+        if any("words" not in row for row in rows):
+            stop(
+                f"the documents of {base} cannot be read, because an earlier release of coclick loaded them: "
+                "export without --changes-from"
+            )
+        kept = [row for row in rows if row["id"] not in replaced]
+        load.send([(row["id"], json.dumps(row, ensure_ascii=False)) for row in kept])
+    print(f"documents of {base}, copied: {load.sent:,}", flush=True)
 
 
 def check(engine: Engine, folder: Path, settings: Settings) -> None:

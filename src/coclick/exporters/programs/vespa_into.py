@@ -2,6 +2,9 @@
 
 Vespa has no scripts, so all documents of the type are visited, and the values before are sent back with the
 update. Visiting also tells which ids exist: a partial update of a document that does not exist does nothing.
+
+Vespa has no place for the version of all documents. So an increment sets the version of each, and sends words
+only to those that it changes; the others have `=` in front of the version before, which is for the way back.
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from coclick.exporters.programs.engine import Engine, EngineError, Settings, stop
-from coclick.exporters.programs.samples import check_samples, write_missing_ids
+from coclick.exporters.programs.samples import check_samples, read_deletions, write_missing_ids
 from coclick.exporters.programs.vespa import VespaLoad, Write, document_path, local_id, search, visit
 
 NOTHING = "none"  # the version before the first
+SAME = "="  # in front of a version before with the same words
 
 Document = dict[str, Any]  # id and fields
 
@@ -23,7 +27,10 @@ Document = dict[str, Any]  # id and fields
 def load(engine: Engine, folder: Path, settings: Settings) -> None:
     """Set the fields in all documents of the export."""
     export = _Updates(folder / "updates.jsonl")
-    load, this = VespaLoad(engine), settings["version"]
+    load, this, base = VespaLoad(engine), settings["version"], settings["base"]
+    if base:
+        _check_base(engine, settings)
+    deleted = {*read_deletions(folder)}
     found: set[str] = set()
     unchanged, vanished = 0, list[Write]()
 
@@ -36,6 +43,8 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
             return None
         if doc in export:
             return _replacement(document, doc, export.words(doc), settings)
+        if base and version is not None and doc not in deleted:
+            return _same_words(document, doc, settings)
         if version is not None:
             vanished.append(_replacement(document, doc, None, settings))
         return None
@@ -44,7 +53,7 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
     missing = [doc for doc in export if doc not in found]
     write_missing_ids(folder, missing)
     load.stop_if_refused("Documents that are done are left alone.")
-    if missing and len(missing) == len(export):
+    if missing and len(missing) == len(export) and not base:
         stop(
             f"none of the {len(missing):,} ids is in {settings['type']} as {settings['id_field']}: export "
             "with --id and the field that has the ids of the click log, and --into NAMESPACE.TYPE"
@@ -73,11 +82,12 @@ def rollback(engine: Engine, folder: Path, settings: Settings) -> None:
         if fields.get(version) != settings["version"] or old is None:
             return None
         values = {
-            settings["words_field"]: fields.get(settings["previous_words_field"]),
-            version: None if old == NOTHING else old,
+            version: None if old == NOTHING else old.removeprefix(SAME),
             settings["previous_words_field"]: None,
             previous: None,
         }
+        if not old.startswith(SAME):
+            values[settings["words_field"]] = fields.get(settings["previous_words_field"])
         return _update(document, local_id(document["id"]), values)
 
     load = VespaLoad(engine)
@@ -98,6 +108,23 @@ def remove(engine: Engine, folder: Path, settings: Settings) -> None:
     _change_all(engine, settings, "true", clear, load)
     load.stop_if_refused("The others are done.")
     print(f"documents of {settings['type']} that lost the fields: {load.sent:,}")
+
+
+def _check_base(engine: Engine, settings: Settings) -> None:
+    """Stop if documents have another version than the one that an increment changes."""
+    base, this, found = settings["base"], settings["version"], set[str]()
+
+    def note_version(document: Document) -> None:
+        found.add(document["fields"].get(settings["version_field"], NOTHING))
+
+    _change_all(engine, settings, "true", note_version, VespaLoad(engine))
+    found.discard(NOTHING)
+    if not found or found - {base, this}:
+        has = ", ".join(sorted(found - {this})) or NOTHING
+        stop(
+            f"{settings['type']} has version {has}, and this folder has only the changes since {base}: load "
+            "that version first, or export without --changes-from"
+        )
 
 
 class _Updates:
@@ -133,6 +160,17 @@ def _doc_of(document: Document, settings: Settings) -> str:
     if settings["id_field"] == "documentid":
         return local_id(document["id"])
     return str(document["fields"].get(settings["id_field"], ""))
+
+
+def _same_words(document: Document, doc: str, settings: Settings) -> Write:
+    """Return the update to this version of a document whose words stay."""
+    before = document["fields"][settings["version_field"]]
+    values = {
+        settings["version_field"]: settings["version"],
+        settings["previous_words_field"]: None,
+        settings["previous_version_field"]: f"{SAME}{before}",
+    }
+    return _update(document, doc, values)
 
 
 def _replacement(document: Document, doc: str, words: Any, settings: Settings) -> Write:

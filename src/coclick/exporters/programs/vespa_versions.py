@@ -2,6 +2,8 @@
 
 Vespa has no aliases. A document's id begins with its version and its field `version` has it too. Queries
 name a query profile of the application, which has the current version: `vespa deploy` changes it at once.
+
+An increment becomes a version of its own, too: documents that did not change are read from the base.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coclick.exporters.programs.engine import Engine, Settings, stop
-from coclick.exporters.programs.samples import check_samples
+from coclick.exporters.programs.samples import check_samples, read_deletions
 from coclick.exporters.programs.vespa import (
     VespaLoad,
     Write,
@@ -20,6 +22,7 @@ from coclick.exporters.programs.vespa import (
     delete_where,
     document_path,
     search,
+    visit,
 )
 
 
@@ -27,6 +30,8 @@ def load(engine: Engine, folder: Path, settings: Settings) -> None:
     """Send the documents of this version; queries see them after `vespa deploy`."""
     kind, version = settings["type"], settings["version"]
     load = VespaLoad(engine)
+    if settings["base"]:
+        _copy(load, folder, settings)
     load.send(_writes(folder / "documents.jsonl", version), lambda text: print(text, flush=True))
     load.stop_if_refused("Queries have not changed.")
     yql = f'select * from {kind} where version contains "{version}"'
@@ -57,6 +62,32 @@ def remove(engine: Engine, folder: Path, settings: Settings) -> None:
     kind = settings["type"]
     deleted = delete_where(engine, kind, kind, _cluster(settings), kind)
     print(f"documents of all versions, deleted: {deleted:,}")
+
+
+def _copy(load: VespaLoad, folder: Path, settings: Settings) -> None:
+    """Send the documents of the base that the increment neither changes nor deletes, with its version."""
+    kind, base, version = settings["type"], settings["base"], settings["version"]
+    with (folder / "documents.jsonl").open(encoding="utf-8", newline="\n") as lines:
+        replaced = {json.loads(line)["fields"]["doc"] for line in lines}
+    replaced.update(read_deletions(folder))
+    found = 0
+
+    def copies() -> Iterator[Write]:
+        nonlocal found
+        fields = ("doc", "title", "words", "version")
+        for document in visit(load.engine, kind, kind, fields, f'{kind}.version == "{base}"'):
+            found += 1
+            doc = document["fields"]["doc"]
+            if doc not in replaced:
+                path = document_path(f"id:{kind}:{kind}::{version}/{doc}")
+                yield doc, "POST", path, {"fields": document["fields"] | {"version": version}}
+
+    load.send(copies(), lambda text: print(text, flush=True))
+    if not found:
+        stop(
+            f"this folder has only the changes since version {base}, which Vespa does not have: load that "
+            "version first, or export without --changes-from"
+        )
 
 
 def _cluster(settings: Settings) -> str:
