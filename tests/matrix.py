@@ -26,7 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PYENV = Path.home() / ".pyenv" / "versions"
 LOWEST = "lowest"
-EXTRAS = ("eval", "ltr", "serve", "ann", "sklearn", "pyterrier", "dev")
+EXTRAS = ("eval", "ltr", "serve", "ann", "sklearn", "pyterrier", "database", "spark", "dev")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9_.-]+)\s*>=\s*([0-9][0-9a-z.]*)")
 _CLASSIFIER = "Programming Language :: Python :: "
 

@@ -60,8 +60,11 @@ def requests(kind, work):
         run("bulk_api_alias", "load", engine, increment)
         for command in ("load", "check", "rollback", "remove"):
             run("bulk_api_into", command, engine, into)
-    hybrid = (into / "hybrid.json").read_text()
-    return [*cluster.requests, ("POST", "/products/_search", hybrid)]
+    files = {"hybrid.json": "POST /products/_search"}
+    fusion = {"elasticsearch": "rrf.json", "opensearch": "rrf-pipeline.json"}[kind]
+    files[fusion] = "PUT /_search/pipeline/rrf" if "pipeline" in fusion else "POST /products/_search"
+    sent = [(*request.split(" ", 1), (into / name).read_text()) for name, request in files.items()]
+    return [*cluster.requests, *sent]
 
 
 def typescript(kind, sent):

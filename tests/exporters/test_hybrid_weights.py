@@ -1,16 +1,22 @@
 """The weight of vectors in hybrid queries is tuned on held-out clicks."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
+from qdrant_client import QdrantClient, models
 
 import planted
 from coclick import create
 from coclick.exporters import export
 from coclick.exporters.hybrid_weights import (
+    LUCENE,
+    VESPA,
     HybridWeight,
     _Candidates,
+    _fused,
+    _hits,
     _min_max,
     _ndcg,
     _normalised,
@@ -18,6 +24,7 @@ from coclick.exporters.hybrid_weights import (
     tune_hybrid,
 )
 from coclick.graph.click_graph import ClickGraph
+from coclick.text.query import Query
 
 
 def candidates(text, vectors, gains):
@@ -35,6 +42,26 @@ def test_scores_by_hand():
     mix, boosts, equal = _ways([one], "added")
     assert mix(one, 2.0).tolist() == [4, 6, 4] and equal == 1.0
     assert boosts[5] == pytest.approx(4 / 3, rel=1e-2)  # of the usual best scores
+
+
+def test_reciprocal_rank_fusion_by_hand():
+    one = candidates([4, 0, 2, 0], [1, 3, 2, 0], [0, 1, 0, 0])
+    assert _fused(one).tolist() == pytest.approx([1 / 61 + 1 / 63, 1 / 61, 1 / 62 + 1 / 62, 0])
+
+
+def test_scores_of_fields_are_maxima_or_sums():
+    docs = {"a": "red lamp", "b": "red", "c": "blue"}
+    texts = {doc: {"title": title, "body": "red"} for doc, title in docs.items()}
+    graph = ClickGraph.from_clicks([("red", "a", 1.0)], texts)
+    title, body = (create(f"bm25(fields={name})").fit(graph) for name in ("title", "body"))
+    scores = [dict(one.search("red", 3).hits()) for one in (title, body)]
+    [query] = Query.list_of(["red"], graph.queries)
+    for adds, combine in ((False, max), (True, sum)):
+        expected = {doc: combine([3 * scores[0].get(doc, 0.0), scores[1].get(doc, 0.0)]) for doc in scores[1]}
+        found = _hits([(3.0, title), (1.0, body)], query, 3, adds=adds)
+        assert {graph.docs[row]: score for row, score in found.items()} == pytest.approx(expected)
+    assert LUCENE.factor == pytest.approx(1 / (1.2 + 1)) and not LUCENE.adds_fields
+    assert VESPA == (1.0, True)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +87,7 @@ def test_reasons_why_nothing_is_tuned(model):
 
 
 def test_weights_are_in_the_exported_requests(model, tmp_path):
-    for engine in ("opensearch", "elasticsearch"):
+    for engine in ("opensearch", "elasticsearch", "solr", "vespa"):
         export(model, engine, tmp_path / engine, into="products", hybrid="title")
     tuned, added = (tune_hybrid(model, ["title"], way) for way in ("normalised", "added"))
     assert isinstance(tuned, HybridWeight) and isinstance(added, HybridWeight)
@@ -68,4 +95,69 @@ def test_weights_are_in_the_exported_requests(model, tmp_path):
     weights = pipeline["normalization-processor"]["combination"]["parameters"]["weights"]
     assert weights == pytest.approx([1 - tuned.weight, tuned.weight])
     assert f'"boost": {added.weight}' in (tmp_path / "elasticsearch/hybrid.json").read_text()
-    assert "tuned on held-out clicks" in (tmp_path / "opensearch/README.md").read_text()
+    assert f'"b": {added.weight}' in (tmp_path / "solr/hybrid.json").read_text()
+    summed = tune_hybrid(model, ["title"], "added", VESPA)
+    assert isinstance(summed, HybridWeight)
+    request = json.loads((tmp_path / "vespa/hybrid.json").read_text())
+    assert request["input.query(words_weight)"] == summed.weight != added.weight
+    profile = (tmp_path / "vespa/schemas/products/coclick_hybrid.profile").read_text()
+    assert f"query(words_weight) double: {summed.weight}\n" in profile
+    for engine, weight in (
+        ("opensearch", tuned),
+        ("elasticsearch", added),
+        ("solr", added),
+        ("vespa", summed),
+    ):
+        readme = (tmp_path / engine / "README.md").read_text()
+        assert weight.sentence() in readme and weight.rrf_sentence() in readme
+
+
+def test_requests_for_reciprocal_rank_fusion(model, tmp_path):
+    """As the pages that the modules name document them."""
+    for engine in ("opensearch", "elasticsearch", "solr", "vespa", "qdrant"):
+        hybrid = None if engine == "qdrant" else "title^2"
+        export(model, engine, tmp_path / engine, into="products", hybrid=hybrid)
+
+    def read(name):
+        return json.loads((tmp_path / name).read_text())
+
+    ranker = {"score-ranker-processor": {"combination": {"technique": "rrf", "rank_constant": 60}}}
+    assert read("opensearch/rrf-pipeline.json") == {"phase_results_processors": [ranker]}
+    elastic, sample = read("elasticsearch/rrf.json"), read("elasticsearch/sample.json")
+    text, words = (part["standard"]["query"] for part in elastic["retriever"]["rrf"]["retrievers"])
+    assert text["multi_match"]["fields"] == ["title^2"] and words == sample["query"]
+    assert elastic.keys() == {"size", "_source", "retriever"}
+    assert elastic["size"] <= elastic["retriever"]["rrf"]["rank_window_size"]
+    solr, both = read("solr/rrf.json"), read("solr/hybrid.json")["query"]["bool"]["should"]
+    assert solr["queries"] == {"text": both[0], "words": both[1]["boost"]["query"]}
+    assert solr["params"]["combiner"] is True and solr["params"]["combiner.query"] == ["text", "words"]
+    profile = (tmp_path / "vespa/schemas/products/coclick_rrf.profile").read_text()
+    assert "rank-profile coclick_rrf inherits coclick_hybrid {" in profile
+    assert "reciprocal_rank_fusion(text_score, words_score)" in profile
+    assert profile.count("{") == profile.count("}") and "2 * bm25(title)" in profile
+    assert read("vespa/rrf.json") == read("vespa/hybrid.json") | {"ranking": "coclick_rrf"}
+
+
+def test_qdrant_fuses_ranks(tmp_path):
+    """Run by the local mode of the client; Qdrant adds 1 / (2 + rank), ranks counted from 0."""
+    graph = ClickGraph.from_clicks([("lamp", "1", 1.0)], {"1": "lamp lamp lamp", "2": "lamp"})
+    export(create("bm25").fit(graph), "qdrant", tmp_path / "out", into="products")
+    request = json.loads((tmp_path / "out/rrf.json").read_text())
+    ours, yours = request["prefetch"]
+    client = QdrantClient(":memory:")
+    sparse = {ours["using"]: models.SparseVectorParams()}
+    dense = {"mine": models.VectorParams(size=1, distance=models.Distance.DOT)}
+    client.create_collection("products", vectors_config=dense, sparse_vectors_config=sparse)
+    for key, weight, value in ((1, 3.0, 1.0), (2, 2.0, 2.0), (3, 1.0, 3.0), (4, 0.0, 9.0)):
+        vector: dict[str, Any] = {"mine": [value]}
+        if weight:
+            indices = ours["query"]["indices"]
+            vector[ours["using"]] = {"indices": indices, "values": [weight] * len(indices)}
+        client.upsert("products", [models.PointStruct(id=key, vector=vector)])
+    yours |= {"query": [1.0], "using": "mine"}
+    asked = models.QueryRequest(**request)
+    found = client.query_points(
+        "products", prefetch=asked.prefetch, query=asked.query, limit=asked.limit, with_payload=True
+    )
+    scores = {point.id: point.score for point in found.points}
+    assert scores == pytest.approx({1: 1 / 2 + 1 / 5, 2: 1 / 3 + 1 / 4, 3: 1 / 4 + 1 / 3, 4: 1 / 2})

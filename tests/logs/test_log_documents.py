@@ -198,3 +198,26 @@ def test_real_documents(name, count, data):
         lines = [line.rstrip("\n").split("\t") for line in stream]
     assert len(docs) == count == len(lines)
     assert [[doc, text["title"], text["body"]] for doc, text in docs.items()] == [line[:3] for line in lines]
+
+
+def test_long_and_equal_names_of_columns(tmp_path, log):
+    """Names become names of files, which have 255 characters at most, and no two columns share one."""
+    long = "c" * 300
+    docs = tmp_path / "docs.tsv"
+    docs.write_text(f"doc\t{long}\t{long}x\ta\ta_6\ta\nD1\tone\ttwo\tthree\tfour\tfive\n")
+    graph = build([log], docs, tmp_path / "graph")
+    assert sorted(texts(graph)["D1"].values()) == ["five", "four", "one", "three", "two"]
+    assert max(map(len, graph.texts)) < 120
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "ndjson"])
+def test_too_many_columns(tmp_path, log, form):
+    docs, names = tmp_path / f"docs.{form}", ["doc", "title", *(f"f{i}" for i in range(2000))]
+    between = {"tsv": "\t", "csv": ","}.get(form)
+    if between:
+        docs.write_text(f"{between.join(names)}\n{between.join(['D1', *names[1:]])}\n")
+    else:
+        docs.write_text(json.dumps(dict.fromkeys(names, "D1")) + "\n")
+    with pytest.raises(UserError, match="2,001 text columns, and a graph has 256 at most"):
+        build([log], docs, tmp_path / "graph")
+    assert not (tmp_path / "graph").exists()

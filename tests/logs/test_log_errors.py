@@ -189,3 +189,28 @@ def test_other_duckdb_errors_become_coclick_errors(tmp_path):
 def test_little_memory_is_enough_for_a_small_log(tmp_path, log):
     assert build([log], None, tmp_path / "graph", memory="400MB").clicks.nnz == 2
     assert build([log], None, tmp_path / "graph2", memory="9999999999TB").clicks.nnz == 2
+
+
+@pytest.mark.parametrize("begin", [b"\x01\x02\x03\x04", b"\x00", b"\n\x01", b"\r\x01", b"\x1e\x1f"])
+def test_no_byte_in_a_line_makes_it_vanish(tmp_path, begin):
+    """DuckDB reads lines as CSV of one column: whatever it takes for a delimiter is lost."""
+    path = tmp_path / "log.tsv"
+    path.write_bytes(
+        b"query\tdoc\tclicks\n%(b)s hat\tD1\t1\nred %(b)s hat\tD2\t1\nhat\tD3\t1%(b)s\ncap\tD4\t1\n"
+        % {b"b": begin}
+    )
+    expected = [line for line in path.read_bytes().replace(b"\r", b"\n").split(b"\n")[1:] if line]
+    graph = build([path], None, tmp_path / "graph", max_rejected=1)
+    assert graph.stats["rows"] == len(expected)
+    assert graph.stats["right"] + sum(graph.stats["rejected"].values()) == len(expected)
+
+
+def test_a_path_through_a_missing_directory(tmp_path, log):
+    with pytest.raises(UserError) as caught:
+        build([log], None, tmp_path / "missing" / ".." / "graph")
+    assert "there is no such directory" in str(caught.value) and str(tmp_path / "missing") in str(
+        caught.value
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["log.tsv"]
+    (tmp_path / "there").mkdir()
+    assert len(build([log], None, tmp_path / "there" / ".." / "graph").queries) == 2

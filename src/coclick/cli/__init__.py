@@ -16,7 +16,9 @@ from coclick._version import __version__
 from coclick.cli.arguments import RENAMED_OPTIONS
 from coclick.cli.interrupts import postpone_in_callbacks
 from coclick.cli.terminal import fail, prepare, say
+from coclick.cli.utf8 import restart_in_utf8
 from coclick.errors import CoclickError, ThreadError
+from coclick.text.printable import printable
 
 INTERRUPTED = 130
 _COMMANDS = (  # modules with their commands, in the order of `coclick --help`
@@ -69,7 +71,7 @@ class LazyGroup(TyperGroup):
         return self.commands.get(name)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; if one of its options was renamed, the error names the new one."""
+        """Run a command; a wrong option is shown without control characters, a renamed one with its name."""
         try:
             return super().invoke(ctx)
         except Exception as error:
@@ -79,6 +81,8 @@ class LazyGroup(TyperGroup):
             if any(new in option.opts for option in getattr(command, "params", ())):
                 error.message = f"{old} is now called {new}."  # type: ignore[attr-defined]
                 error.possibilities = []  # type: ignore[attr-defined]
+            if isinstance(message := getattr(error, "message", None), str):
+                error.message = printable(message)  # type: ignore[attr-defined]
             raise
 
 
@@ -113,6 +117,7 @@ def main() -> None:
     0 success · 1 failed (disk full, out of memory, closed pipe, bug) · 2 wrong arguments or input ·
     3 corrupt artefact · 130 interrupted.
     """
+    restart_in_utf8()
     prepare()
     postpone_in_callbacks()
     try:

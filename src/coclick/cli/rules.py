@@ -32,7 +32,7 @@ def rules(
         ),
     ] = None,
     min_clicks: Annotated[
-        float, typer.Option(min=1, help="Clicks that a rule needs; corrections need a fifth of them.")
+        float, typer.Option(min=1, help="Clicks that a rule needs; corrections a fifth of them.")
     ] = 10,
     min_share: Annotated[
         float,
@@ -57,7 +57,7 @@ def rules(
     threads: Threads = None,
     json_: Json = False,
 ) -> None:
-    """Find synonyms, spelling corrections, rewrites and pins, and write them for a search engine.
+    """Find synonyms, spelling corrections, rewrites, deletes and pins, and write them for a search engine.
 
     Each rule has its clicks, the share of them that supports it, and its effect on held-out clicks. With
     --review, a person decides which rules are written.

@@ -7,11 +7,13 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import typer
+
+from coclick.text.printable import escape_json, printable
 
 if TYPE_CHECKING:  # rich is imported where it is used: an error message needs none of it
     from rich.console import Console
@@ -22,7 +24,6 @@ _PIPE_WIDTH = 110  # columns when the output is not a terminal
 _ANY_WIDTH = 10_000  # columns
 _MAX_HEADING = 200  # characters
 _SPACES = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def prepare() -> None:
@@ -41,7 +42,7 @@ def prepare() -> None:
 
 def say(line: str) -> None:
     """Print a line to standard error."""
-    typer.echo(line, err=True)
+    typer.echo(printable(line), err=True)
 
 
 def suggest(command: str) -> None:
@@ -57,8 +58,8 @@ def fail(message: str, code: int = 1) -> NoReturn:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON as UTF-8, whatever the terminal's encoding; bytes that are not text stay escaped."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+    """Print JSON as UTF-8, whatever the terminal's encoding; what a terminal would obey is escaped."""
+    typer.echo(escape_json(json.dumps(value, ensure_ascii=False, indent=1)).encode())
 
 
 def output(answer: Any, as_json: bool, render: Callable[..., None], *arguments: Any) -> None:
@@ -71,10 +72,16 @@ def output(answer: Any, as_json: bool, render: Callable[..., None], *arguments: 
 
 @cache
 def console() -> Console:
-    """Return the console for standard output."""
+    """Return the console for standard output. Texts in what it prints cannot control the terminal."""
     from rich.console import Console
+    from rich.segment import Segment
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    class PrintableConsole(Console):
+        def render(self, *renderable: Any, **options: Any) -> Iterator[Segment]:
+            for text, style, control in super().render(*renderable, **options):
+                yield Segment(text if control else printable(text), style, control)
+
+    return PrintableConsole(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 
 
 class Bar(NamedTuple):
@@ -140,6 +147,6 @@ def short(value: Any) -> str:
 
 
 def one_line(text: str, max_length: int | None = _MAX_HEADING) -> str:
-    """Put untrusted text on one line, without control characters that could move the cursor."""
-    clean = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _SPACES.sub(" ", text))
+    """Put untrusted text on one line, without characters that could control the terminal."""
+    clean = printable(_SPACES.sub(" ", text))
     return clean if max_length is None or len(clean) <= max_length else f"{clean[:max_length]}…"

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 from coclick.arrays.strings import Strings
 from coclick.exporters.bulk_api import NOT_RUN, BulkApiExporter
 from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
-from coclick.exporters.hybrid_weights import HybridWeight, Way, tune_hybrid
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program
 from coclick.exporters.sample_queries import SampleQuery
+from coclick.exporters.tuned_hybrid import TunedHybrid
 from coclick.storage.directories import write_file, write_json
 
 Query = dict[str, Any]  # of the engine's query language
@@ -33,12 +32,11 @@ _SEARCH_MARKS = {  # what a search template fills in, by what stands for it in t
 }
 
 
-class BulkApiInto(BulkApiExporter):
+class BulkApiInto(TunedHybrid, BulkApiExporter):
     """Exports a mapping update, partial updates, and a script that sends them."""
 
     documents_file = "updates-{:05}.ndjson"
     field_type: ClassVar[dict[str, Any]]
-    mixes: ClassVar[Way]  # how hybrid queries mix both scores
     stores_titles = False
     existing: ExistingIndex
 
@@ -59,19 +57,16 @@ class BulkApiInto(BulkApiExporter):
         """Combine BM25 and vectors in the way of the engine; `boosts` add to scores, `filters` do not."""
         raise NotImplementedError  # abstract
 
-    @cached_property
-    def tuned(self) -> HybridWeight | str:
-        """The weight of vectors in hybrid queries, or why it is not tuned."""
-        return tune_hybrid(self.source.model, self.existing.text_fields, self.mixes)
-
-    def tuning_note(self) -> str:
-        """Say how the weight was tuned."""
-        if isinstance(self.tuned, HybridWeight):
-            return self.tuned.sentence()
-        return f"It was not tuned: {self.tuned}. Try others on your queries."
-
     def hybrid_note(self) -> str:
         """Return how scores are combined, for the README."""
+        raise NotImplementedError  # abstract
+
+    def rrf_file(self, multi_match: Query, vector_query: Query) -> tuple[str, dict[str, Any]]:
+        """Return the name and content of the file for reciprocal rank fusion."""
+        raise NotImplementedError  # abstract
+
+    def rrf_commands(self) -> str:
+        """Return how reciprocal rank fusion is asked for, for the README."""
         raise NotImplementedError  # abstract
 
     def version_note(self) -> str:
@@ -132,6 +127,8 @@ class BulkApiInto(BulkApiExporter):
         write_json(
             folder / "hybrid.json", self.search(self.hybrid_query(self._text(sample.query), words, [], []))
         )
+        name, content = self.rrf_file(self._text(sample.query), self.vector_query(self.sample_vector(sample)))
+        write_json(folder / name, content)
         write_json(folder / "template.json", {"script": {"lang": "mustache", "source": self._template()}})
 
     def _text(self, query: str) -> Query:
@@ -241,4 +238,6 @@ the engine.
 
     POST /{self.existing.name}/_search/template{suffix}
     {{"id": "{self.template_id}", "params": {{"query": "…", "words": {{"word": 0.5}},
-     "filter": [{{"term": {{"in_stock": true}}}}], "boosts": [], "size": 10}}}}"""
+     "filter": [{{"term": {{"in_stock": true}}}}], "boosts": [], "size": 10}}}}
+
+{self.rrf_note()} {self.rrf_commands()}"""

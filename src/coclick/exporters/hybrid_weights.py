@@ -1,12 +1,14 @@
 """The weight of vectors in hybrid queries, tuned on held-out clicks.
 
-The model is trained without the held-out clicks. Its scores, and BM25 of the text fields as `multi_match`
-computes it (the best field, each times its weight), are mixed in the two ways of the engines:
+The model is trained without the held-out clicks. Its scores, and BM25 of the text fields, each times its
+weight, are mixed in the two ways of the engines:
 
     normalised   (1 − w) · text + w · vectors, both scaled to 0…1 over the hits of the query (OpenSearch)
-    added        text + boost · vectors (Elasticsearch)
+    added        text + boost · vectors (Elasticsearch, Solr, Vespa)
 
-One half of the queries chooses the weight, the other half measures it.
+The text has the score of its best field (`multi_match`; edismax takes the best for each word, which is the
+same for one field), in Vespa the sum of fields. One half of the queries chooses the weight, the other half
+measures it, and reciprocal rank fusion, which has no weight.
 """
 
 from __future__ import annotations
@@ -31,8 +33,19 @@ _DEPTH = 100  # hits of each part
 _MIN_QUERIES = 10
 _SHARES = tuple(step / 10 for step in range(1, 10))
 _BOOSTS = tuple(2.0**power for power in range(-5, 6))  # times the ratio of usual best scores
-_LUCENE = 2.2  # k₁ + 1, a factor that Lucene's BM25 lacks
+_RRF_CONSTANT = 60
 _SMALLEST = 0.001  # what min-max normalisation gives the lowest hit
+
+
+class TextScores(NamedTuple):
+    """How an engine scores texts: the factor of its BM25, and whether the scores of fields are added up."""
+
+    factor: float
+    adds_fields: bool
+
+
+LUCENE = TextScores(1 / 2.2, False)  # its BM25 lacks the factor k₁ + 1
+VESPA = TextScores(1.0, True)
 
 
 class _Candidates(NamedTuple):
@@ -53,6 +66,7 @@ class HybridWeight:
     untuned: float  # of equal weights
     tuned: float
     text_only: float
+    rrf: float  # of reciprocal rank fusion
 
     def sentence(self) -> str:
         """Return the figures for a README."""
@@ -61,9 +75,17 @@ class HybridWeight:
             f"{self.tuned:.3f}, untuned {self.untuned:.3f}, with the text alone {self.text_only:.3f}."
         )
 
+    def rrf_sentence(self) -> str:
+        """Return the figure of reciprocal rank fusion for a README."""
+        return f"On the same queries its nDCG@10 is {self.rrf:.3f}."
+
 
 def tune_hybrid(
-    model: Model, text_fields: Sequence[str], way: Way, progress: Progress = quiet
+    model: Model,
+    text_fields: Sequence[str],
+    way: Way,
+    text_scores: TextScores = LUCENE,
+    progress: Progress = quiet,
 ) -> HybridWeight | str:
     """Return the weight of vectors beside text fields such as `title^3`, or why it cannot be tuned."""
     graph = model.trained_on
@@ -78,7 +100,7 @@ def tune_hybrid(
     except UserError as error:
         return error.reason
     found = [
-        _candidates(trained, texts, query, gains)
+        _candidates(trained, texts, text_scores, query, gains)
         for query, gains in zip(
             Query.list_of(list(held_out.gains), held_out.train.queries), held_out.gains.values(), strict=True
         )
@@ -95,6 +117,7 @@ def tune_hybrid(
         _quality(measuring, mix, equal),
         _quality(measuring, mix, best),
         _quality(measuring, mix, 0.0),
+        _quality(measuring, lambda one, _: _fused(one), 0.0),
     )
 
 
@@ -114,6 +137,17 @@ def _normalised(one: _Candidates, share: float) -> Floats:
     return (1 - share) * _min_max(one.text) + share * _min_max(one.vectors)
 
 
+def _fused(one: _Candidates) -> Floats:
+    """Reciprocal rank fusion: 1 / (60 + rank) from each part that finds the document."""
+    return _reciprocal_ranks(one.text) + _reciprocal_ranks(one.vectors)
+
+
+def _reciprocal_ranks(scores: Floats) -> Floats:
+    ranks = np.empty(len(scores))
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return np.where(scores > 0, 1 / (_RRF_CONSTANT + ranks), 0.0)
+
+
 def _min_max(scores: Floats) -> Floats:
     """Scores of hits scaled to 0…1; documents that are not found stay at 0."""
     hits = scores > 0
@@ -125,12 +159,17 @@ def _min_max(scores: Floats) -> Floats:
 
 
 def _candidates(
-    model: Model, texts: Sequence[tuple[float, Model]], query: Query, gains: dict[int, float]
+    model: Model,
+    texts: Sequence[tuple[float, Model]],
+    text_scores: TextScores,
+    query: Query,
+    gains: dict[int, float],
 ) -> _Candidates:
     """The best documents of both parts; a document that a part ranks lower is not among its hits."""
     depth = min(_DEPTH, len(model.graph_.docs))
     vectors = _hits([(1.0, model)], query, depth)
-    text = _hits([(boost / _LUCENE, one) for boost, one in texts], query, depth)
+    weighted = [(boost * text_scores.factor, one) for boost, one in texts]
+    text = _hits(weighted, query, depth, adds=text_scores.adds_fields)
     docs = sorted({*vectors, *text})
     return _Candidates(
         np.array([text.get(doc, 0.0) for doc in docs]),
@@ -140,14 +179,17 @@ def _candidates(
     )
 
 
-def _hits(models: Sequence[tuple[float, Model]], query: Query, depth: int) -> dict[int, float]:
-    """The best documents by their best score in any of the models."""
+def _hits(
+    models: Sequence[tuple[float, Model]], query: Query, depth: int, *, adds: bool = False
+) -> dict[int, float]:
+    """The best documents by their best score in any of the models, or by the sum of scores."""
     best: dict[int, float] = {}
     for factor, model in models:
         rows, scores = (one[0] for one in model._search([query], depth, None))
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
             if row >= 0 and score > 0:
-                best[row] = max(best.get(row, 0.0), factor * score)
+                before = best.get(row, 0.0)
+                best[row] = before + factor * score if adds else max(before, factor * score)
     return dict(sorted(best.items(), key=lambda pair: -pair[1])[:depth])
 
 

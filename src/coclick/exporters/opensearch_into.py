@@ -1,6 +1,7 @@
 """OpenSearch, in an index that exists; hybrid queries normalise both scores in a search pipeline.
 
-From the documentation of OpenSearch 3.2 ("Hybrid search", "Normalization processor", since version 2.10).
+From the documentation of OpenSearch 3.2 ("Hybrid search", "Normalization processor", since version 2.10;
+"Score ranker processor", since 2.19).
 """
 
 from __future__ import annotations
@@ -44,6 +45,20 @@ class OpenSearchInto(BulkApiInto, OpenSearch):
 {self._weights[0]} and {self._weights[1]}; `load` stores it as the search pipeline `{self.pipeline_id}`.
 {self.tuning_note()} The weights of the fields are as given. Filters go into both lists `filter` of
 `hybrid.json`, your own boosts into `should` of the first part."""
+
+    def rrf_file(self, multi_match: Query, vector_query: Query) -> tuple[str, dict[str, Any]]:
+        """Return a second pipeline, for the same request."""
+        ranker = {"combination": {"technique": "rrf", "rank_constant": 60}}
+        return "rrf-pipeline.json", {"phase_results_processors": [{"score-ranker-processor": ranker}]}
+
+    def rrf_commands(self) -> str:
+        """Return how the second pipeline is stored and used."""
+        name = f"{self.index}_rrf"
+        return f"""It is a second pipeline for the same request, since 2.19, which you store yourself:
+
+    curl -X PUT $URL/_search/pipeline/{name} -H 'Content-Type: application/json' -d @rrf-pipeline.json
+    curl "$URL/{self.existing.name}/_search?search_pipeline={name}" \\
+        -H 'Content-Type: application/json' -d @hybrid.json"""
 
     def version_note(self) -> str:
         """Name the versions that have what the queries use."""

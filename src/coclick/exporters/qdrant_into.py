@@ -1,6 +1,7 @@
 """Qdrant, in a collection that exists: adds a named vector to its points.
 
-Since version 1.18, Qdrant adds vectors to collections that exist ("Create named vector" of its API).
+Since version 1.18, Qdrant adds vectors to collections that exist ("Create named vector" of its API). Since
+1.10, its query API fuses the ranks of several vectors ("Hybrid queries").
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.packed_rows import JSON, concatenate, escape
 from coclick.exporters.program_files import write_program
 from coclick.exporters.qdrant import Qdrant
-from coclick.storage.directories import write_file
+from coclick.exporters.sample_queries import SampleQuery
+from coclick.storage.directories import write_file, write_json
 
 
 class QdrantInto(Qdrant):
@@ -55,6 +57,14 @@ class QdrantInto(Qdrant):
         doc = escape(block.packed_ids, JSON)
         return concatenate('{"doc":"', doc, '","vector":', *self.vector_columns(block.vectors), "},")
 
+    def write_sample(self, folder: Path, sample: SampleQuery) -> None:
+        """Write the sample query, and one that fuses the ranks of two vectors."""
+        super().write_sample(folder, sample)
+        ours = {"query": self.sample_vector(sample), "using": self.vector_name, "limit": 100}
+        yours = {"query": "YOUR QUERY", "using": "YOUR VECTOR", "limit": 100}
+        fused = {"prefetch": [ours, yours], "query": {"fusion": "rrf"}, "limit": 10, "with_payload": True}
+        write_json(folder / "rrf.json", fused)
+
     def readme(self) -> str:
         """Return the commands."""
         collection, field = self.existing.name, self.existing.id_field
@@ -91,6 +101,12 @@ class QdrantInto(Qdrant):
 
        python3 run.py http://localhost:6333 rollback     # to the version that was loaded before this one
        python3 run.py http://localhost:6333 remove       # delete the vector and what rollback needs
+
+5. To search with a vector of your own as well, enter its name and that of the query in `rrf.json`:
+   reciprocal rank fusion reads only the order of both lists, so it needs no weights.
+
+       curl -X POST http://localhost:6333/collections/{collection}/points/query \\
+           -H 'Content-Type: application/json' -d @rrf.json
 """
 
 

@@ -1,7 +1,8 @@
 """Solr, in a collection that exists: atomic updates, and a hybrid query with edismax.
 
 From the reference guide of Solr 9 ("Partial document updates", "Schema API", "JSON query DSL", "Extended
-DisMax query parser"). The words are stored, so that atomic updates of your own keep them.
+DisMax query parser") and of Solr 9.11 and 10.1 ("JSON combined query DSL"). The words are stored, so that
+atomic updates of your own keep them.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program
 from coclick.exporters.sample_queries import SampleQuery
 from coclick.exporters.solr import NOT_RUN, Solr, words_type
+from coclick.exporters.tuned_hybrid import TunedHybrid
 from coclick.storage.directories import write_file, write_json
 
 
-class SolrInto(Solr):
+class SolrInto(TunedHybrid, Solr):
     """Exports words for the documents of a collection, and a program that sends them."""
 
     documents_file = "updates-{:05}.ndjson"
@@ -78,9 +80,15 @@ class SolrInto(Solr):
             return
         fields = " ".join(self.existing.text_fields)
         text = {"edismax": {"qf": fields, "uf": "-*", "query": sample.query}}
-        words = {"boost": {"b": 1.0, "query": self.vector_query(self.sample_vector(sample))}}
+        vector = self.vector_query(self.sample_vector(sample))
+        words = {"boost": {"b": self.boost, "query": vector}}
         request = self.search({"bool": {"should": [text, words]}}) | {"filter": []}
         write_json(folder / "hybrid.json", request)
+        combined = {"combiner": True, "combiner.query": ["text", "words"]}
+        combined |= {"combiner.algorithm": "rrf", "combiner.rrf.k": 60}
+        del request["query"]
+        queries = {"queries": {"text": text, "words": vector}, "params": combined}
+        write_json(folder / "rrf.json", queries | request)
 
     def readme(self) -> str:
         """Return the commands."""
@@ -121,10 +129,18 @@ class SolrInto(Solr):
 
     curl $URL/{self.existing.name}/query -H 'Content-Type: application/json' -d @hybrid.json
 
-The score is that of edismax plus `b` times that of the words. `b` is 1, and neither it nor the weights of
-the fields have been tuned: compare both scores on your queries. Filters go into `filter`, in Solr's syntax;
+The score is that of edismax plus `b` times that of the words. `b` is {self.boost:g}. {self.tuning_note()}
+The weights of the fields are as given. Filters go into `filter`, in Solr's syntax;
 boosts of your own into edismax (`"bq": "in_stock:true^2"`, `"boost": "log(popularity)"`). `"uf": "-*"`
-keeps people from naming fields in what they type."""
+keeps people from naming fields in what they type.
+
+{self.rrf_note()} `rrf.json` is such a request, for Solr 9.11, 10.1 and later. It needs a
+handler in `solrconfig.xml`:
+
+    <searchComponent class="solr.CombinedQueryComponent" name="combined_query" />
+    <requestHandler name="/combined" class="solr.CombinedQuerySearchHandler" />
+
+    curl $URL/{self.existing.name}/combined -H 'Content-Type: application/json' -d @rrf.json"""
 
 
 EXPORTER = SolrInto

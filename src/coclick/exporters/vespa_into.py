@@ -1,7 +1,8 @@
 """Vespa, in a document type that exists: schema additions, partial updates and rank profiles.
 
 From the documentation of Vespa 8 ("Schema reference", "Partial updates", "/document/v1 API reference"): rank
-profiles may be files of their own in a folder named after the schema; fields go into the schema itself.
+profiles may be files of their own in a folder named after the schema; fields go into the schema itself. A
+global phase can fuse ranks ("Phased ranking", "Cross-hit normalization").
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from typing import Any
 
 from coclick.arrays.strings import Strings
 from coclick.exporters.existing_index import MISSING_IDS, ExistingIndex
+from coclick.exporters.hybrid_weights import VESPA
 from coclick.exporters.limits import DocBlock
 from coclick.exporters.model_vectors import ModelVectors
 from coclick.exporters.packed_rows import JSON, concatenate, escape, format_rows
 from coclick.exporters.program_files import write_program
 from coclick.exporters.sample_queries import SampleQuery
+from coclick.exporters.tuned_hybrid import TunedHybrid
 from coclick.exporters.vespa import NOT_RUN, WORDS_FIELD, Vespa
 from coclick.storage.directories import write_file, write_json
 
@@ -37,10 +40,28 @@ _PROFILE = """rank-profile {profile} {{
 }}
 """
 
-_INPUTS = """    inputs {
+_INPUTS = """    inputs {{
         query(text_weight) double: 1.0
-        query(words_weight) double: 1.0
-    }
+        query(words_weight) double: {boost}
+    }}
+"""
+
+_FUSION = """rank-profile {name}_rrf inherits {name}_hybrid {{
+    function text_score() {{
+        expression: {text}
+    }}
+    function words_score() {{
+        expression: {words}
+    }}
+    match-features {{
+        text_score
+        words_score
+    }}
+    global-phase {{
+        expression: reciprocal_rank_fusion(text_score, words_score)
+        rerank-count: 200
+    }}
+}}
 """
 
 
@@ -48,11 +69,12 @@ _INCREMENT = """ Documents whose words did not change only get the
    new version."""
 
 
-class VespaInto(Vespa):
+class VespaInto(TunedHybrid, Vespa):
     """Exports words for the documents of a type, and a program that sends them."""
 
     documents_file = "updates.jsonl"
     stores_titles = False
+    text_scores = VESPA
     existing: ExistingIndex
 
     def __init__(
@@ -82,7 +104,9 @@ class VespaInto(Vespa):
         if self.existing.text_fields:
             text = " + ".join(_weighted(field) for field in self.existing.text_fields)
             both = f"query(text_weight) * ({text}) + query(words_weight) * {words}"
-            self._write_profile(profiles, f"{self.index}_hybrid", both, _INPUTS)
+            self._write_profile(profiles, f"{self.index}_hybrid", both, _INPUTS.format(boost=self.boost))
+            fusion = _FUSION.format(name=self.index, text=text, words=words)
+            write_file(profiles / f"{self.index}_rrf.profile", fusion)
         settings = {
             "namespace": self.namespace,
             "type": self.type,
@@ -117,9 +141,10 @@ class VespaInto(Vespa):
         text = [f'({{defaultIndex: "{name}", grammar: "weakAnd"}}userInput(@text))' for name in names]
         either = " or ".join([*text, self.wand(self.sample_vector(sample), _HYBRID_HITS)])
         yql = f"select * from {self.type} where ({either})"
-        weights = {"input.query(text_weight)": 1.0, "input.query(words_weight)": 1.0}
-        request = {"yql": yql, "text": sample.query, "hits": 10, "ranking": f"{self.index}_hybrid"}
-        write_json(folder / "hybrid.json", request | weights)
+        weights = {"input.query(text_weight)": 1.0, "input.query(words_weight)": self.boost}
+        request = {"yql": yql, "text": sample.query, "hits": 10, **weights}
+        for profile in ("hybrid", "rrf"):
+            write_json(folder / f"{profile}.json", request | {"ranking": f"{self.index}_{profile}"})
 
     def readme(self) -> str:
         """Return the commands."""
@@ -165,9 +190,14 @@ class VespaInto(Vespa):
 
     curl $URL/search/ -H 'Content-Type: application/json' -d @hybrid.json
 
-The fields need `index: enable-bm25` in the schema. The weights of the two sides are inputs of the query, 1
-and 1; neither they nor those of the fields have been tuned: compare both scores on your queries. Filters are
-conditions after `and` in the YQL, boosts are terms of the rank profile."""
+The fields need `index: enable-bm25` in the schema. The weights of the two sides are inputs of the query: that
+of the text is 1, that of the words {self.boost:g}. {self.tuning_note()} The weights of the
+fields are as given. Filters are conditions after `and` in the YQL, boosts are terms of the rank profile.
+
+{self.rrf_note()} `rrf.json` asks for it, by the rank profile `{self.index}_rrf`. It fuses
+the 200 best documents of `{self.index}_hybrid`; a document that one side does not find is last there:
+
+    curl $URL/search/ -H 'Content-Type: application/json' -d @rrf.json"""
 
 
 def _weighted(field: str) -> str:

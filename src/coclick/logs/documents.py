@@ -6,10 +6,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -23,11 +22,14 @@ from coclick.logs.intake import Intake
 from coclick.logs.rejects import create_reject_tables
 from coclick.logs.typed_fields import Column
 from coclick.logs.validation import no_overlap_error
+from coclick.storage.temporary import temporary_directory
 
 MISSING_ID, DUPLICATE_ID = "doc|is missing", "doc|is a duplicate"
 _TEXT_NAMES = {"title", "name", "body", "text", "url", "anchor", "description", "content", "abstract"}
 _DEFAULT_FIELDS = ("doc", "title", "body")
 _METADATA = {"_index", "_score", "_type"}  # keys of wrapped records that are no texts
+MAX_FIELDS = 256
+_MAX_NAME = 100  # characters of a field's name, which becomes part of a file's name
 _MAX_DEPTH = 3  # of objects in NDJSON
 _PART = 1 << 40  # a row's place is its line plus this times the number of its file
 
@@ -40,6 +42,7 @@ def read_documents(db: DuckDBSession, given: Sequence[LogFile]) -> list[str]:
     """
     parts = [_open(db, file) for file in given]
     fields = list(dict.fromkeys(name for _, columns in parts for name in columns if name != "doc"))
+    _check_number(len(fields), given[-1])
     texts = "".join(f", t{i} VARCHAR" for i in range(len(fields)))
     db.preserve_order(True)
     db.execute(f"CREATE TABLE document_row (place BIGINT, name VARCHAR {texts}, error VARCHAR)")
@@ -110,8 +113,8 @@ class DocsFile(NamedTuple):
 def read_docs(source: Any) -> DocsFile:
     """Read documents from files or tables as `build` does. Of several with one id the first is used."""
     with (
-        TemporaryDirectory() as directory,
-        DuckDBSession(Path(directory) / "duckdb", parse_memory("1GB"), all_threads()) as db,
+        temporary_directory() as directory,
+        DuckDBSession(directory / "duckdb", parse_memory("1GB"), all_threads()) as db,
         Intake(db) as intake,
     ):
         create_reject_tables(db)
@@ -156,7 +159,18 @@ def _open(db: DuckDBSession, file: LogFile) -> tuple[str, dict[str, Column]]:
         keys = ["".join(map(text_sql.json_pointer, path)) for path in paths]
         file = replace(file, columns=tuple("_".join(path) for path in paths))
     names = field_names(file)
+    _check_number(len(names) - 1, file)
     return _parquet(file, names) if file.kind == "parquet" else _text(db, file, names, keys)
+
+
+def _check_number(fields: int, file: LogFile) -> None:
+    """Raise for more text fields than a graph can have: each has files of its own."""
+    if fields > MAX_FIELDS:
+        raise UserError(
+            f"the documents have {fields:,} text columns, and a graph has {MAX_FIELDS} at most",
+            where=str(file.path),
+            hint="leave out the columns that nobody searches, or join them into one",
+        )
 
 
 def nested_keys(records: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
@@ -197,8 +211,15 @@ def field_names(file: LogFile) -> dict[int, str]:
         is_text = not file.types or file.types[index] in ("VARCHAR", "BLOB")
         if index not in taken.values() and is_text and column != "_id":
             name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or f"field{index + 1}"
-            taken[name if name not in taken else f"{name}_{index + 1}"] = index
+            taken[_unique_name(name[:_MAX_NAME].strip("_"), index, taken)] = index
     return {index: name for name, index in taken.items()}
+
+
+def _unique_name(name: str, index: int, taken: Collection[str]) -> str:
+    """Return the name of the field in a column, with the number of the column if the name is taken."""
+    while name in taken:
+        name = f"{name}_{index + 1}"
+    return name
 
 
 def _parquet(file: LogFile, names: dict[int, str]) -> tuple[str, dict[str, Column]]:

@@ -30,6 +30,7 @@ from coclick.logs.rejects import (
 from coclick.logs.schema import action_names, weighted_actions
 from coclick.logs.time_options import TimeOptions
 from coclick.storage.artefact import writing
+from coclick.storage.directories import check_output
 from coclick.text.languages import named_language
 
 REJECTS = "rejects.parquet"
@@ -136,6 +137,7 @@ def build(
     weighted_actions(actions)  # wrong weights are an error before any file is opened
     times = TimeOptions(time_format, timezone, since, until, half_life)
     options = Privacy.from_options(scrub, min_users, hash_users, key_file)
+    check_output(out, force, "graph")
     size, target = parse_memory(memory), out.resolve()
     encoding = encoding or named_encoding(like)
     named = None if language is None else named_language(language)

@@ -15,7 +15,7 @@ from coclick.logs.duckdb_session import DuckDBSession, literal, paths_sql
 from coclick.logs.file_bytes import find_long_lines
 from coclick.logs.files import LogFile
 
-_NO_DELIMITER = "chr(1) || chr(2) || chr(3) || chr(4)"
+_NO_DELIMITER = "chr(10) || chr(1)"  # never found: the line ends before it
 MAX_LINE_BYTES = 8_000_000
 NOT_UTF8, TOO_LONG, WRONG_COLUMNS = "not valid UTF-8", "the line is too long", "wrong number of columns"
 SEVERAL_VALUES = "a field is a list or an object"

@@ -227,7 +227,7 @@ _NOON = "CASE WHEN lower(p.half) = 'p' THEN 12 ELSE 0 END"
 _HOUR = f"""CASE WHEN p.half = '' THEN p.hour WHEN TRY_CAST(p.hour AS INTEGER) BETWEEN 1 AND 12
     THEN CAST(TRY_CAST(p.hour AS INTEGER) % 12 + {_NOON} AS VARCHAR) END"""
 _CLOCK_SQL = f"""CASE WHEN p.hour = '' THEN '' ELSE ' ' || ({_HOUR}) || ':' || p.minute
-    || CASE WHEN p.second = '' THEN '' ELSE ':' || p.second END
+    || ':' || CASE WHEN p.second = '' THEN '00' ELSE p.second END
     || CASE WHEN p.fraction = '' THEN '' ELSE '.' || p.fraction END END"""
 _ZONE_SQL = r"""CASE WHEN regexp_matches(p.zone, '^([+-]|[Zz]$)') THEN upper(p.zone)
     ELSE regexp_replace(' ' || p.zone, '^ (GMT|UTC)([+-])', '\2') END"""

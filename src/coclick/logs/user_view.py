@@ -42,6 +42,7 @@ from coclick.logs.rejects import (
 from coclick.logs.spellings import copy_variants
 from coclick.logs.write_arrays import IdMap, add_counts, row_pointers, write_strings
 from coclick.storage.artefact import ArtefactWriter, writing
+from coclick.storage.directories import check_output
 from coclick.storage.parquet_tables import is_parquet
 from coclick.text.normalise import normalise_batch
 
@@ -72,6 +73,7 @@ def add_view(
         raise UserError(both, hint="give both --queries and --docs")
     graph, size = ClickGraph.open(source), parse_memory(memory)
     check_view_name(name, graph.texts)
+    check_output(Path(out), force, "graph")
     out = Path(out).resolve()
     with (
         writing(out, force=force) as writer,

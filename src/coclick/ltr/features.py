@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.ltr.doc_values import OF_CLICKS, OF_DAYS, doc_features, with_clicks
 from coclick.models.base import DocMask, Model
 from coclick.results import top_rows
+from coclick.storage.layout import MayBeMissing, Shape
 from coclick.storage.state import stored
 from coclick.text.query import Query
 
@@ -59,11 +61,16 @@ class QuerySignals:
 class RankingFeatures:
     """The features of a set of parts, in the order of the trees."""
 
+    dimensions: ClassVar = ("docs", "features")
     parts: list[str]
     evidence: list[list[str]]  # names for each part
     depth: int  # candidates per part
     doc_names: list[str]
-    doc_values: NDArray[np.float32]  # documents × `doc_names`
+    doc_values: Annotated[NDArray[np.float32], Shape("docs", "doc_names"), MayBeMissing]
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of features of documents, and of all."""
+        return {"doc_names": len(self.doc_names), "features": len(self.names)}
 
     @classmethod
     def of(

@@ -20,7 +20,7 @@ and there are no trees unless they rank the clicks of held-out queries significa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -41,6 +41,7 @@ from coclick.ltr.folds import (
     judged_labels,
 )
 from coclick.ltr.part_choice import choose_parts
+from coclick.ltr.trees import Trees
 from coclick.models import spec as specs
 from coclick.models.base import DocMask, Model, TopK
 from coclick.models.combination._base import combined_capabilities
@@ -48,6 +49,7 @@ from coclick.models.registry import create, register
 from coclick.models.spec import Range
 from coclick.progress import Progress, quiet
 from coclick.results import Contribution, Explanation, padded
+from coclick.storage.layout import Shape
 from coclick.text.query import Query
 from coclick.text.term_matrix import shared_terms
 
@@ -83,6 +85,11 @@ class Ltr(Model):
     n_negatives: Annotated[int, Range(1)] = 40  # per query
     seed: Annotated[int, Range(0)] = 0
 
+    parts_: list[Model] = field(init=False)
+    features_: Annotated[RankingFeatures, Shape("docs", "features")] = field(init=False)
+    trees_: Annotated[Trees, Shape("features")] = field(init=False)
+    start_weight_: float = field(init=False)
+
     def __post_init__(self) -> None:
         if self.task == "reranking" and self.parts == _PARTS:
             self.parts = self.parts.removesuffix(" + popularity")
@@ -100,6 +107,14 @@ class Ltr(Model):
         self.uses_query = any(part.uses_query for part in parts)
         self.capabilities = (combined_capabilities(parts) & {"unseen_queries", "unseen_docs"}) | {"explain"}
         self._judged: tuple[Judgments, Labels] | None = None
+
+    def _find_defect(self) -> str | None:
+        """Return whether the features are not those of the parts."""
+        n_parts, own = len(self.parts_), [str(part) for part in self.parts_[: len(self.part_specs)]]
+        described = len(self.features_.parts), len(self.features_.evidence)
+        if own != self.part_specs or described != (n_parts, n_parts):
+            return "its parts are not those of its features"
+        return None
 
     def _update_capabilities(self) -> None:
         """Combine what the trained parts can do."""

@@ -21,6 +21,7 @@ from coclick.service.connections import LimitedProtocol, raise_open_files
 from coclick.service.hosts import hosts_for
 from coclick.service.loaded_models import LoadedModels
 from coclick.service.loaded_suggestions import ServedSuggestions
+from coclick.service.log_format import PrintableFormatter
 from coclick.service.settings import Settings
 
 _GRACE = 5  # seconds beyond the timeout of a request, to finish running requests at shutdown
@@ -43,7 +44,9 @@ class _Server(uvicorn.Server):
 
 def run_server(settings: Settings, host: str, port: int, workers: int = 1) -> None:
     """Serve until SIGTERM or Ctrl-C, which let running requests finish."""
-    logging.basicConfig(format="%(message)s", stream=sys.stderr)
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(PrintableFormatter("%(message)s"))
+    logging.basicConfig(handlers=[lines])
     listening = listen(host, port)
     hosts = hosts_for(listening.getsockname()[0], settings.allowed_hosts, settings.api_key is not None)
     settings = replace(settings, allowed_hosts=hosts)

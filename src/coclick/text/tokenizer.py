@@ -122,7 +122,7 @@ def add_pieces(words: list[str]) -> list[str]:
 
 
 def _with_pieces(word: str) -> list[str]:
-    pieces = _PIECE.findall(word)
+    pieces = _PIECE.findall(word) if word.isascii() else _clean(_PIECE.findall(word))
     return list(dict.fromkeys([word, *pieces])) if len(pieces) <= MAX_PIECES else [word]
 
 

@@ -14,7 +14,7 @@ gave no significant gain. The index takes 16 bytes per n-gram and word of each q
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -31,6 +31,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import TextModel
 from coclick.progress import Progress
 from coclick.results import Click, Contribution, Explanation
+from coclick.storage.layout import Index, Shape
 from coclick.text.analyzer import Tokenizer
 from coclick.text.query import Query
 
@@ -55,6 +56,11 @@ class Neighbours(CandidateModel, TextModel):
     stem: bool = True
     remove_stop_words: bool = False
     tokenizer: Tokenizer = "pieces"
+
+    clicked_: Annotated[NDArray[np.int32], Shape("clicked"), Index("queries")] = field(init=False)
+    similarity_: Annotated[TextSimilarity, Shape("features")] = field(init=False)
+    index_: Annotated[VectorIndex, Shape("clicked", "features")] = field(init=False)
+    doc_lengths_: Annotated[NDArray[np.float32], Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the texts of the queries that have clicks."""

@@ -9,7 +9,7 @@ ranking.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from coclick.models.spec import Range
 from coclick.models.text_model import GAO2011_TEXT
 from coclick.progress import Progress
 from coclick.solvers.ibm_model1 import TextPairs, fit_translations, prune
+from coclick.storage.layout import Shape
 
 
 @register
@@ -57,6 +58,9 @@ class WTM(LikelihoodModel):
     max_vocabulary: Annotated[int, Range(1)] = 500_000  # most frequent words
     stem: bool = True
 
+    translations_: Annotated[Csr, Shape("terms", "terms")] = field(init=False)  # one row per title word
+    sources_: Annotated[Csr, Shape("terms", "terms")] = field(init=False)  # one row per query word
+
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Learn translations by expectation maximisation on clicked pairs."""
         counts = self._count_words(graph, progress, self.max_vocabulary)
@@ -66,8 +70,8 @@ class WTM(LikelihoodModel):
             pairs, self.iterations, null_word=self.use_null_word, progress=progress
         )
         kept = prune(table, self.min_probability)
-        self.translations_ = kept  # one row per title word
-        self.sources_ = kept.transpose()  # one row per query word
+        self.translations_ = kept
+        self.sources_ = kept.transpose()
         held = kept.row_nnz() > 0
         itself = kept.data[np.repeat(np.arange(kept.rows), kept.row_nnz()) == kept.indices]
         self.stats_["curve"] = curve
