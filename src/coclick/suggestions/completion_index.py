@@ -23,6 +23,7 @@ _MIN_TYPED = 4  # characters from which one typo is tolerated
 _MIN_TYPED_FOR_TWO = 9
 _MAX_TYPED = 64  # characters up to which typos are tolerated
 _SPACE = 32
+_HIDDEN = np.int32(-1)  # merit of a text that is hidden by `hide`
 _CHECKED = 1 << 18  # entries at a time
 
 Merits = NDArray[np.int32]
@@ -36,7 +37,8 @@ class CompletionIndex:
     dimensions: ClassVar = ("texts",)
     texts: Annotated[Vocab, Shape("texts")]
     weights: Annotated[NDArray[np.float32], Shape("texts")]
-    merits: Annotated[Merits, Shape("texts")]  # the order of weights: larger is better; 0 is never found
+    # The order of weights: larger is better; 0 and less are never found.
+    merits: Annotated[Merits, Shape("texts")]
     merits_64: Annotated[Merits, Shape("texts_64")]  # the largest of every 64
     merits_4096: Annotated[Merits, Shape("texts_4096")]
     # Later words, sorted by what follows: the text, and the byte at which the word begins.
@@ -70,14 +72,35 @@ class CompletionIndex:
 
         Those that are not `shown` are never found.
         """
-        from coclick.suggestions._completion_kernels import BLOCK, SUPERBLOCK, block_maxima
-
         count = len(texts)
         merits = np.empty(count, np.int32)
         merits[np.lexsort((np.arange(count), -weights))] = np.arange(count, 0, -1)
         if shown is not None:
             merits[~shown] = 0
         suffix_text, suffix_begin = _sorted_suffixes(texts)
+        return cls._with_merits(texts, weights, merits, suffix_text, suffix_begin)
+
+    def hide(self, rows: NDArray[np.int64]) -> CompletionIndex:
+        """Return the index with some texts hidden: they are not found any more."""
+        merits = self.merits.copy()
+        merits[rows] = _HIDDEN
+        return self._with_merits(self.texts, self.weights, merits, self.suffix_text, self.suffix_begin)
+
+    def hidden_texts(self) -> frozenset[str]:
+        """Return the texts that `hide` has hidden."""
+        return frozenset(self.texts.take(np.flatnonzero(self.merits == _HIDDEN)).to_list())
+
+    @classmethod
+    def _with_merits(
+        cls,
+        texts: Vocab,
+        weights: NDArray[np.float32],
+        merits: NDArray[np.int32],
+        suffix_text: NDArray[np.int32],
+        suffix_begin: NDArray[np.uint16],
+    ) -> CompletionIndex:
+        from coclick.suggestions._completion_kernels import BLOCK, SUPERBLOCK, block_maxima
+
         of_suffixes = merits[suffix_text]
         return cls(
             texts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -25,6 +25,7 @@ from coclick.suggestions.channel import MAX_TEXT, MAX_WORDS, Channel, is_plain
 from coclick.suggestions.completion_index import CompletionIndex
 from coclick.suggestions.confidence import QueryEvidence, confidence, features
 from coclick.suggestions.delete_index import MAX_LETTERS, MIN_LETTERS, DeleteIndex
+from coclick.suggestions.misspelt import find_misspelt
 from coclick.suggestions.word_statistics import WordStatistics, find_texts
 from coclick.text.languages import DEFAULT
 from coclick.text.normalise import normalise
@@ -76,8 +77,8 @@ class Suggestions(Gated):
     def build(cls, graph: ClickGraph, *, min_users: int = 1, progress: Progress = quiet) -> Suggestions:
         """Learn suggestions from the queries and titles of a graph.
 
-        Only queries with clicks are suggested, and none that looks like personal data. With `min_users`, a
-        query needs so many users; a graph that was built with `min_users` has no others.
+        Only queries with clicks are suggested, and none that looks like personal data or is likely misspelt.
+        With `min_users`, a query needs so many users; a graph that was built with `min_users` has no others.
         """
         from coclick.suggestions.query_selection import select_queries  # imports DuckDB, which takes long
 
@@ -96,7 +97,7 @@ class Suggestions(Gated):
             titles = graph.texts.get("title", Strings.from_list([]))
             words = WordStatistics.count(selected.texts, selected.weights, titles, language)
             edits = DeleteIndex.build(words.words, _correct_words(words), words.uses + words.titles)
-        stats = {
+        stats: dict[str, Any] = {
             "queries": len(graph.queries),
             "suggested": int(selected.shown.sum()),
             "left_out": selected.stats,
@@ -105,7 +106,12 @@ class Suggestions(Gated):
             "graph": graph.digest,
         }
         clicks = _most_clicked(graph.clicks, selected.rows)
-        return cls(completions, words, edits, clicks, selected.weights, language, stats)
+        made = cls(completions, words, edits, clicks, selected.weights, language, stats)
+        with progress("leaving out misspelt queries"):
+            misspelt = find_misspelt(made)
+        stats["suggested"] -= len(misspelt)
+        stats["left_out"] = {**selected.stats, "misspelt": len(misspelt)}
+        return replace(made, completions=completions.hide(misspelt))
 
     @classmethod
     def open(cls, path: str | Path) -> Suggestions:
@@ -145,7 +151,7 @@ class Suggestions(Gated):
 
         Queries are ordered by use and success. If fewer than k begin with the text, those follow that do so
         with a typo in it: one from 4 characters on, two from 9, unless in its first character. The empty text
-        has the most used queries.
+        has the most used queries. A query that is likely misspelt is found, first, if it is the text itself.
         """
         _check_text(text)
         if check_whole(k, "k", 1) > MAX_COMPLETIONS:
@@ -155,12 +161,14 @@ class Suggestions(Gated):
         typed = normalise(text)
         if typed and text[-1:].isspace():
             typed += " "  # the word is complete
-        rows, scores, found = self.completions.complete(typed, k, typos=typos)
-        texts = self.completions.texts
-        return [
-            Completion(texts[row], score, n)
-            for row, score, n in zip(rows.tolist(), scores.tolist(), found.tolist(), strict=True)
-        ]
+        rows, scores, n_typos = self.completions.complete(typed, k, typos=typos)
+        data, offsets = self._text_bytes
+        texts = [str(data[offsets[row] : offsets[row + 1]], "utf-8", "replace") for row in rows.tolist()]
+        found = list(map(Completion, texts, scores.tolist(), n_typos.tolist()))
+        if typed in self._misspelt:
+            [row] = find_texts(self.completions.texts, [typed])
+            found = [Completion(typed, float(self.completions.weights[row]), 0), *found[: k - 1]]
+        return found
 
     def correct(self, text: str, *, min_confidence: float = MIN_CONFIDENCE) -> Correction | None:
         """Return what a query was probably meant to be; None if the text is likely right, or nobody knows.
@@ -184,7 +192,7 @@ class Suggestions(Gated):
         if not typed_text or len(typed_text) > MAX_TEXT or len(tokens) > MAX_WORDS:
             return None
         try:
-            typed, proposed = self._channel.readings(tokens)
+            typed, proposed = self.channel.readings(tokens)
             if proposed is None or proposed.text == typed_text:
                 return None
             queries = self._compare(typed_text, proposed.text)
@@ -193,8 +201,19 @@ class Suggestions(Gated):
             raise corrupt_error("the counts of words are") from None
 
     @cached_property
-    def _channel(self) -> Channel:
+    def channel(self) -> Channel:
+        """What finds other readings of a text."""
         return Channel(self.words, self.edits, self.language)
+
+    @cached_property
+    def _misspelt(self) -> frozenset[str]:
+        return self.completions.hidden_texts()
+
+    @cached_property
+    def _text_bytes(self) -> tuple[memoryview, memoryview]:
+        """The bytes of all queries and their offsets, as memoryviews, which are read faster than arrays."""
+        texts = self.completions.texts
+        return texts.data.data, texts.offsets.data
 
     def _compare(self, typed: str, proposed: str) -> QueryEvidence:
         """What the log says of two texts as whole queries."""
