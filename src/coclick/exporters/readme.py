@@ -35,7 +35,8 @@ def _increment(stats: dict[str, Any]) -> str:
     )
     return (
         f"**This is an increment.** It has only the changes from version `{stats['base_version']}` to "
-        f"version `{stats['version']}`\n({changes}) and must be loaded onto the former.\n{_not_written(stats)}"
+        f"version `{stats['version']}`\n({changes}) and must be loaded onto the former.\n"
+        + _not_written(stats)
     )
 
 
