@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from coclick.cli import terminal
-from coclick.cli.arguments import Force, GraphPath, Json
+from coclick.cli.arguments import MAX_COUNT, Force, GraphPath, Json, finite
 from coclick.cli.terminal import output, print_table
 from coclick.errors import counted
 
@@ -26,7 +26,8 @@ def build(
     graph: GraphPath,
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
     min_users: Annotated[
-        int, typer.Option(min=1, help="Suggest only queries that at least so many users asked.")
+        int,
+        typer.Option(min=1, max=MAX_COUNT, help="Suggest only queries that at least so many users asked."),
     ] = 1,
     force: Force = False,
     json_: Json = False,
@@ -85,7 +86,8 @@ def correct(
     suggestions: SuggestionsPath,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A query as it was typed.")],
     min_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Say nothing below this probability to be right.")
+        float,
+        typer.Option(min=0, max=1, callback=finite, help="Say nothing below this probability to be right."),
     ] = 0.6,
     json_: Json = False,
 ) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from coclick.graph.user_views import FeatureRows
 
 Ints = NDArray[np.int32]
-_MAX_CLICKS = 1e12  # of one row, as for log files
+_MIN_CLICKS, _MAX_CLICKS = 1e-6, 1e12  # of one row, as for log files
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ class ClickGraph:
             docs = doc_texts(docs)
         given = click_rows(clicks) if is_table(clicks) else clicks
         rows = check_rows(given)
-        if any(not 0 < count <= _MAX_CLICKS for _, _, count in rows):
-            raise UserError(f"clicks must be positive numbers, at most {_MAX_CLICKS:g}")
+        if any(not _MIN_CLICKS <= count <= _MAX_CLICKS for _, _, count in rows):
+            raise UserError(f"clicks must be positive numbers, from {_MIN_CLICKS:g} to {_MAX_CLICKS:g}")
         docs = {} if docs is None else check_docs(docs)
         texts = normalise_batch([query for query, _, _ in rows])
         if not all(texts):
