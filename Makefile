@@ -7,7 +7,7 @@ BYTECODE := $(BIN)/python -m compileall -q src
 
 QUICK := --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m 'not spark and not browser and not slow'
 
-.PHONY: help demo setup test quick matrix matrix-short check format docs bench soak mutants reproduce clean
+.PHONY: help demo setup test quick matrix matrix-short check format docs bench soak faults fuzz mutants reproduce clean
 
 help:
 	@echo "make demo       set up, simulate a log, learn from it, show what came out"
@@ -20,7 +20,9 @@ help:
 	@echo "make docs       generate the commands, API, rooms and presets, build the site into site/"
 	@echo "make bench      speed beside the libraries one would use instead (ARGS='--only search --shape M')"
 	@echo "make mutants    change the code in one place at a time, print what no test notices (ARGS='--files models/lexical')"
-	@echo "make soak       a server under load for half an hour, with models swapped and nonsense asked in between"
+	@echo "make faults     kill -9, damaged files, hostile manifests, full disks: what came of it (ARGS='damage --trials 500')"
+	@echo "make fuzz       give changed files to every reader for some time (MINUTES=10 ARGS=judgments)"
+	@echo "make soak       a server for half an hour: load, slow and huge clients, 10,000 connections, bad models (ARGS='--minutes 1')"
 	@echo "make reproduce  the papers' experiments on simulated and real logs; writes docs/reproduction.md (ARGS=--quick)"
 	@echo "make clean      remove .venv and all caches"
 
@@ -63,6 +65,12 @@ bench: .venv/bench.done
 
 mutants: setup
 	@PYTHONPATH=tests $(BIN)/python -m mutation $(ARGS)
+
+faults: setup
+	@PYTHONPATH=tests $(BIN)/python -m faults $(ARGS)
+
+fuzz: setup
+	@PYTHONPATH=tests $(BIN)/python -m faults.fuzz --minutes $(or $(MINUTES),10) $(ARGS)
 
 soak: setup
 	@$(BIN)/python -m benchmarks._soak $(ARGS)

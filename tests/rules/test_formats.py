@@ -177,6 +177,21 @@ def test_excludes(tmp_path):
     assert stats["unhelpful"] == 2  # not replayed: a person must accept them
 
 
+def test_deletes(tmp_path):
+    """Querqy and Algolia can leave words out; synonyms cannot."""
+    rule = Rule("delete", "cheap", "", 40, 0.9, (0.8, 0.95), evidence="follow-ups")
+    measured = replace(rule, effect=Effect(0.5, 0.75, 9))
+    text = write(tmp_path, "querqy", [measured])[1]
+    assert [line.strip() for line in text.split("\n")[2:] if line] == ["cheap =>", "DELETE: cheap"]
+    [found] = json.loads(write(tmp_path, "algolia", [measured], force=True)[1])["rules"]
+    assert found["consequence"] == {"params": {"query": {"edits": [{"type": "remove", "delete": "cheap"}]}}}
+    assert found["conditions"] == [{"pattern": "cheap", "anchoring": "contains"}]
+    stats, _ = write(tmp_path, "es-synonyms", [measured], force=True)
+    assert stats["left_out"] == {"delete: this format has none": 1} and stats["written"] == 0
+    stats, _ = write(tmp_path, "querqy", [rule], force=True)
+    assert stats["unhelpful"] == 1  # not replayed: a person must accept it
+
+
 def algolia_literal(pattern):
     """Read a pattern without placeholders: special characters must be escaped."""
     assert not re.search(r"[*{}:]", re.sub(r"\\.", "", pattern))

@@ -8,6 +8,7 @@ import pytest
 
 import coclick
 from coclick.graph.click_graph import SkipPairs
+from coclick.rules.corrections import _joined_phrases
 from coclick.rules.words import LogWords
 from rules import shop
 
@@ -126,8 +127,20 @@ def test_documents_that_everybody_passes_over_are_excluded():
 def test_phrases_are_found_inside_of_texts_only():
     words = LogWords.from_graph(shop.graph([("a b", "d", 1), ("b a b", "d", 1), ("a", "d", 1)], {"d": "x"}))
     a, b = (words.words.index(word) for word in "ab")
-    texts = [shop.graph([("a b", "d", 1), ("b a b", "d", 1), ("a", "d", 1)], {"d": "x"}).queries.to_list()]
-    has = dict(zip(texts[0], words.queries.contain((a, b)).tolist(), strict=True))
-    assert has == {"a b": True, "b a b": True, "a": False}
-    has = dict(zip(texts[0], words.queries.contain((b, a)).tolist(), strict=True))
-    assert has == {"a b": False, "b a b": True, "a": False}
+    texts = shop.graph([("a b", "d", 1), ("b a b", "d", 1), ("a", "d", 1)], {"d": "x"}).queries.to_list()
+    for phrase, expected in (((a, b), {"a b", "b a b"}), ((b, a), {"b a b"})):
+        assert {texts[row] for row in words.queries.rows_with(phrase)} == expected
+        rows = np.array([2, 0, 1, 0, 2])
+        have = words.queries.have(rows, phrase).tolist()
+        assert have == [texts[row] in expected for row in rows], "in any order, also twice"
+
+
+def test_letters_of_neighbouring_words_are_joined():
+    """By hand: "black ops" in two texts, "a b c d" over four words, and nothing over the end of a text."""
+    clicks = [("black ops", "d", 1), ("new black", "d", 1), ("ops now", "d", 1), ("a b c d", "d", 1)]
+    words = LogWords.from_graph(shop.graph(clicks, {"d": "Black-Ops Black Ops"}))
+    wanted = {"blackops", "abcd", "bcd", "blacknow"}
+    found = list(_joined_phrases(words, (words.queries, words.titles), wanted))
+    texts = {" ".join(words.words[stem] for stem in phrase): joined for phrase, joined in found}
+    assert texts == {"black ops": "blackops", "a b c d": "abcd", "b c d": "bcd"}
+    assert len(found) == len(texts), "each once"

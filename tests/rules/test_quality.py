@@ -1,5 +1,7 @@
 """Rules of a simulated log against what the simulator means, and of a real log against common knowledge."""
 
+from collections import Counter
+
 import pytest
 
 import coclick
@@ -10,11 +12,13 @@ from coclick.rules.rule import Rule
 @pytest.mark.slow
 def test_most_rules_of_a_simulated_log_are_right():
     verdicts = benchmark.judge_sample(seed=0)
-    right, part, wrong = (verdicts["correction", verdict] for verdict in benchmark.VERDICTS)
+    right, part, wrong = (verdicts["correction", "clicks", verdict] for verdict in benchmark.VERDICTS)
     assert right >= 50 and right >= 0.95 * (right + part + wrong)
-    right, part, wrong = (verdicts["synonym", verdict] for verdict in benchmark.VERDICTS)
+    right, part, wrong = (verdicts["synonym", "clicks", verdict] for verdict in benchmark.VERDICTS)
     assert right >= 30 and right >= 0.5 * (right + part + wrong)
     assert right + part >= 0.85 * (right + part + wrong)
+    of_follow_ups = Counter(verdict for _, evidence, verdict in verdicts.elements() if evidence != "clicks")
+    assert of_follow_ups["right"] >= 5 and of_follow_ups["wrong"] <= 0.1 * of_follow_ups.total()
 
 
 @pytest.mark.slow
@@ -32,6 +36,9 @@ def test_verdicts():
     wrong, right = next((t, m) for t, m in zip(typed.split(), meant.split(), strict=True) if t != m)
     assert judge("correction", wrong, right) == "right"
     assert judge("correction", wrong, "banana") == "wrong"
+    one, two = (truth.intents[text] for text in (typed, meant))
+    assert (judge("rewrite", typed, meant) == "right") == (one == two)
+    assert judge("delete", "hotels", "") == "wrong"
 
 
 def test_rules_of_a_real_log(data, tmp_path):

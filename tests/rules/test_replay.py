@@ -45,6 +45,8 @@ def test_corrections_replace_whole_words():
     rule = Rule("correction", "ops", "black ops", 5, 1, (0.5, 1))
     assert apply(rule, ["ops", "cops", "ops"]) == "black ops cops black ops"
     assert apply(Rule("synonym", "a", "b c", 5, 1, (0.5, 1)), ["x", "a"]) == "x a b c"
+    delete = Rule("delete", "a b", "", 5, 1, (0.5, 1))
+    assert apply(delete, ["x", "a", "b", "ab"]) == "x ab" and apply(delete, ["a", "b"]) == "a b"
     assert sorted(phrases_in(["a", "b", "a", "b"], {"a b", "b a b", "b", "a a"})) == ["a b", "b", "b a b"]
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -39,7 +40,18 @@ def test_what_is_written_is_read_back(tmp_path):
     ]
     rows.append(ReviewedRule(rule(effect=Effect(0.125, 1.0, 12)), "accept", "sure"))
     rows.append(ReviewedRule(rule(kind="rewrite")))
+    rows.append(ReviewedRule(replace(rule("cheap", "", "delete"), evidence="follow-ups"), "accept"))
     save_review(path, rows)
+    assert load_review(path) == rows
+
+
+def test_a_file_without_the_column_of_evidence_is_read(tmp_path):
+    path = tmp_path / "review.tsv"
+    rows = [ReviewedRule(rule(), "accept", "sure")]
+    save_review(path, rows)
+    lines = [line.split("\t") for line in path.read_text().splitlines()]
+    path.write_text("".join("\t".join(cells[:5] + cells[6:]) + "\n" for cells in lines))
+    assert "evidence" not in path.read_text()
     assert load_review(path) == rows
 
 

@@ -18,7 +18,7 @@ def rules(found: Sequence[Rule], stats: Mapping[str, Any]) -> None:
     for kind in KINDS:
         rows += [_row(rule) for rule in found if rule.kind == kind][:_SHOWN]
     if rows:
-        columns = ["", "left", "right", "clicks", "share", "interval", "nDCG@10", "queries"]
+        columns = ["", "left", "right", "evidence", "share", "interval", "nDCG@10", "queries"]
         print_table("", columns, rows)
     total = sum(stats["found"].values())
     kinds = ", ".join(counted(number, kind) for kind, number in stats["found"].items() if number)
@@ -42,7 +42,7 @@ def _row(rule: Rule) -> list[Any]:
         rule.kind,
         rule.left,
         right,
-        f"{rule.clicks:g}",
+        f"{rule.clicks:g} {rule.evidence}",
         f"{rule.share:.2f}",
         f"{rule.interval[0]:.2f} to {rule.interval[1]:.2f}",
         "" if effect is None else f"{effect.before:.2f} → {effect.after:.2f}",

@@ -37,7 +37,7 @@ def rules(
             min=1,
             max=MAX_CLICKS,
             callback=finite,
-            help="Clicks that a rule needs; corrections need a fifth of them.",
+            help="Clicks that a rule needs; corrections a fifth of them.",
         ),
     ] = 10,
     min_share: Annotated[
@@ -64,7 +64,7 @@ def rules(
     threads: Threads = None,
     json_: Json = False,
 ) -> None:
-    """Find synonyms, spelling corrections, rewrites and pins, and write them for a search engine.
+    """Find synonyms, spelling corrections, rewrites, deletes and pins, and write them for a search engine.
 
     Each rule has its clicks, the share of them that supports it, and its effect on held-out clicks. With
     --review, a person decides which rules are written.

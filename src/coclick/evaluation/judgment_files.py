@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,7 +61,7 @@ def read_text(path: str | Path) -> str:
             return stream.read()
     except FileNotFoundError:
         raise UserError("no such file", where=str(path)) from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"the file cannot be read: {error}", where=str(path)) from None
     except UnicodeDecodeError as error:
         raise UserError(f"the file is not UTF-8: {error.reason}", where=str(path)) from None
@@ -106,7 +107,8 @@ def _is_trec(cells: list[str]) -> bool:
 def _quepid(text: str, path: str | Path) -> Iterator[JudgmentRow]:
     """Read a CSV with a header, as Quepid exports it; documents without a rating are not judged."""
     reader = csv.reader(text.splitlines())
-    head = next(reader, [])
+    rows = _csv_rows(reader, path)
+    head = next(rows, [])
     positions = [_column(head, names) for names in (_QUERY, _DOC, _GRADE)]
     if min(positions) < 0:
         raise UserError(
@@ -114,7 +116,7 @@ def _quepid(text: str, path: str | Path) -> Iterator[JudgmentRow]:
             where=f"{path}, line 1",
             hint=f"expected columns such as query,docid,rating; found {', '.join(head)}",
         )
-    for cells in reader:
+    for cells in rows:
         if len(cells) <= max(positions):
             if any(cells):
                 raise UserError(
@@ -126,32 +128,47 @@ def _quepid(text: str, path: str | Path) -> Iterator[JudgmentRow]:
             yield JudgmentRow(f"{path}, line {reader.line_num}", query, doc, grade)
 
 
+def _csv_rows(reader: Any, path: str | Path) -> Iterator[list[str]]:
+    """Yield the rows of a CSV file; an error names the line."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise UserError(f"the line is not CSV: {error}", where=f"{path}, line {reader.line_num}") from None
+
+
 def _opensearch(text: str, path: str | Path) -> Iterator[JudgmentRow]:
     """Read a judgment list of the Search Relevance Workbench, alone or inside a search response."""
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"the file is not JSON: {error}", where=str(path)) from None
     for ratings in _find(content, "judgmentRatings"):
         for entry in ratings if isinstance(ratings, list) else []:
-            for rating in entry.get("ratings", []):
-                where = f"{path}, query {entry.get('query')!r}"
-                try:
-                    yield JudgmentRow(where, str(entry["query"]), str(rating["docId"]), str(rating["rating"]))
-                except (KeyError, TypeError):
-                    raise UserError("a rating lacks docId or rating", where=where) from None
+            where = f"{path}, query {entry['query']!r}" if _has(entry, "query") else str(path)
+            given = entry.get("ratings", []) if isinstance(entry, dict) else None
+            if not isinstance(given, list) or not _has(entry, "query"):
+                raise UserError("judgmentRatings must have query and a list of ratings", where=where)
+            for rating in given:
+                if not _has(rating, "docId") or not _has(rating, "rating"):
+                    raise UserError("a rating lacks docId or rating", where=where)
+                yield JudgmentRow(where, str(entry["query"]), str(rating["docId"]), str(rating["rating"]))
+
+
+def _has(entry: Any, key: str) -> bool:
+    return isinstance(entry, dict) and key in entry
 
 
 def _find(content: Any, key: str) -> Iterator[Any]:
-    """All values of a key, at any depth."""
-    if isinstance(content, dict):
-        if key in content:
-            yield content[key]
-        for value in content.values():
-            yield from _find(value, key)
-    elif isinstance(content, list):
-        for value in content:
-            yield from _find(value, key)
+    """All values of a key, at any depth, in the order of the file."""
+    waiting = [content]  # not recursive: files may be nested deeply
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if key in value:
+                yield value[key]
+            waiting += reversed(value.values())
+        elif isinstance(value, list):
+            waiting += reversed(value)
 
 
 def table_rows(table: Any, queries_given: bool) -> list[JudgmentRow]:
@@ -192,7 +209,10 @@ def mapping_rows(qrels: Any) -> list[JudgmentRow]:
 
 
 def _cells(line: str) -> list[str]:
-    return next(csv.reader([line]), [])
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:  # then it is no CSV
+        return []
 
 
 def _column(head: list[str], names: tuple[str, ...]) -> int:

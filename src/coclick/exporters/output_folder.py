@@ -1,7 +1,7 @@
 """An output folder that appears only when it is complete, and replaces only a folder that coclick wrote.
 
 Files are written to a hidden folder next to the output, which is renamed at the end. The next export removes
-what a killed process left there.
+what a killed process left there, and restores an output that it had moved away but not replaced.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ KIND = "export"
 @contextmanager
 def create_folder(path: Path, *, force: bool) -> Iterator[Path]:
     """Yield a folder to write to; an exception in the block (Ctrl-C is one) leaves nothing behind."""
-    check_folder(path, force=force)
-    path = path.resolve()
+    given, path = path, path.resolve()
     part, old = (path.with_name(f".{path.name}.{state}") for state in ("part", "old"))
+    if old.exists():
+        _recover(part, path, old)
+    check_folder(given, force=force)
     with write_lock(part, shown_as=path):
         for leftover in part.iterdir():
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
@@ -56,6 +58,16 @@ def write_manifest(folder: Path, stats: dict[str, Any]) -> None:
     head = {"format": FORMAT, "coclick": __version__, "kind": KIND}
     no_arrays: dict[str, Any] = {"files": {}}  # every manifest has this key: commands recognise ours by it
     write_json(folder / MANIFEST, head | stats | {"written": written} | no_arrays)
+
+
+def _recover(part: Path, path: Path, old: Path) -> None:
+    """Undo or complete a replacement during which the process was killed."""
+    with write_lock(part, shown_as=path):
+        if not path.exists():
+            old.rename(path)
+        else:
+            shutil.rmtree(old)
+        shutil.rmtree(part)
 
 
 def _replace(part: Path, path: Path, old: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from coclick.errors import UserError
 from coclick.storage.directories import check_file, write_file
+from coclick.storage.temporary import temporary_directory
 
 FORMATS = (".tsv", ".ndjson", ".jsonl", ".parquet")
 
@@ -57,8 +57,8 @@ def _write_parquet(path: Path, columns: Columns, rows: Iterable[Row]) -> None:
     """Write NDJSON first, which DuckDB converts in bounded memory."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".rows-") as folder:
-        lines, table = Path(folder) / "rows.ndjson", Path(folder) / "rows.parquet"
+    with temporary_directory(beside=path) as folder:
+        lines, table = folder / "rows.ndjson", folder / "rows.parquet"
         write_file(lines, _json_lines(columns, rows))
         types = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
         options = f"format = 'newline_delimited', columns = {{{types}}}"

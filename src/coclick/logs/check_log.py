@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from coclick.logs.rejects import rejects
 from coclick.logs.report import BuildReport, build_report
 from coclick.logs.scrub import count_kinds, scrub_batch
 from coclick.logs.validation import MAX_REJECTED, check_rejected
+from coclick.storage.temporary import temporary_directory
 
 _DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "vertical bar"}
 
@@ -86,8 +86,8 @@ def check(
     Returns a report whose `command` builds the graph; if the log cannot be built, `problem` says why.
     """
     reading = {"like": like, "header": header, "encoding": encoding, "actions": actions, "memory": memory}
-    with TemporaryDirectory(prefix="coclick-check-") as directory:
-        sample = LogSample.of(as_list(sources), Path(directory))
+    with temporary_directory() as directory:
+        sample = LogSample.of(as_list(sources), directory)
         run = _Check(sample, docs_as_list(docs) or None, reading | options)
         return run.report(as_list(sources), docs_as_list(docs), columns)
 

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 
+_MAX_FEATURES = 100_000
+_MAX_GRADE = 1000
 _HEADER = re.compile(r"#\s*feature (\d+): (.*)")
 
 
@@ -66,7 +68,7 @@ def parse_letor(lines: Iterable[str], where: str = "LETOR") -> Letor:
     seen: set[str] = set()
     for number, line in enumerate(lines, 1):
         if header := _HEADER.match(line):
-            names[int(header[1])] = header[2]
+            names[_feature(header[1], f"{where}, line {number}")] = header[2]
             continue
         data, _, comment = line.partition("#")
         if not data.strip():
@@ -107,13 +109,24 @@ def _row(data: str, where: str) -> tuple[int, str, dict[int, np.float32]]:
             raise ValueError("no qid")
         values = {}
         for item in rest[1:]:
-            feature, _, value = item.partition(":")
-            if int(feature) < 1 or int(feature) in values:
-                raise ValueError(f"the feature {feature} is below 1 or occurs twice")
-            values[int(feature)] = np.float32(value)
+            text, _, value = item.partition(":")
+            feature = _feature(text, where)
+            if feature in values:
+                raise ValueError(f"the feature {feature} occurs twice")
+            values[feature] = np.float32(value)
+        if not abs(float(grade)) <= _MAX_GRADE:
+            raise ValueError(f"the grade {grade} is too large")
         return int(float(grade)), rest[0], values
     except ValueError as error:
         raise UserError(f"not a LETOR line: {error}", where=where, hint="2 qid:1 1:0.5 2:0.1 # doc") from None
+
+
+def _feature(text: str, where: str) -> int:
+    """The number of a feature. Each is a column of the table, so a single large one would need all memory."""
+    if not text.isascii() or not text.isdigit() or len(text) > 6 or not 1 <= int(text) <= _MAX_FEATURES:
+        what = f"not a LETOR line: the feature {text[:20]!r} is not a number from 1 to {_MAX_FEATURES:,}"
+        raise UserError(what, where=where, hint="2 qid:1 1:0.5 2:0.1 # doc")
+    return int(text)
 
 
 def _number(value: np.float32) -> str:

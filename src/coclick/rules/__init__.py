@@ -1,6 +1,6 @@
 """Rules for search engines, learned from clicks and reviewed by a person.
 
-`find_rules(graph)` finds synonyms, spelling corrections, rewrites and pins, each with its evidence;
+`find_rules(graph)` finds synonyms, spelling corrections, rewrites, deletes, pins and excludes with evidence;
 `write_rules` writes them for an engine; `load_review` and `decide` read and change the file in which a
 person accepts or rejects them.
 """
@@ -42,13 +42,14 @@ def find_rules(
     holdout: str | None = None,
     progress: Progress = quiet,
 ) -> list[Rule]:
-    """Find synonyms, spelling corrections, rewrites and pins that a log supports.
+    """Find synonyms, spelling corrections, rewrites, deletes, pins and excludes that a log supports.
 
     Parameters:
         source: a graph, a model, whose graph is used, or the directory of one.
-        min_clicks: clicks of the queries that a rule applies to. Corrections need a fifth of them.
+        min_clicks: clicks of the queries that a rule applies to. Corrections need a fifth of them, and rules
+            from follow-ups half as many searches that support them.
         min_share: share of these clicks that must support a synonym or rewrite: where its 95 % interval
-            begins.
+            begins. Rules from follow-ups have a bound of their own.
         replay: measure what each rule changes on held-out clicks.
         holdout: clicks to hold out: `time:0.2` or `queries:0.2`; by time if the graph has days.
         progress: called for each step of the work.

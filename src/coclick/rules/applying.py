@@ -22,6 +22,8 @@ def phrases_in(words: Sequence[str], phrases: Collection[str]) -> Iterator[str]:
 def apply(rule: Rule, words: Sequence[str]) -> str:
     """Return the text that is searched for a query, given as its words, under a rule that applies to it."""
     text = " ".join(words)
+    if rule.kind == "delete":
+        return f" {text} ".replace(f" {rule.left} ", " ").strip() or text
     if rule.kind == "correction":
         return f" {text} ".replace(f" {rule.left} ", f" {rule.right} ").strip()
     return f"{text} {rule.right}"

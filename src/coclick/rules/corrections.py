@@ -16,13 +16,15 @@ import numpy as np
 
 from coclick.rules.rule import Rule, with_evidence
 from coclick.rules.spelling import deletions, edit_distance
-from coclick.rules.words import Bools, LogWords, Phrase, Sequences
+from coclick.rules.words import Ints, LogWords, Phrase, Sequences
 
 _MIN_SHARE = 0.7  # of its clicks on documents that the right spelling reaches
 _MIN_LIFT = 2.0  # of that share over the share of all clicks on these documents
 _MIN_RATIO = 4.0  # clicks of the right spelling to those of the wrong one
 _MIN_LETTERS = 4
 _MAX_WORDS = 4  # that are run together
+_KEPT = 100  # phrases whose documents are kept
+_BASE = 0x100000001B3  # of a hash of letters
 
 
 class Correction(NamedTuple):
@@ -37,14 +39,15 @@ def find_corrections(words: LogWords, min_clicks: float) -> list[Correction]:
     """Return a correction for each misspelt word or phrase that has one."""
     best: dict[Phrase, Correction] = {}
     score: dict[Phrase, float] = {}
+    known = _Reached(words)
     for left, right in _candidates(words, min_clicks):
-        rule = _rule(words, left, right, min_clicks)
+        rule = _rule(words, known, left, right, min_clicks)
         if rule is not None and rule.share * words.typed(right) >= score.get(left, 0.0):
             best[left], score[left] = Correction(left, right, rule), rule.share * words.typed(right)
     for left, found in list(best.items()):
         if found.right in best:  # an error for another error
             right = best[found.right].right
-            rule = None if right == left else _rule(words, left, right, min_clicks)
+            rule = None if right == left else _rule(words, known, left, right, min_clicks)
             best[left] = found if rule is None else Correction(left, right, rule)
     return [found for found in best.values() if found.right not in best]
 
@@ -106,45 +109,76 @@ def _joined_phrases(
     words: LogWords, sides: Iterable[Sequences], wanted: set[str]
 ) -> Iterator[tuple[Phrase, str]]:
     """Yield the phrases of several words whose letters, joined, are wanted."""
+    hashes = np.array([_letter_hash(word) for word in words.words], np.uint64)
+    powers = np.array([pow(_BASE, len(_letters(word)), 1 << 64) for word in words.words], np.uint64)
+    looked_for = np.array([_letter_hash(text) for text in wanted], np.uint64)
     seen = set()
     for side in sides:
-        for row in range(len(side)):
-            surface = side.words[side.indptr[row] : side.indptr[row + 1]].tolist()
-            stems = side.text(row)
-            for start in range(len(stems)):
-                for end in range(start + 2, min(start + _MAX_WORDS, len(stems)) + 1):
-                    joined = words.joined(surface[start:end])
-                    phrase = tuple(stems[start:end])
-                    if joined in wanted and phrase not in seen:
-                        seen.add(phrase)
-                        yield phrase, joined
+        joined = hashes[side.words]  # of "ab": that of "a", moved on by the length of "b", plus that of "b"
+        for length in range(2, _MAX_WORDS + 1):
+            more = side.words[length - 1 :]
+            joined = joined[: len(more)] * powers[more] + hashes[more]
+            same_text = side.text_of[: len(more)] == side.text_of[length - 1 :]
+            for start in np.flatnonzero(same_text & np.isin(joined, looked_for)).tolist():
+                phrase = tuple(side.stems[start : start + length].tolist())
+                text = words.joined(side.words[start : start + length].tolist())
+                if text in wanted and phrase not in seen:
+                    seen.add(phrase)
+                    yield phrase, text
 
 
-def _rule(words: LogWords, left: Phrase, right: Phrase, min_clicks: float) -> Rule | None:
-    has_left = words.queries.contain(left) & ~words.queries.contain(right)
-    asked = has_left[words.query_of]
+def _letters(word: str) -> str:
+    return "".join(filter(str.isalnum, word))
+
+
+def _letter_hash(word: str) -> int:
+    """A polynomial of the letters modulo 2⁶⁴."""
+    found = 0
+    for letter in _letters(word):
+        found = (found * _BASE + ord(letter)) % (1 << 64)
+    return found
+
+
+def _rule(words: LogWords, known: _Reached, left: Phrase, right: Phrase, min_clicks: float) -> Rule | None:
+    rows = words.queries.rows_with(left)
+    rows = rows[~words.queries.have(rows, right)]
+    asked = words.pairs_of_queries(rows)
     clicks = words.clicks[asked].sum()
     if clicks < min_clicks:
         return None
     spaced = len(left) + len(right) > 2 and len(words.titles.positions(right)) > 0
-    if not spaced and words.typed(right) + _titled(words, right) < _MIN_RATIO * clicks:
+    if not spaced and words.typed(right) + known.titled(right) < _MIN_RATIO * clicks:
         return None
-    reached = _reached(words, right)[words.doc_of]
-    successes = words.clicks[asked & reached].sum()
-    base = words.clicks[reached].sum() / words.clicks.sum()
+    docs, base = known.docs(right)
+    successes = words.clicks[asked[np.isin(words.doc_of[asked], docs)]].sum()
     if successes < _MIN_SHARE * clicks or successes < _MIN_LIFT * base * clicks:
         return None
     wrong = words.display(words.queries, words.query_clicks, left)
     return with_evidence("correction", wrong, words.nearest_form(right, wrong), successes, clicks)
 
 
-def _titled(words: LogWords, phrase: Phrase) -> float:
-    """The clicks of documents with a phrase in their title."""
-    return float(words.doc_clicks[words.titles.contain(phrase)].sum())
+class _Reached:
+    """The documents that have a phrase in their title, or clicks for queries with it; kept by phrase."""
 
+    def __init__(self, words: LogWords) -> None:
+        self._words = words
+        self._titled: dict[Phrase, float] = {}
+        self._docs: dict[Phrase, tuple[Ints, float]] = {}
 
-def _reached(words: LogWords, phrase: Phrase) -> Bools:
-    """The documents that have a phrase in their title, or clicks for queries with it."""
-    reached = words.titles.contain(phrase)
-    reached[words.doc_of[words.queries.contain(phrase)[words.query_of]]] = True
-    return reached
+    def titled(self, phrase: Phrase) -> float:
+        """Return the clicks of documents with a phrase in their title."""
+        if phrase not in self._titled:
+            rows = self._words.titles.rows_with(phrase)
+            self._titled[phrase] = float(self._words.doc_clicks[rows].sum())
+        return self._titled[phrase]
+
+    def docs(self, phrase: Phrase) -> tuple[Ints, float]:
+        """Return the documents, and the share of all clicks that they have."""
+        if phrase not in self._docs:
+            if len(self._docs) >= _KEPT:
+                self._docs.clear()
+            words = self._words
+            asked = words.pairs_of_queries(words.queries.rows_with(phrase))
+            docs = np.union1d(words.titles.rows_with(phrase), words.doc_of[asked])
+            self._docs[phrase] = docs, float(words.doc_clicks[docs].sum() / words.clicks.sum())
+        return self._docs[phrase]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from coclick.rules.spelling import is_abbreviation, is_respelling
 from coclick.rules.unmatched import Unmatched
-from coclick.rules.words import Bools, Ints, LogWords, Phrase, Sequences
+from coclick.rules.words import Ints, LogWords, Phrase, Sequences, expand
 
 _GROW_SHARE = 0.9  # of the linked clicks that a longer phrase of titles must keep
 _GROW_LEFT_SHARE = 0.6  # the same for queries, where people use several phrases
@@ -23,21 +24,19 @@ class Link(NamedTuple):
 
     left: Phrase
     right: Phrase
-    pairs: Bools
+    pairs: Ints  # ascending
 
 
 def grow(words: LogWords, one: int, other: int, met: Ints, left: Unmatched, right: Unmatched) -> Link:
     """Return the link of two words, grown to phrases that most of the linked clicks have."""
-    linked = np.zeros(len(words.clicks), np.bool_)
-    linked[met] = True
     queries = _Side(words.queries, words.query_of, left)
-    grown_left = _grow_phrase(words, queries, (one,), linked, _MAX_LEFT, _GROW_LEFT_SHARE)
-    linked &= words.queries.contain(grown_left)[words.query_of]
+    grown_left = _grow_phrase(words, queries, (one,), met, _MAX_LEFT, _GROW_LEFT_SHARE)
+    linked = met[words.queries.have(words.query_of[met], grown_left)]
     grown_right = _written_out(words, grown_left, linked)
     if grown_right is None:
         titles = _Side(words.titles, words.doc_of, right)
         grown_right = _grow_phrase(words, titles, (other,), linked, _MAX_RIGHT, _GROW_SHARE)
-    linked &= words.titles.contain(grown_right)[words.doc_of]
+    linked = linked[words.titles.have(words.doc_of[linked], grown_right)]
     return Link(grown_left, grown_right, linked)
 
 
@@ -50,15 +49,12 @@ class _Side(NamedTuple):
 
 
 def _grow_phrase(
-    words: LogWords, side: _Side, phrase: Phrase, linked: Bools, longest: int, share: float
+    words: LogWords, side: _Side, phrase: Phrase, linked: Ints, longest: int, share: float
 ) -> Phrase:
     """Add unexplained neighbours that most linked clicks have; stop words only between other words."""
     needed, best = share * words.clicks[linked].sum(), phrase
     while len(phrase) < longest:
-        weighed = {
-            longer: _clicks_with(words, side, longer, added, linked)
-            for longer, added in _longer(side, phrase, linked)
-        }
+        weighed = _weigh_longer(words, side, phrase, linked)
         grown = sorted(
             (longer for longer in weighed if weighed[longer] >= needed), key=lambda p: (-weighed[p], p)
         )
@@ -72,36 +68,43 @@ def _grow_phrase(
     return best
 
 
-def _longer(side: _Side, phrase: Phrase, linked: Bools) -> set[tuple[Phrase, int]]:
-    """The phrases with one word more, before or after, in the linked texts, each with that word."""
-    texts = side.texts
-    wanted = np.zeros(len(texts), np.bool_)
-    wanted[side.row_of[linked]] = True
-    start = texts.positions(phrase)
-    start = start[wanted[texts.text_of[start]]]
-    before, after = start - 1, start + len(phrase)
-    before = before[(before >= 0) & (texts.text_of[before] == texts.text_of[start])]
-    after = after[
-        (after < len(texts.stems))
-        & (texts.text_of[np.minimum(after, len(texts.stems) - 1)] == texts.text_of[start])
-    ]
-    longer = {((stem, *phrase), stem) for stem in texts.stems[before].tolist()}
-    return longer | {((*phrase, stem), stem) for stem in texts.stems[after].tolist()}
+def _weigh_longer(words: LogWords, side: _Side, phrase: Phrase, linked: Ints) -> dict[Phrase, float]:
+    """The phrases with one word more, before or after, each with the linked clicks that have it.
 
-
-def _clicks_with(words: LogWords, side: _Side, longer: Phrase, added: int, linked: Bools) -> float:
-    """The linked clicks with a longer phrase in which the added word is unexplained or a stop word.
-
-    A number needs nearly all clicks: "gta" stays alone where some add "4".
+    Clicks count in which the added word is unexplained or a stop word. A number needs nearly all clicks:
+    "gta" stays alone where some add "4".
     """
-    pairs = linked & side.texts.contain(longer)[side.row_of]
-    if not words.is_stop[added]:
-        free = np.zeros(len(linked), np.bool_)
-        free[side.unmatched.free_pairs(added)] = True
-        pairs &= free
-    clicks = float(words.clicks[pairs].sum())
-    is_number = not (words.is_stop[added] or words.is_content[added])
-    return 0.0 if is_number and clicks < _GROW_SHARE * words.clicks[linked].sum() else clicks
+    texts = side.texts
+    start = texts.positions_in(np.unique(side.row_of[linked]), phrase)
+    found: dict[Phrase, float] = {}
+    total = words.clicks[linked].sum()
+    for at, is_after in ((start - 1, False), (start + len(phrase), True)):
+        inside = (at >= 0) & (at < len(texts.stems))
+        inside[inside] &= texts.text_of[at[inside]] == texts.text_of[start[inside]]
+        rows_with, added = texts.text_of[at[inside]], texts.stems[at[inside]]
+        for stem, clicks in _clicks_by_word(words, side, linked, rows_with, added):
+            is_number = not (words.is_stop[stem] or words.is_content[stem])
+            longer = (*phrase, stem) if is_after else (stem, *phrase)
+            found[longer] = 0.0 if is_number and clicks < _GROW_SHARE * total else clicks
+    return found
+
+
+def _clicks_by_word(
+    words: LogWords, side: _Side, linked: Ints, rows: Ints, stems: Ints
+) -> Iterator[tuple[int, float]]:
+    """Yield each of some words of linked texts with the linked clicks in which it is not explained."""
+    keys = np.unique(rows * len(words.stem_of) + stems)
+    rows, stems = np.divmod(keys, len(words.stem_of))
+    by_row = linked[np.argsort(side.row_of[linked], kind="stable")]
+    distinct, starts = np.unique(side.row_of[by_row], return_index=True)
+    place = np.searchsorted(distinct, rows)
+    indptr = np.append(starts, len(by_row))
+    pairs = by_row[expand(indptr, place)]
+    stems = np.repeat(stems, np.diff(indptr)[place])
+    counts = words.is_stop[stems] | side.unmatched.are_free(pairs, stems)
+    added, place = np.unique(stems, return_inverse=True)
+    clicks = np.bincount(place, np.where(counts, words.clicks[pairs], 0.0), len(added))
+    yield from zip(added.tolist(), clicks.tolist(), strict=True)
 
 
 def _is_collocation(words: LogWords, longer: Phrase, shorter: Phrase) -> bool:
@@ -112,15 +115,22 @@ def _is_collocation(words: LogWords, longer: Phrase, shorter: Phrase) -> bool:
     return in_titles[0] >= _GROW_SHARE * in_titles[1]
 
 
-def _written_out(words: LogWords, left: Phrase, linked: Bools) -> Phrase | None:
+def _written_out(words: LogWords, left: Phrase, linked: Ints) -> Phrase | None:
     """Return the words of titles that the left phrase abbreviates or misspells: "call of duty" for "cod"."""
     short = " ".join(words.words[stem] for stem in left)
-    weights = np.bincount(words.doc_of[linked], words.clicks[linked], len(words.titles))
+    docs, place = np.unique(words.doc_of[linked], return_inverse=True)
+    weights = np.bincount(place, words.clicks[linked], len(docs))
     found: dict[Phrase, float] = defaultdict(float)
-    for doc in np.flatnonzero(weights).tolist():
+    verdicts: dict[Phrase, bool] = {}
+    for doc, weight in zip(docs.tolist(), weights.tolist(), strict=True):
         for window in _windows(words.titles.text(doc)):
-            if _is_written_out(short, [words.words[stem] for stem in window]):
-                found[window] += weights[doc]
+            first = words.words[window[0]][0]
+            if len(window) > 1 and first != short[0] and first.isalnum():
+                continue  # neither the same letters nor an abbreviation
+            if window not in verdicts:
+                verdicts[window] = _is_written_out(short, [words.words[stem] for stem in window])
+            if verdicts[window]:
+                found[window] += weight
     if not found:
         return None
     best = min(found, key=lambda window: (-found[window], len(window), window))

@@ -14,7 +14,7 @@ import numpy as np
 
 from coclick.rules.growing import Link, grow
 from coclick.rules.unmatched import Unmatched
-from coclick.rules.words import Floats, Ints, LogWords
+from coclick.rules.words import Bools, Floats, Ints, LogWords, expand
 
 _BLOCK = 4_000_000  # word pairs in memory at a time
 _MIN_SHARE = 0.2  # of a word's clicks that meet the other word
@@ -34,11 +34,11 @@ def find_links(words: LogWords, left: Unmatched, right: Unmatched, min_clicks: f
     for one, other, clicks in zip(*(column.tolist() for column in found), strict=True):
         needed = max(min_clicks / 2, _MIN_LEFT_OVER * clicks)
         while True:  # a link to a longer phrase leaves other uses of the word: "high bp" after "high blood"
-            met = np.intersect1d(left.free_pairs(one), right.free_pairs(other), assume_unique=True)
+            met = _free_in_both(left, one, right, other)
             if words.clicks[met].sum() < needed:
                 break
             link = grow(words, one, other, met, left, right)
-            if not link.pairs.any():
+            if not len(link.pairs):
                 break
             left.explain(link.left, link.pairs)
             right.explain(link.right, link.pairs)
@@ -46,49 +46,66 @@ def find_links(words: LogWords, left: Unmatched, right: Unmatched, min_clicks: f
             needed = min_clicks / 2
 
 
+def _free_in_both(left: Unmatched, one: int, right: Unmatched, other: int) -> Ints:
+    """The clicked pairs in which neither word is explained; reads the entries of the rarer one."""
+    if len(left.entries(one)) <= len(right.entries(other)):
+        pairs = left.free_pairs(one)
+        return pairs[right.are_free(pairs, other)]
+    pairs = right.free_pairs(other)
+    return pairs[left.are_free(pairs, one)]
+
+
 def _strongest_first(words: LogWords, left: Unmatched, right: Unmatched, min_clicks: float) -> _WordPairs:
     """Return the pairs of words that meet often enough, by their log-likelihood ratio."""
-    met = _count_meetings(words, left, right)
     n_stems, total = len(words.stem_of), words.clicks.sum()
     of_left = np.bincount(left.stems, words.clicks[left.pairs], n_stems)
     of_right = np.bincount(right.stems, words.clicks[right.pairs], n_stems)
     typed = np.zeros(n_stems)
     keys = np.unique(words.queries.text_of * n_stems + words.queries.stems)
     np.add.at(typed, keys % n_stems, words.query_clicks[keys // n_stems])
+    wanted = words.is_content & (of_left >= min_clicks / 2) & (of_left >= _MIN_UNMATCHED * typed)
+    met = _count_meetings(words, left, right, wanted, np.maximum(min_clicks / 2, _MIN_SHARE * of_left))
     n_left, n_right = of_left[met.left], of_right[met.right]
-    kept = (
-        (met.clicks >= min_clicks / 2)
-        & (met.clicks >= _MIN_SHARE * n_left)
-        & (n_left >= _MIN_UNMATCHED * typed[met.left])
-        & (met.clicks * total > n_left * n_right)
-    )
+    kept = met.clicks * total > n_left * n_right
     met = _WordPairs(met.left[kept], met.right[kept], met.clicks[kept])
     score = _log_likelihood_ratio(met.clicks, n_left[kept], n_right[kept], total)
     order = np.lexsort((met.right, met.left, -np.round(score, 6)))
     return _WordPairs(met.left[order], met.right[order], met.clicks[order])
 
 
-def _count_meetings(words: LogWords, left: Unmatched, right: Unmatched) -> _WordPairs:
-    """Sum the clicks of all pairs of content words that are unmatched in the same clicked pair."""
+def _count_meetings(
+    words: LogWords, left: Unmatched, right: Unmatched, wanted: Bools, needed: Floats
+) -> _WordPairs:
+    """Sum the clicks of pairs of content words that are unmatched in the same clicked pair.
+
+    Left words are the `wanted` ones, each with the right words that it meets in `needed` clicks. Goes from
+    left word to left word, so that the sums of a block are complete.
+    """
     n_stems = np.int64(len(words.stem_of))
-    chosen = np.flatnonzero(words.is_content[left.stems])
-    n_right = np.diff(right.indptr)[left.pairs[chosen]]
-    ends = np.cumsum(n_right)
-    keys, sums = np.empty(0, np.int64), np.empty(0, np.float64)
+    order, _ = left.by_stem()
+    entries = order[wanted[left.stems[order]]]
+    stems = left.stems[entries]
+    counts = np.diff(right.indptr)[left.pairs[entries]]
+    ends = np.cumsum(counts)
+    found: list[tuple[Ints, Floats]] = []
     first = 0
-    while first < len(chosen):
-        done = ends[first] - n_right[first]
-        last = max(int(np.searchsorted(ends, done + _BLOCK, side="right")), first + 1)
-        entries, counts = chosen[first:last], n_right[first:last]
-        pairs = left.pairs[entries]
-        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        others = right.stems[np.repeat(right.indptr[pairs], counts) + offset]
+    while first < len(entries):
+        reached = np.searchsorted(ends, ends[first] - counts[first] + _BLOCK, side="right")
+        last = int(np.searchsorted(stems, stems[min(max(int(reached), first), len(stems) - 1)], side="left"))
+        if last <= first:  # one word fills the block
+            last = int(np.searchsorted(stems, stems[first], side="right"))
+        pairs = left.pairs[entries[first:last]]
+        others = right.stems[expand(right.indptr, pairs)]
         content = words.is_content[others]
-        found = (np.repeat(left.stems[entries], counts) * n_stems + others)[content]
-        weights = np.repeat(words.clicks[pairs], counts)[content]
-        keys, place = np.unique(np.append(keys, found), return_inverse=True)
-        sums = np.bincount(place, np.append(sums, weights), len(keys)).astype(np.float64)
+        met = (np.repeat(stems[first:last], counts[first:last]) * n_stems + others)[content]
+        clicks = np.repeat(words.clicks[pairs], counts[first:last])[content]
+        keys, place = np.unique(met, return_inverse=True)
+        sums = np.bincount(place, clicks, len(keys)).astype(np.float64)
+        enough = sums >= needed[keys // n_stems]
+        found.append((keys[enough], sums[enough]))
         first = last
+    keys = np.concatenate([np.empty(0, np.int64), *(keys for keys, _ in found)])
+    sums = np.concatenate([np.empty(0, np.float64), *(sums for _, sums in found)])
     return _WordPairs(keys // n_stems, keys % n_stems, sums)
 
 

@@ -8,6 +8,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.rules.applying import phrases_in
 from coclick.rules.corrections import find_corrections
 from coclick.rules.excludes import find_excludes
+from coclick.rules.follow_ups import find_in_follow_ups
 from coclick.rules.pins import find_pins
 from coclick.rules.rewrites import find_rewrites
 from coclick.rules.rule import KINDS, Rule
@@ -15,6 +16,8 @@ from coclick.rules.translations import find_translations
 from coclick.rules.words import LogWords, is_spaced
 
 CORRECTION_FACTOR = 5  # corrections need so many times fewer clicks: the letters agree already
+
+FOLLOW_UP_FACTOR = 2  # rules from follow-ups need half: people say themselves what they mean
 
 
 def mine(graph: ClickGraph, min_clicks: float, min_share: float) -> list[Rule]:
@@ -38,11 +41,13 @@ def _from_words(graph: ClickGraph, min_clicks: float, min_share: float) -> list[
     spellings = [(found.left, found.right) for found in corrections]
     rules = [found.rule for found in corrections]
     corrected = {rule.left for rule in rules}
-    for rule in find_translations(words, min_clicks, spellings):
-        if rule.interval[0] >= min_share and rule.left not in corrected:
-            rules.append(rule)
+    translations = find_translations(words, min_clicks, min_share, spellings)
+    rules += [rule for rule in translations if rule.left not in corrected]
+    known = {rule.left for rule in rules}  # clicks are the better evidence
+    moves = find_in_follow_ups(graph, words, min_clicks / FOLLOW_UP_FACTOR)
+    rules += [rule for rule in moves if rule.left not in known]
     covered = np.zeros(len(words.queries), np.bool_)
-    lefts = {rule.left for rule in rules}
+    lefts = {rule.left for rule in rules if rule.kind != "delete"}
     for row in np.flatnonzero(words.query_clicks >= min_clicks).tolist():
         covered[row] = any(True for _ in phrases_in(words.query_words(row), lefts))
     rewrites = find_rewrites(graph, words, min_clicks, covered)

@@ -18,6 +18,8 @@ def find_pins(graph: ClickGraph, min_clicks: float) -> list[Rule]:
     for row in np.flatnonzero(totals >= min_clicks).tolist():
         docs, counts = clicks.row(row)
         best = int(counts.argmax())
+        if counts[best] < _MIN_SHARE * totals[row]:
+            continue
         doc = int(docs[best])
         rule = with_evidence(
             "pin",

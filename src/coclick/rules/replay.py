@@ -19,6 +19,7 @@ from coclick.graph.click_graph import ClickGraph
 from coclick.models.base import Model
 from coclick.models.registry import create
 from coclick.rules.applying import apply, phrases_in
+from coclick.rules.earlier import keep_certain_sessions
 from coclick.rules.mining import mine
 from coclick.rules.rule import Effect, Rule
 from coclick.text.query import Query
@@ -42,6 +43,7 @@ def measure_effects(
         if holdout is not None:
             raise
         return list(rules)  # too few clicks or days to hold some out
+    train = keep_certain_sessions(graph, train, held_out)
     earlier = {rule.id for rule in mine(train, min_clicks / _FEWER, min_share)}
     known = [rule for rule in rules if rule.id in earlier]
     rows = np.flatnonzero(held_out.row_nnz() > 0)
@@ -95,7 +97,8 @@ def _effects(
                 for ranking in _search(model, texts)
             ]
         elif rule.kind == "exclude":
-            found = [[doc for doc in ranking if doc != rule.right] for ranking in _search(model, texts)]
+            rankings = _search(model, texts, _DEPTH + 1)  # another document moves up
+            found = [[doc for doc in ranking if doc != rule.right] for ranking in rankings]
         else:
             found = _search(model, [apply(rule, Query(text, -1).tokens) for text in texts])
         after = _values({text: grades[text] for text in texts}, dict(zip(texts, found, strict=True)))
@@ -104,8 +107,8 @@ def _effects(
     return effects
 
 
-def _search(model: Model, texts: list[str]) -> list[Ranking]:
-    return [[doc for doc, _ in hits] for hits in model.search(texts, _DEPTH).hits()] if texts else []
+def _search(model: Model, texts: list[str], k: int = _DEPTH) -> list[Ranking]:
+    return [[doc for doc, _ in hits] for hits in model.search(texts, k).hits()] if texts else []
 
 
 def _values(grades: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Ranking]) -> dict[str, float]:

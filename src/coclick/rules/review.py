@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coclick.errors import UserError, check_path
-from coclick.rules.rule import KINDS, Effect, Rule
+from coclick.rules.rule import CLICKS, FOLLOW_UPS, KINDS, Effect, Rule
 from coclick.storage.directories import write_file
 
 DECISIONS = ("accept", "reject", "")
@@ -28,6 +28,7 @@ COLUMNS = (
     "left",
     "right",
     "title",
+    "evidence",
     "clicks",
     "share",
     "interval",
@@ -35,6 +36,7 @@ COLUMNS = (
     "decision",
     "note",
 )
+_FIRST_COLUMNS = tuple(name for name in COLUMNS if name != "evidence")  # of files before follow-ups
 _FORMULA = "=+-@"  # a spreadsheet would run a cell that starts so
 _INTERVAL = re.compile(r"([01]\.\d+) to ([01]\.\d+)")
 _EFFECT = re.compile(r"([01]\.\d+) to ([01]\.\d+) in (\d+)")
@@ -65,12 +67,12 @@ def load_review(path: str | Path) -> list[ReviewedRule]:
         raise UserError("the review file is not UTF-8 text", where=str(path), hint=hint) from None
     rows = _rows(text, path)
     line, head = next(rows, (1, []))
-    if head != list(COLUMNS):
+    if tuple(head) not in (COLUMNS, _FIRST_COLUMNS):
         hint = f"the columns are, separated by tabs: {', '.join(COLUMNS)}"
         raise UserError("this is not a review file of coclick", where=f"{path}, line {line}", hint=hint)
     found: dict[str, tuple[int, ReviewedRule]] = {}
     for line, cells in rows:
-        reviewed = _read_row(cells, f"{path}, line {line}")
+        reviewed = _read_row(head, cells, f"{path}, line {line}")
         if reviewed.rule.id in found:
             hint = f"the first is in line {found[reviewed.rule.id][0]}; keep one of them"
             raise UserError("this rule is in the file twice", where=f"{path}, line {line}", hint=hint)
@@ -141,11 +143,11 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
             yield line, cells
 
 
-def _read_row(cells: list[str], where: str) -> ReviewedRule:
-    if len(cells) != len(COLUMNS):
-        hint = f"each row has {len(COLUMNS)} cells, separated by tabs"
+def _read_row(head: list[str], cells: list[str], where: str) -> ReviewedRule:
+    if len(cells) != len(head):
+        hint = f"each row has {len(head)} cells, separated by tabs"
         raise UserError(f"the row has {len(cells)} cells", where=where, hint=hint)
-    row = dict(zip(COLUMNS, cells, strict=True))
+    row = {"evidence": CLICKS} | dict(zip(head, cells, strict=True))
     left, right, title, note = (_unescape(row[name]) for name in ("left", "right", "title", "note"))
     decision = row["decision"].strip().lower()
     if decision not in DECISIONS:
@@ -157,13 +159,13 @@ def _read_row(cells: list[str], where: str) -> ReviewedRule:
         clicks, share = float(row["clicks"]), float(row["share"])
     except ValueError:
         interval = None
-    if interval is None or (row["effect"] and effect is None) or row["kind"] not in KINDS:
+    known = row["kind"] in KINDS and row["evidence"] in (CLICKS, FOLLOW_UPS)
+    if interval is None or (row["effect"] and effect is None) or not known:
         hint = "change only the columns decision and note"
         raise UserError("the evidence of the rule cannot be read", where=where, hint=hint)
     measured = Effect(float(effect[1]), float(effect[2]), int(effect[3])) if effect else None
-    rule = Rule(
-        row["kind"], left, right, clicks, share, (float(interval[1]), float(interval[2])), title, measured
-    )
+    ends = float(interval[1]), float(interval[2])
+    rule = Rule(row["kind"], left, right, clicks, share, ends, title, measured, row["evidence"])
     if rule.id != row["rule"]:
         raise UserError(
             f"{row['rule']!r:.40} is not the id of this rule: coclick did not propose it",
@@ -179,6 +181,7 @@ def _cells(reviewed: ReviewedRule) -> list[str]:
         rule.id,
         rule.kind,
         *map(_escape, (rule.left, rule.right, rule.title)),
+        rule.evidence,
         f"{rule.clicks:.10g}",
         f"{rule.share:.3f}",
         f"{rule.interval[0]:.3f} to {rule.interval[1]:.3f}",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-KINDS = ("synonym", "correction", "rewrite", "pin", "exclude")
+KINDS = ("synonym", "correction", "rewrite", "delete", "pin", "exclude")
+CLICKS, FOLLOW_UPS = "clicks", "follow-ups"  # where the evidence of a rule is from
 _Z = 1.96  # of a 95 % interval
 
 
@@ -32,6 +33,7 @@ class Rule:
     - `synonym`: a query with `left` also searches for `right`.
     - `correction`: a query with `left` searches for `right` instead.
     - `rewrite`: a query that is `left`, and has no other words, also searches for `right`.
+    - `delete`: a query with `left` and other words searches for these only; `right` is empty.
     - `pin`: a query that is `left` has the document `right` first.
     - `exclude`: a query that is `left` does not have the document `right`.
     """
@@ -39,11 +41,12 @@ class Rule:
     kind: str
     left: str
     right: str
-    clicks: float  # of the queries that the rule applies to
-    share: float  # of these clicks on documents that `right` leads to
+    clicks: float  # of the queries that the rule applies to; of follow-ups, the searches that went on
+    share: float  # of these that support the rule: clicks on documents that `right` leads to, or moves to it
     interval: tuple[float, float]  # Wilson's, of the share, at 95 %
     title: str = ""  # of the document
     effect: Effect | None = None  # None: not measured
+    evidence: str = CLICKS
 
     @cached_property
     def id(self) -> str:
@@ -60,6 +63,7 @@ class Rule:
             "left": self.left,
             "right": self.right,
             "title": self.title,
+            "evidence": self.evidence,
             "clicks": self.clicks,
             "share": self.share,
             "interval": list(self.interval),
@@ -67,10 +71,19 @@ class Rule:
         }
 
 
-def with_evidence(kind: str, left: str, right: str, successes: float, clicks: float, title: str = "") -> Rule:
+def with_evidence(
+    kind: str,
+    left: str,
+    right: str,
+    successes: float,
+    clicks: float,
+    title: str = "",
+    evidence: str = CLICKS,
+) -> Rule:
     """Return a rule that `successes` of `clicks` support."""
     interval = wilson_interval(successes, clicks)
-    return Rule(kind, left, right, clicks, successes / clicks if clicks else 0.0, interval, title)
+    share = successes / clicks if clicks else 0.0
+    return Rule(kind, left, right, clicks, share, interval, title, evidence=evidence)
 
 
 def wilson_interval(successes: float, trials: float) -> tuple[float, float]:

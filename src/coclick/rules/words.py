@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,13 @@ Bools = NDArray[np.bool_]
 Phrase = tuple[int, ...]  # stems
 
 _MIN_FORM_SHARE = 0.1  # uses of a written form, relative to the most used one
+
+
+def expand(indptr: Ints, rows: Ints) -> Ints:
+    """Return the entries of some rows, one after the other."""
+    counts = indptr[rows + 1] - indptr[rows]
+    before = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) + np.repeat(indptr[rows] - before, counts)
 
 
 class Sequences:
@@ -47,20 +53,36 @@ class Sequences:
 
     def positions(self, phrase: Phrase) -> Ints:
         """Return where a phrase starts, in all texts."""
+        first = self._order[self._starts[phrase[0]] : self._starts[phrase[0] + 1]]
+        if len(phrase) == 1:
+            return first
         if phrase not in self._found:
-            at = self._order[self._starts[phrase[0]] : self._starts[phrase[0] + 1]]
-            for distance, stem in enumerate(phrase[1:], 1):
-                at = at[at + distance < len(self.stems)]
-                same_text = self.text_of[at] == self.text_of[at + distance]
-                at = at[same_text & (self.stems[at + distance] == stem)]
-            self._found[phrase] = at
+            self._found[phrase] = self._continued(first, phrase)
         return self._found[phrase]
 
-    def contain(self, phrase: Phrase) -> Bools:
-        """Return for each text whether it has a phrase."""
-        has = np.zeros(len(self), np.bool_)
-        has[self.text_of[self.positions(phrase)]] = True
-        return has
+    def rows_with(self, phrase: Phrase) -> Ints:
+        """Return the texts that have a phrase, ascending."""
+        return np.unique(self.text_of[self.positions(phrase)])
+
+    def have(self, rows: Ints, phrase: Phrase) -> Bools:
+        """Return for each of some texts whether it has a phrase. Reads only these texts."""
+        distinct, place = np.unique(rows, return_inverse=True)
+        at = self.positions_in(distinct, phrase)
+        return np.isin(distinct, self.text_of[at])[place]
+
+    def positions_in(self, rows: Ints, phrase: Phrase) -> Ints:
+        """Return where a phrase starts in some texts."""
+        at = expand(self.indptr, rows)
+        at = at[self.stems[at] == phrase[0]]
+        return self._continued(at, phrase)
+
+    def _continued(self, at: Ints, phrase: Phrase) -> Ints:
+        """The places of a phrase's first word that its other words follow."""
+        for distance, stem in enumerate(phrase[1:], 1):
+            at = at[at + distance < len(self.stems)]
+            same_text = self.text_of[at] == self.text_of[at + distance]
+            at = at[same_text & (self.stems[at + distance] == stem)]
+        return at
 
 
 @dataclass(frozen=True)
@@ -126,7 +148,31 @@ class LogWords:
 
     def typed(self, phrase: Phrase) -> float:
         """Return the clicks of the queries with a phrase."""
-        return float(self.query_clicks[self.queries.contain(phrase)].sum())
+        if phrase not in self._typed:
+            self._typed[phrase] = float(self.query_clicks[self.queries.rows_with(phrase)].sum())
+        return self._typed[phrase]
+
+    def pairs_of_queries(self, rows: Ints) -> Ints:
+        """Return the clicked pairs of some queries, ascending; the queries are ascending."""
+        return expand(self._query_starts, rows)
+
+    def pairs_of_docs(self, rows: Ints) -> Ints:
+        """Return the clicked pairs of some documents."""
+        order, starts = self._by_doc
+        return order[expand(starts, rows)]
+
+    @cached_property
+    def _query_starts(self) -> Ints:
+        return np.searchsorted(self.query_of, np.arange(len(self.queries) + 1))
+
+    @cached_property
+    def _by_doc(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.doc_of, kind="stable")
+        return order, np.searchsorted(self.doc_of[order], np.arange(len(self.titles) + 1))
+
+    @cached_property
+    def _typed(self) -> dict[Phrase, float]:
+        return {}
 
     def display(self, side: Sequences, weights: Floats, phrase: Phrase) -> str:
         """Return a phrase as it is written most often in queries or titles."""
@@ -146,11 +192,12 @@ class LogWords:
         return min(forms, key=lambda form: (distance[form], -forms[form], form))
 
     def _forms(self, side: Sequences, weights: Floats, phrase: Phrase) -> dict[str, float]:
-        forms: dict[str, float] = defaultdict(float)
-        for start in side.positions(phrase).tolist():
-            words = side.words[start : start + len(phrase)].tolist()
-            forms[" ".join(self.words[word] for word in words)] += weights[side.text_of[start]] + 1e-6
-        return forms
+        at = side.positions(phrase)
+        written = side.words[at[:, None] + np.arange(len(phrase))]
+        distinct, place = np.unique(written, axis=0, return_inverse=True)
+        uses = np.bincount(place.ravel(), weights[side.text_of[at]] + 1e-6, len(distinct))
+        texts = (" ".join(self.words[word] for word in row) for row in distinct.tolist())
+        return dict(zip(texts, uses.tolist(), strict=True))
 
     def has_content(self, phrase: Sequence[int]) -> bool:
         """Whether a phrase has a word that is neither a stop word nor a number nor a single letter."""

@@ -46,7 +46,7 @@ def write_rules(
             `rules-2.json`.
         review: a review file. It is created or brought up to date, and only rules that it accepts are
             written. Without it, all rules are written but those that make held-out queries worse, pins that
-            change nothing, and excludes whose effect was not measured.
+            change nothing, and deletes and excludes whose effect was not measured.
         id_field: the field of document ids, for pins of Querqy: `_id` for Elasticsearch and OpenSearch.
         force: replace existing files.
 
@@ -84,7 +84,7 @@ def check_format(to: str, id_field: str = "id") -> None:
 def _is_unhelpful(rule: Rule) -> bool:
     effect = rule.effect
     if effect is None:
-        return rule.kind == "exclude"  # too strong a measure for votes that were not replayed
+        return rule.kind in ("delete", "exclude")  # too strong a measure for what was not replayed
     harms = effect.queries >= _MIN_QUERIES and effect.change < 0
     return harms or (rule.kind == "pin" and effect.change <= 0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from coclick.errors import CoclickError, UserError
+from coclick.storage.temporary import temporary_directory
 
 _DISK_FULL = ("No space left", f'"errno":"{errno.ENOSPC}"')  # in errors of Python and DuckDB
 
@@ -26,23 +26,19 @@ def writing_files(directory: Path, names: tuple[str, ...], force: bool) -> Itera
             where=str(directory),
             hint="choose another directory, or add --force",
         )
-    work: Path | None = None
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".sample-", dir=directory))
-        yield work
-        for name in names:
-            if (directory / name).is_dir():
-                shutil.rmtree(directory / name)
-            (work / name).replace(directory / name)
+        with temporary_directory(beside=directory / "sample") as work:
+            yield work
+            for name in names:
+                if (directory / name).is_dir():
+                    shutil.rmtree(directory / name)
+                (work / name).replace(directory / name)
     except (OSError, duckdb.IOException) as error:
         if any(sign in str(error) for sign in _DISK_FULL):
             hint = "free some space or choose another directory"
             raise CoclickError("the disk is full", where=str(directory), hint=hint) from error
         raise UserError(f"cannot write the sample: {error}", where=str(directory)) from error
-    finally:
-        if work:
-            shutil.rmtree(work, ignore_errors=True)
 
 
 def write_tsv(path: Path, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+from contextlib import ExitStack
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from coclick.errors import UserError
 from coclick.storage.directories import write_file
+from coclick.storage.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from coclick.solvers.em import Corpus
@@ -35,10 +36,9 @@ class EmState:
     def __init__(self, checkpoint: Path | None, corpus: Corpus, options: dict[str, Any]) -> None:
         self.curve: list[dict] = []
         self._is_checkpoint = checkpoint is not None
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary = ExitStack()
         if checkpoint is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="coclick-topics-")
-            self._path = Path(self._temporary.name)
+            self._path = self._temporary.enter_context(temporary_directory())
         else:
             self._path = checkpoint
             self._path.mkdir(parents=True, exist_ok=True)
@@ -54,8 +54,7 @@ class EmState:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
-        if self._temporary:
-            self._temporary.cleanup()
+        self._temporary.close()
 
     @property
     def n_done(self) -> int:

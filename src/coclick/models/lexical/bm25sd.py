@@ -7,9 +7,9 @@ Both are from Jiang et al. 2016 §4.2. `_proximity` has the sum over words, orde
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from coclick.models.presets import Preset
 from coclick.models.registry import register
 from coclick.models.spec import Range
 from coclick.progress import Progress
+from coclick.storage.layout import Shape
 from coclick.text.term_matrix import TermMatrix, choose_fields
 
 PRESETS = {
@@ -44,6 +45,8 @@ class BM25SD(WindowModel):
     summary = "lexical: BM25 over words and pairs of adjacent words"
     uses_clicks = False
     presets = PRESETS
+
+    content_: Annotated[WindowIndex, Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the positions of words in the chosen fields."""
@@ -79,6 +82,11 @@ class BM25SDMult(WindowModel):
     content_weight: Annotated[float, Range(0)] = 1.0
     anchor_weight: Annotated[float, Range(0)] = 1.0
     query_weight: Annotated[float, Range(0)] = 2.0
+    idf_docs: Literal["all", "field"] = "all"  # documents that idf counts: of the field only, as Lucene does
+
+    content_: Annotated[WindowIndex, Shape("docs")] = field(init=False)
+    anchor_: Annotated[WindowIndex | None, Shape("docs")] = field(init=False)
+    clicked_: Annotated[WindowIndex, Shape("docs")] = field(init=False)
 
     def _fit(self, graph: ClickGraph, progress: Progress) -> None:
         """Index the positions of words in each field."""
@@ -105,8 +113,12 @@ class BM25SDMult(WindowModel):
     @cached_property
     def _clicked_words(self) -> Csr:
         """BM25 of each word in the clicked queries of each document."""
-        weights = self.clicked_.word_weights(self.k1, self.b)
+        weights = self.clicked_.word_weights(self.k1, self.b, self._n_docs(self.clicked_))
         return weights.with_data(np.float32(self.query_weight * self.word_weight) * weights.data)
+
+    def _n_docs(self, index: WindowIndex) -> int:
+        """Return the number of all documents, or of those that have the field."""
+        return index.n_filled if self.idf_docs == "field" else super()._n_docs(index)
 
     def _expand_docs(self, docs: NDArray[np.int32], excluded: Csr, k: int) -> TopK:
         """Find the words of clicked queries that add most to the score."""

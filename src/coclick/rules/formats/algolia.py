@@ -2,7 +2,7 @@
 
 From its API reference ("Create or update rules", "Create or replace synonyms"): a condition has a pattern
 and an anchoring; the characters `* { } : \\` of a pattern are escaped by a backslash; `edits` replace
-words, `promote` pins objects; a `oneWaySynonym` expands words and keeps them.
+or remove words, `promote` pins objects; a `oneWaySynonym` expands words and keeps them.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
     if rule.kind == "correction":
         edit = {"type": "replace", "delete": rule.left, "insert": rule.right}
         consequence = {"params": {"query": {"edits": [edit]}}}
+    elif rule.kind == "delete":
+        consequence = {"params": {"query": {"edits": [{"type": "remove", "delete": rule.left}]}}}
     elif rule.kind == "rewrite":
         consequence = {"params": {"query": rule.right}}
     elif rule.kind == "exclude":
@@ -42,7 +44,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
     else:
         consequence = {"promote": [{"objectID": rule.right, "position": 0}]}
     pattern = _SPECIAL.sub(r"\\\g<0>", rule.left)
-    condition = {"pattern": pattern, "anchoring": "contains" if rule.kind == "correction" else "is"}
+    inside = rule.kind in ("correction", "delete")
+    condition = {"pattern": pattern, "anchoring": "contains" if inside else "is"}
     return {
         "objectID": rule.id,
         "description": f"coclick: {rule.kind}",

@@ -46,6 +46,8 @@ def render(rules: Sequence[Rule], id_field: str) -> Rendered:
 
 
 def _instruction(rule: Rule, id_field: str) -> str:
+    if rule.kind == "delete":  # of a query that has other words: Querqy keeps the last one
+        return f"DELETE: {_escape(rule.left)}"
     if rule.kind not in _OF_DOCUMENTS:
         return f"SYNONYM: {_escape(rule.right)}"
     if id_field == "_id":

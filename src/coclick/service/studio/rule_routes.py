@@ -17,7 +17,7 @@ from coclick.service.executor import Executor
 
 MAX_RULES = 50  # of a page
 
-Kind = Literal["all", "synonym", "correction", "rewrite", "pin"]
+Kind = Literal["all", "synonym", "correction", "rewrite", "delete", "pin", "exclude"]
 Decision = Literal["all", "open", "accept", "reject"]
 
 

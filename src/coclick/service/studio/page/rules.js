@@ -9,14 +9,18 @@ const KINDS = {
   synonym: "synonyms",
   correction: "corrections",
   rewrite: "rewrites",
+  delete: "deletes",
   pin: "pins",
+  exclude: "excludes",
 };
 const DECISIONS = { open: "not decided", accept: "accepted", reject: "rejected", all: "all" };
 const MEANINGS = {
   synonym: "also searches for",
   correction: "is searched as",
   rewrite: "as the whole query, also searches for",
+  delete: "is left out, if the query has other words",
   pin: "has first",
+  exclude: "does not have",
 };
 
 export const title = () => "Review rules";
@@ -57,7 +61,7 @@ function list({ data }) {
 function oneRule(rule) {
   const left = link(address("compare", { q: rule.left }), rule.left);
   left.dataset.item = "";
-  const right = rule.kind === "pin" ? link(address("document", { doc: rule.right }), rule.title || rule.right) : rule.right;
+  const right = ["pin", "exclude"].includes(rule.kind) ? link(address("document", { doc: rule.right }), rule.title || rule.right) : rule.right;
   const what = node("p", { class: "title" }, quiet(`${rule.kind} `), left, quiet(` ${MEANINGS[rule.kind]} `), node("b", {}, right));
   const walk = link(address("walk", { query: rule.left }), "walk");
   const evidence = node("p", { class: "meta" }, `${support(rule)} · `, effect(rule.effect), " · ", walk);
@@ -65,9 +69,10 @@ function oneRule(rule) {
   return node("li", { "data-rate": "" }, node("div", {}, what, evidence, ...note), decisionButtons(rule));
 }
 
-function support({ clicks, share, interval }) {
+function support({ evidence, clicks, share, interval }) {
   const [low, high] = interval.map(percent);
-  return `${percent(share)} of ${clicksText(clicks)} support it (95 % interval ${low} to ${high})`;
+  const all = evidence === "follow-ups" ? counted(clicks, "search that went on", "searches that went on") : clicksText(clicks);
+  return `${percent(share)} of ${all} support it (95 % interval ${low} to ${high})`;
 }
 
 function effect(found) {

@@ -1,0 +1,17 @@
+"""Every registered model on extreme graphs: finite scores that depend on nothing but the clicks and texts."""
+
+import pytest
+
+from coclick import model_names
+from faults.extreme_graphs import graphs, problems, small
+
+GRAPHS = graphs(300)
+QUICK = ("bm25", "clicks", "vpcg", "neighbours", "pls", "wtm")  # as in tests/contract
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in model_names()]
+)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_scores_are_finite_and_reproducible(name, graph):
+    assert list(problems(small(name), *GRAPHS[graph])) == []

@@ -1,0 +1,61 @@
+"""Whether the harness notices what it looks for."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from faults import forks
+
+
+def crash(report):
+    report("before")
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def use_memory(report):
+    report("before")
+    report(len(np.ones(1 << 31, np.uint8)))
+
+
+def loop(report):
+    report("before")
+    while True:
+        pass
+
+
+def wait(report):
+    report("before")
+    time.sleep(1000)
+
+
+def fail(report):
+    report("before")
+    raise ValueError("a bug")
+
+
+@pytest.mark.parametrize(
+    ("work", "kind"),
+    [(crash, "crash"), (use_memory, "memory"), (loop, "hang"), (wait, "hang"), (fail, "traceback")],
+)
+def test_ends_of_forks_are_distinguished(work, kind):
+    end = forks.run(work, 0.3)
+    assert (end.kind, end.reports) == (kind, ["before"])
+    if kind == "traceback":
+        assert "a bug" in end.detail
+
+
+def test_what_a_fork_reports_arrives():
+    def work(report):
+        for n in range(5):
+            report({"n": n, "text": "x" * 100_000})
+
+    end = forks.run(work)
+    assert end.kind == "done" and [one["n"] for one in end.reports] == list(range(5))
+
+
+def test_a_fork_is_killed_at_the_moment_asked_for():
+    end = forks.start(wait).wait(kill_after=0.2)
+    assert end.kind == "killed" and 0.2 <= end.seconds < 5
