@@ -50,7 +50,7 @@ Ints = NDArray[np.int32]
 PairCounts = Annotated[Ints | None, Shape("pairs")]
 DayCounts = Annotated[Ints | None, Shape("rows")]
 PositionCounts = Annotated[Ints | None, Shape("positions")]
-_MAX_CLICKS = 1e12  # of one row, as for log files
+_MIN_CLICKS, _MAX_CLICKS = 1e-6, 1e12  # of one row, as for log files
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class ClickGraph(Gated):
             docs = doc_texts(docs)
         given = click_rows(clicks) if is_table(clicks) else clicks
         rows = check_rows(given)
-        if any(not 0 < count <= _MAX_CLICKS for _, _, count in rows):
-            raise UserError(f"clicks must be positive numbers, at most {_MAX_CLICKS:g}")
+        if any(not _MIN_CLICKS <= count <= _MAX_CLICKS for _, _, count in rows):
+            raise UserError(f"clicks must be positive numbers, from {_MIN_CLICKS:g} to {_MAX_CLICKS:g}")
         docs = {} if docs is None else check_docs(docs)
         texts = normalise_batch([query for query, _, _ in rows])
         if not all(texts):
